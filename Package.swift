@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is compiled under the same strict settings; a warning is an error.
+let strict: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "sillok",
+    products: [
+        .library(name: "EventStore", targets: ["EventStore"]),
+        .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        .executable(name: "syncd", targets: ["syncd"]),
+        .executable(name: "syncctl", targets: ["syncctl"]),
+    ],
+    targets: [
+        // Debian's C libraries. Each is imported in exactly one folder (the tidy test holds us to it).
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CUUID", pkgConfig: "uuid", providers: [.apt(["uuid-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibevent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        .target(
+            name: "EventStore", dependencies: ["CSQLite", "CUUID", "CCrypto", "CLinux"], swiftSettings: strict),
+        .target(
+            name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
+            swiftSettings: strict),
+        .target(name: "CommandLineKit", swiftSettings: strict),
+        .executableTarget(
+            name: "syncd", dependencies: ["SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "syncctl", dependencies: ["SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
+            swiftSettings: strict),
+
+        // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
+        .target(name: "Converters", path: "Benchmarks/Converters", swiftSettings: strict),
+        .executableTarget(
+            name: "sillok-convert", dependencies: ["Converters", "CommandLineKit"], path: "Benchmarks/convert",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "sillok-bench", dependencies: ["EventStore", "SyncEngine", "Converters", "CommandLineKit"],
+            path: "Benchmarks/sillok-bench", swiftSettings: strict),
+
+        .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),
+        .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "EventStore"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandLineKitTests", dependencies: ["CommandLineKit", "syncd"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["Converters", "EventStore", "syncd", "syncctl"],
+            swiftSettings: strict),
+        .testTarget(name: "TidyTests", swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,12 @@
+#pragma once
+#include <sqlite3.h>
+
+/* Macros and variadic functions that Swift does not import. */
+static inline sqlite3_destructor_type sillok_sqlite_transient(void) { return SQLITE_TRANSIENT; }
+static inline int sillok_sqlite_config_memstatus(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
+static inline int sillok_sqlite_no_checkpoint_on_close(sqlite3 *db, int on) {
+  return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, (int *)0);
+}
+static inline int sillok_sqlite_defensive(sqlite3 *db, int on) {
+  return sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
+}

@@ -1,0 +1,5 @@
+internal import CCrypto
+internal import CLinux
+internal import CSQLite
+internal import CUUID
+enum Placeholder {}
