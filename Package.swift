@@ -20,7 +20,7 @@ let package = Package(
     targets: [
         // Debian's C libraries. Each is imported in exactly one folder (the tidy test holds us to it).
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CUUID", pkgConfig: "uuid", providers: [.apt(["uuid-dev"])]),
+        .systemLibrary(name: "CLibuuid", pkgConfig: "uuid", providers: [.apt(["uuid-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_openssl", providers: [.apt(["libevent-dev"])]),
@@ -29,7 +29,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
 
         .target(
-            name: "EventStore", dependencies: ["CSQLite", "CUUID", "CCrypto", "CLinux"], swiftSettings: strict),
+            name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CLinux"], swiftSettings: strict),
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
             swiftSettings: strict),

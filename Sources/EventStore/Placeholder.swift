@@ -1,5 +1,5 @@
 internal import CCrypto
 internal import CLinux
 internal import CSQLite
-internal import CUUID
+internal import CLibuuid
 enum Placeholder {}
