@@ -1,0 +1,76 @@
+internal import CCrypto
+
+/// SHA-256 (FIPS 180-4) through OpenSSL with a context that is used again. Not Sendable: one for each thread.
+package final class SHA256 {
+    private let context: OpaquePointer?
+    private let algorithm: OpaquePointer?
+
+    package init() {
+        context = EVP_MD_CTX_new()
+        algorithm = EVP_MD_fetch(nil, "SHA256", nil)
+        precondition(context != nil && algorithm != nil, "OpenSSL has no SHA-256")
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+        EVP_MD_free(algorithm)
+    }
+
+    /// The digest of what `feed` passes to its argument, in order.
+    package func digest(_ feed: (_ update: (UnsafeRawBufferPointer) -> Void) -> Void) -> Digest {
+        EVP_DigestInit_ex2(context, algorithm, nil)
+        feed { bytes in _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
+        return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
+            EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+            return Digest(reading: UnsafeRawPointer(out.baseAddress!))
+        }
+    }
+
+    package func digest(_ bytes: [UInt8]) -> Digest {
+        digest { update in bytes.withUnsafeBytes(update) }
+    }
+
+    /// SHA-256(salt ‖ payload).
+    package func payloadDigest(salt: UUIDBits, payload: [UInt8]) -> Digest {
+        digest { update in
+            var halves = (salt.high.bigEndian, salt.low.bigEndian)
+            withUnsafeBytes(of: &halves, update)
+            payload.withUnsafeBytes(update)
+        }
+    }
+
+    /// The digest of an event's payload, whether it is still there or not.
+    package func payloadDigest(_ body: EventBody) -> Digest {
+        switch body {
+        case .present(let salt, let payload): payloadDigest(salt: salt, payload: payload)
+        case .erased(let digest): digest
+        }
+    }
+
+    /// The Merkle leaf of an event: SHA-256(0x00 ‖ canonical header ‖ payload digest).
+    package func leaf(header: [UInt8], payloadDigest: Digest) -> Digest {
+        digest { update in
+            withUnsafeBytes(of: UInt8(0), update)
+            header.withUnsafeBytes(update)
+            payloadDigest.withBytes(update)
+        }
+    }
+
+    /// A Merkle node: SHA-256(0x01 ‖ left ‖ right) (RFC 6962 §2.1).
+    package func node(_ left: Digest, _ right: Digest) -> Digest {
+        digest { update in
+            withUnsafeBytes(of: UInt8(1), update)
+            left.withBytes(update)
+            right.withBytes(update)
+        }
+    }
+}
+
+extension Digest {
+    func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
+        let big = (
+            words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian
+        )
+        withUnsafeBytes(of: big, body)
+    }
+}

@@ -1,0 +1,90 @@
+extension [UInt8] {
+    package mutating func appendBigEndian<T: FixedWidthInteger>(_ value: T) {
+        Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+    }
+
+    package mutating func appendHex(_ byte: UInt8) {
+        append(hexCharacters[Int(byte >> 4)])
+        append(hexCharacters[Int(byte & 15)])
+    }
+}
+
+/// Lowercase hexadecimal text of `bytes`.
+package func hexText(_ bytes: some Sequence<UInt8>) -> String {
+    var out: [UInt8] = []
+    for byte in bytes { out.appendHex(byte) }
+    return String(decoding: out, as: UTF8.self)
+}
+
+/// The bytes in hexadecimal `text` of either case; `nil` for odd counts and other characters.
+package func hexBytes(_ text: some StringProtocol) -> [UInt8]? {
+    guard text.utf8.count % 2 == 0 else { return nil }
+    var out: [UInt8] = []
+    var high: UInt64?
+    for byte in text.utf8 {
+        guard let digit = hexDigit(byte) else { return nil }
+        if let first = high {
+            out.append(UInt8(first << 4 | digit))
+            high = nil
+        } else {
+            high = digit
+        }
+    }
+    return out
+}
+
+package func hexDigit(_ byte: UInt8) -> UInt64? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+}
+
+private let hexCharacters = Array("0123456789abcdef".utf8)
+private let base64Characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+/// Base64 of `bytes` with padding (RFC 4648 §4).
+package func base64Text(_ bytes: [UInt8]) -> String {
+    var out: [UInt8] = []
+    out.reserveCapacity((bytes.count + 2) / 3 * 4)
+    var index = 0
+    while index < bytes.count {
+        let left = min(3, bytes.count - index)
+        var word = UInt32(0)
+        for offset in 0..<3 { word = word << 8 | (offset < left ? UInt32(bytes[index + offset]) : 0) }
+        for digit in 0..<4 {
+            out.append(digit <= left ? base64Characters[Int(word >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
+        }
+        index += 3
+    }
+    return String(decoding: out, as: UTF8.self)
+}
+
+/// The bytes of padded base64 `text` (RFC 4648 §4), strictly: no blanks, no missing padding, no stray bits.
+package func base64Bytes(_ text: some StringProtocol) -> [UInt8]? {
+    let characters = Array(text.utf8)
+    guard characters.count % 4 == 0 else { return nil }
+    let padding = characters.suffix(2).count(where: { $0 == UInt8(ascii: "=") })
+    var out: [UInt8] = []
+    var word = UInt32(0)
+    for (index, character) in characters.enumerated() {
+        if index >= characters.count - padding {
+            guard character == UInt8(ascii: "=") else { return nil }
+            word <<= 6
+        } else {
+            guard let value = base64Characters.firstIndex(of: character) else { return nil }
+            word = word << 6 | UInt32(value)
+        }
+        if index % 4 == 3 {
+            out.append(UInt8(word >> 16 & 255))
+            out.append(UInt8(word >> 8 & 255))
+            out.append(UInt8(word & 255))
+            word = 0
+        }
+    }
+    guard out.suffix(padding).allSatisfy({ $0 == 0 }) else { return nil }
+    out.removeLast(padding)
+    return base64Text(out) == text ? out : nil
+}

@@ -1,0 +1,81 @@
+/// The part of an event that erasure takes away.
+public enum EventBody: Hashable, Sendable {
+    /// The payload, byte for byte as it was accepted (a JSON object), and the 16 random bytes hashed before it.
+    case present(salt: UUIDBits, payload: [UInt8])
+    /// Erased by law: only SHA-256(salt ‖ payload) is left.
+    case erased(payloadDigest: Digest)
+}
+
+/// One immutable fact.
+public struct Event: Hashable, Sendable {
+    /// Everything but the payload.
+    public let header: EventHeader
+    /// The payload, or what is left of it.
+    public let body: EventBody
+
+    /// An event of these parts.
+    public init(header: EventHeader, body: EventBody) {
+        self.header = header
+        self.body = body
+    }
+
+    /// The payload's bytes; `nil` once erased.
+    public var payload: [UInt8]? {
+        if case .present(_, let payload) = body { payload } else { nil }
+    }
+}
+
+/// An event and its place in this node's log.
+public struct StoredEvent: Hashable, Sendable {
+    /// 1, 2, 3 … without gaps, local to the node.
+    public let position: UInt64
+    /// The event.
+    public let event: Event
+    /// The earlier position of an event with the same id from another origin, if there is one.
+    public let twinOf: UInt64?
+
+    /// An event at `position`.
+    public init(position: UInt64, event: Event, twinOf: UInt64? = nil) {
+        self.position = position
+        self.event = event
+        self.twinOf = twinOf
+    }
+}
+
+/// What an appender hands in.
+public struct EventDraft: Hashable, Sendable {
+    /// The idempotency key; `nil` lets the store make a UUIDv7.
+    public var id: EventID?
+    /// `message.posted`, …
+    public var type: String
+    /// When it happened, Unix milliseconds; `nil` means now.
+    public var time: Int64?
+    /// The conversation it belongs to, if any.
+    public var conversation: String?
+    /// Whose history it belongs to.
+    public var user: String
+    /// Who did it; `nil` means the user.
+    public var author: String?
+    /// The event that led to it.
+    public var cause: EventID?
+    /// Version of the payload's schema, from 1.
+    public var version: UInt32
+    /// A JSON object as UTF-8, stored as it is.
+    public var payload: [UInt8]
+
+    /// A draft of these parts.
+    public init(
+        id: EventID? = nil, type: String, time: Int64? = nil, conversation: String? = nil, user: String,
+        author: String? = nil, cause: EventID? = nil, version: UInt32 = 1, payload: [UInt8]
+    ) {
+        self.id = id
+        self.type = type
+        self.time = time
+        self.conversation = conversation
+        self.user = user
+        self.author = author
+        self.cause = cause
+        self.version = version
+        self.payload = payload
+    }
+}

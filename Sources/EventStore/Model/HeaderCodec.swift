@@ -1,0 +1,127 @@
+/// The canonical header: `message EventHeader` of docs/sync.proto with fields in ascending order, each at most once
+/// (but `deps`), shortest varints, and nothing written that equals its default. These bytes are hashed into the leaf
+/// and sent; one header has exactly one form.
+extension EventHeader {
+    private enum Field {
+        static let origin: UInt64 = 1
+        static let seq: UInt64 = 2
+        static let hlc: UInt64 = 3
+        static let time: UInt64 = 4
+        static let id: UInt64 = 5
+        static let type: UInt64 = 6
+        static let conversation: UInt64 = 7
+        static let user: UInt64 = 8
+        static let author: UInt64 = 9
+        static let cause: UInt64 = 10
+        static let dependencies: UInt64 = 11
+        static let version: UInt64 = 12
+        static let last = version
+    }
+
+    /// The bytes that are hashed and sent.
+    public var canonicalBytes: [UInt8] {
+        var writer = ProtobufWriter()
+        writer.bytes.reserveCapacity(128 + user.utf8.count + dependencies.count * 24)
+        writer.uuid(Field.origin, dot.origin.bits)
+        writer.uint(Field.seq, dot.seq)
+        writer.fixed64(Field.hlc, hlc.rawValue)
+        if time != hlc.milliseconds { writer.presentSint(Field.time, time) }
+        writer.uuid(Field.id, id.bits)
+        writer.text(Field.type, type)
+        if let conversation { writer.text(Field.conversation, conversation) }
+        writer.text(Field.user, user)
+        if author != user { writer.text(Field.author, author) }
+        if let cause { writer.uuid(Field.cause, cause.bits) }
+        for dependency in dependencies {
+            writer.message(Field.dependencies) { inner in
+                inner.uuid(1, dependency.origin.bits)
+                inner.uint(2, dependency.seq)
+            }
+        }
+        if version != 1 { writer.uint(Field.version, UInt64(version)) }
+        writer.bytes.append(contentsOf: unknownFields)
+        return writer.bytes
+    }
+
+    /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
+    public init(canonicalBytes bytes: [UInt8]) throws(InvalidHeader) {
+        guard bytes.count <= Limits.header else { throw .limits(.headerTooLarge(bytes: bytes.count)) }
+        let header: EventHeader
+        do { header = try Self.read(bytes) } catch { throw .encoding(String(describing: error)) }
+        do { try header.validate() } catch { throw .limits(error) }
+        guard header.canonicalBytes == bytes else { throw .notCanonical }
+        self = header
+    }
+
+    private static func read(_ bytes: [UInt8]) throws(ProtobufError) -> EventHeader {
+        var reader = ProtobufReader(bytes)
+        var origin: UUIDBits?, id: UUIDBits?, cause: UUIDBits?
+        var seq = UInt64(0), hlc = UInt64(0), version = UInt64(1)
+        var time: Int64?
+        var type = "", user = "", conversation: String?, author: String?
+        var dependencies: [Dot] = []
+        var unknownStart: Int?
+        var start = reader.index
+        var previous = UInt64(0)
+        while let (field, value) = try reader.next() {
+            guard field > previous || (field == previous && (field == Field.dependencies || field > Field.last)) else {
+                throw .fieldOrder(field: field)
+            }
+            previous = field
+            switch field {
+            case Field.origin: origin = try reader.uuid(value, field)
+            case Field.seq: seq = try value.uint(field)
+            case Field.hlc: hlc = try value.fixed64(field)
+            case Field.time: time = try value.sint(field)
+            case Field.id: id = try reader.uuid(value, field)
+            case Field.type: type = try reader.text(value, field)
+            case Field.conversation: conversation = try reader.text(value, field)
+            case Field.user: user = try reader.text(value, field)
+            case Field.author: author = try reader.text(value, field)
+            case Field.cause: cause = try reader.uuid(value, field)
+            case Field.dependencies: dependencies.append(try readDot(try reader.message(value, field)))
+            case Field.version: version = try value.uint(field)
+            default: unknownStart = unknownStart ?? start
+            }
+            start = reader.index
+        }
+        guard let origin else { throw .missing(field: Field.origin) }
+        guard let id else { throw .missing(field: Field.id) }
+        guard seq > 0 else { throw .missing(field: Field.seq) }
+        guard version <= UInt64(UInt32.max) else { throw .wrongLength(field: Field.version) }
+        for (a, b) in zip(dependencies, dependencies.dropFirst()) where a.origin >= b.origin {
+            throw .fieldOrder(field: Field.dependencies)
+        }
+        return EventHeader(
+            dot: Dot(origin: OriginID(origin), seq: seq), hlc: HybridTime(rawValue: hlc), time: time, id: EventID(id),
+            type: type, conversation: conversation, user: user, author: author, cause: cause.map(EventID.init),
+            dependencies: dependencies, version: UInt32(version),
+            unknownFields: unknownStart.map { Array(bytes[$0...]) } ?? [])
+    }
+
+    private static func readDot(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
+        var reader = message
+        var origin: UUIDBits?
+        var seq = UInt64(0)
+        while let (field, value) = try reader.next() {
+            switch field {
+            case 1: origin = try reader.uuid(value, field)
+            case 2: seq = try value.uint(field)
+            default: throw .fieldOrder(field: field)
+            }
+        }
+        guard let origin else { throw .missing(field: 1) }
+        guard seq > 0 else { throw .missing(field: 2) }
+        return Dot(origin: OriginID(origin), seq: seq)
+    }
+}
+
+/// Why bytes are not a canonical header.
+public enum InvalidHeader: Error, Hashable, Sendable {
+    /// Not the message it should be.
+    case encoding(String)
+    /// The same fields have another, canonical form.
+    case notCanonical
+    /// A field breaks a limit.
+    case limits(InvalidEvent)
+}

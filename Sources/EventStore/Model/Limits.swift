@@ -1,0 +1,92 @@
+/// Sizes checked when an event is appended, so that no relay ever meets one it must refuse. Bytes of UTF-8.
+public enum Limits {
+    /// Longest payload.
+    public static let payload = 256 << 10
+    /// Longest conversation, user or author id.
+    public static let identifier = 256
+    /// Longest event type.
+    public static let type = 128
+    /// Deepest nesting of a payload.
+    public static let nesting = 64
+    /// Longest canonical header.
+    public static let header = 64 << 10
+}
+
+/// Why an event cannot be what it claims to be.
+public enum InvalidEvent: Error, Hashable, Sendable {
+    /// The type is empty, too long or has a control character.
+    case type(reason: String)
+    /// An id (`conversation`, `user`, `author`) is empty, too long or has a control character.
+    case identifier(field: String, reason: String)
+    /// The payload has `bytes`, more than ``Limits/payload``.
+    case payloadTooLarge(bytes: Int)
+    /// The payload is not a JSON object in UTF-8; `offset` is the byte where that shows.
+    case payloadNotJSON(reason: String, offset: Int)
+    /// The time is before year 1 or after year 9999.
+    case time(Int64)
+    /// The schema version is 0.
+    case version
+    /// The canonical header would have `bytes`, more than ``Limits/header``.
+    case headerTooLarge(bytes: Int)
+
+    /// A stable name for machines.
+    public var code: String {
+        switch self {
+        case .type: "E_TYPE"
+        case .identifier: "E_IDENTIFIER"
+        case .payloadTooLarge: "E_PAYLOAD_SIZE"
+        case .payloadNotJSON: "E_PAYLOAD_JSON"
+        case .time: "E_TIME"
+        case .version: "E_VERSION_ZERO"
+        case .headerTooLarge: "E_HEADER_SIZE"
+        }
+    }
+}
+
+extension InvalidEvent: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .type(let reason): "type: \(reason)"
+        case .identifier(let field, let reason): "\(field): \(reason)"
+        case .payloadTooLarge(let bytes):
+            "payload: \(bytes) bytes, at most \(Limits.payload) are taken; put large content into attachments"
+        case .payloadNotJSON(let reason, let offset): "payload: \(reason) at byte \(offset)"
+        case .time(let time): "time: \(time) ms is outside of years 1 to 9999"
+        case .version: "version: the schema version counts from 1"
+        case .headerTooLarge(let bytes): "header: \(bytes) bytes, at most \(Limits.header) are taken"
+        }
+    }
+}
+
+extension EventDraft {
+    /// Checks everything but the payload's grammar.
+    public func validateHeader() throws(InvalidEvent) {
+        try checkedText(type, field: nil, limit: Limits.type)
+        try checkedText(user, field: "user", limit: Limits.identifier)
+        if let author { try checkedText(author, field: "author", limit: Limits.identifier) }
+        if let conversation { try checkedText(conversation, field: "conversation", limit: Limits.identifier) }
+        if let time, time < -62_135_596_800_000 || time > 253_402_300_799_999 { throw .time(time) }
+        if version == 0 { throw .version }
+        if payload.count > Limits.payload { throw .payloadTooLarge(bytes: payload.count) }
+    }
+}
+
+extension EventHeader {
+    func validate() throws(InvalidEvent) {
+        let draft = EventDraft(
+            type: type, time: time, conversation: conversation, user: user, author: author, version: version,
+            payload: [])
+        try draft.validateHeader()
+    }
+}
+
+private func checkedText(_ text: String, field: String?, limit: Int) throws(InvalidEvent) {
+    func fail(_ reason: String) -> InvalidEvent {
+        if let field { .identifier(field: field, reason: reason) } else { .type(reason: reason) }
+    }
+    let count = text.utf8.count
+    if count == 0 { throw fail("must not be empty") }
+    if count > limit { throw fail("\(count) bytes, at most \(limit) are taken") }
+    for byte in text.utf8 where byte < 0x20 || byte == 0x7f { throw fail("has a control character") }
+}

@@ -1,0 +1,19 @@
+internal import Glibc
+
+/// Nanoseconds that never go back (`CLOCK_MONOTONIC`).
+package enum MonotonicClock {
+    package static var now: UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// The wall clock, Unix milliseconds.
+package enum WallClock {
+    package static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,87 @@
+internal import Glibc
+
+/// A value behind a `pthread_mutex_t`. (`Synchronization.Mutex` of Swift 6.3.1 is a priority-inheritance futex that
+/// is slow under contention and that ThreadSanitizer reports as racing.)
+///
+/// `@unchecked Sendable`: `state` is only touched while the mutex is held.
+package final class Lock<State>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private var state: State
+
+    package init(_ state: sending State) {
+        mutex = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        self.state = state
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    package func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+}
+
+/// A value behind a mutex, with a condition that threads wait for.
+///
+/// `@unchecked Sendable`: as ``Lock``.
+package final class Monitor<State>: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let condition: UnsafeMutablePointer<pthread_cond_t>
+    private var state: State
+
+    package init(_ state: sending State) {
+        mutex = .allocate(capacity: 1)
+        condition = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+        self.state = state
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    /// Runs `body` under the mutex, then wakes every waiting thread if `body` returns true.
+    package func update(_ body: (inout State) -> Bool) {
+        pthread_mutex_lock(mutex)
+        let wake = body(&state)
+        pthread_mutex_unlock(mutex)
+        if wake { pthread_cond_broadcast(condition) }
+    }
+
+    package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&state)
+    }
+
+    /// Waits until `body` gives a value, or until `milliseconds` have passed (then `nil`; forever if not given).
+    package func wait<Result>(milliseconds: Int? = nil, for body: (inout State) -> Result?) -> Result? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let deadline = milliseconds.map { MonotonicClock.now + UInt64($0) * 1_000_000 }
+        while true {
+            if let result = body(&state) { return result }
+            guard let deadline else {
+                pthread_cond_wait(condition, mutex)
+                continue
+            }
+            var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+            if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&state) }
+        }
+    }
+}

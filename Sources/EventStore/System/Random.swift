@@ -1,0 +1,50 @@
+internal import CLinux
+internal import CLibuuid
+
+/// Random bytes from the kernel, fetched 4 KiB at a time. Not Sendable: one for each thread that needs it.
+struct RandomSource {
+    private var buffer: [UInt8] = []
+    private var index = 0
+
+    mutating func uuidBits() -> UUIDBits { UUIDBits(high: next(), low: next()) }
+
+    mutating func next() -> UInt64 {
+        if index + 8 > buffer.count { refill() }
+        defer { index += 8 }
+        return buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index, as: UInt64.self) }
+    }
+
+    private mutating func refill() {
+        if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 4096) }
+        var filled = 0
+        while filled < buffer.count {
+            let count = buffer.withUnsafeMutableBytes { getrandom($0.baseAddress! + filled, $0.count - filled, 0) }
+            if count > 0 { filled += count }
+        }
+        index = 0
+    }
+}
+
+extension OriginID {
+    /// A new random origin (libuuid).
+    static func random() -> OriginID {
+        var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        return withUnsafeMutableBytes(of: &uuid) { raw in
+            if let first = raw.assumingMemoryBound(to: UInt8.self).baseAddress { uuid_generate_random(first) }
+            return OriginID(UUIDBits(bytes: raw) ?? UUIDBits(high: 0, low: 0))
+        }
+    }
+}
+
+/// Makes time-ordered event ids: UUIDv7 (RFC 9562 §5.7) with a counter in `rand_a`, strictly ascending.
+struct EventIDGenerator {
+    private var random = RandomSource()
+    private var last = UInt64(0)
+
+    mutating func next(milliseconds: Int64) -> EventID {
+        let stamp = UInt64(clamping: milliseconds) << 12
+        last = stamp > last ? stamp : last + 1
+        let high = (last >> 12) << 16 | 0x7000 | (last & 0xfff)
+        return EventID(UUIDBits(high: high, low: random.next() & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000))
+    }
+}

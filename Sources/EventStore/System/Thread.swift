@@ -1,0 +1,38 @@
+internal import CLinux
+internal import Glibc
+
+/// A thread of our own: the blocking work of SQLite never runs on Swift's cooperative pool.
+///
+/// `@unchecked Sendable`: the handle is written once, before the thread is shared.
+package final class WorkerThread: @unchecked Sendable {
+    private var handle = pthread_t()
+
+    /// Starts `body` on a thread called `name` (at most 15 bytes).
+    package init(name: String, _ body: @escaping @Sendable () -> Void) {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        let code = pthread_create(
+            &handle, nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                sillok_name_this_thread(start.name)
+                start.body()
+                return nil
+            }, start.toOpaque())
+        precondition(code == 0, "pthread_create: \(code)")
+    }
+
+    /// Waits for the end of the thread; call it once.
+    package func join() {
+        pthread_join(handle, nil)
+    }
+
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+}
