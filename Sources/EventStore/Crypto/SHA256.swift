@@ -22,7 +22,7 @@ package final class SHA256 {
         feed { bytes in _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
         return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
             EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
-            return Digest(reading: UnsafeRawPointer(out.baseAddress!))
+            return Digest(reading: UnsafeRawBufferPointer(out))
         }
     }
 

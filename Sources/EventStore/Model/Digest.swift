@@ -10,10 +10,10 @@ public struct Digest: Hashable, Sendable {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
-    /// Reads exactly 32 bytes at `pointer`.
-    init(reading pointer: UnsafeRawPointer) {
+    /// Reads the first 32 of `bytes`.
+    init(reading bytes: UnsafeRawBufferPointer) {
         func word(_ index: Int) -> UInt64 {
-            UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
         }
         words = (word(0), word(1), word(2), word(3))
     }

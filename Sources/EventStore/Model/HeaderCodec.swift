@@ -64,7 +64,8 @@ extension EventHeader {
         var start = reader.index
         var previous = UInt64(0)
         while let (field, value) = try reader.next() {
-            guard field > previous || (field == previous && (field == Field.dependencies || field > Field.last)) else {
+            guard field > previous || (field == previous && (field == Field.dependencies || field > Field.last))
+            else {
                 throw .fieldOrder(field: field)
             }
             previous = field

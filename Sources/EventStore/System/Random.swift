@@ -18,7 +18,10 @@ struct RandomSource {
         if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 4096) }
         var filled = 0
         while filled < buffer.count {
-            let count = buffer.withUnsafeMutableBytes { getrandom($0.baseAddress! + filled, $0.count - filled, 0) }
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
+                return getrandom(rest.baseAddress, rest.count, 0)
+            }
             if count > 0 { filled += count }
         }
         index = 0
