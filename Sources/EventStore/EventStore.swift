@@ -1,0 +1,1 @@
+public final class EventStore { public static let maximumBatch = 4096 }

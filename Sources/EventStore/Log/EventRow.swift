@@ -1,0 +1,163 @@
+/// The columns of table `event` and what stands in them.
+enum EventRow {
+    static let columns = """
+        position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, unknown, \
+        twin, leaf, salt, digest, payload
+        """
+
+    private enum Column {
+        static let position = 0
+        static let user = 1
+        static let conversation = 2
+        static let time = 3
+        static let hlc = 4
+        static let origin = 5
+        static let seq = 6
+        static let type = 7
+        static let author = 8
+        static let id = 9
+        static let cause = 10
+        static let dependencies = 11
+        static let version = 12
+        static let unknown = 13
+        static let twin = 14
+        static let leaf = 15
+        static let salt = 16
+        static let digest = 17
+        static let payload = 18
+    }
+
+    /// Reads the event in the statement's current row; the statement selects ``columns`` first.
+    static func read(
+        _ row: Statement, names: inout NameReader, on connection: Connection
+    ) throws(SQLiteError) -> StoredEvent {
+        func damaged(_ what: String) -> SQLiteError {
+            SQLiteError(extendedCode: 11, message: "event \(row.int64(0)): \(what)", context: "event")
+        }
+        let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
+        guard let id = row.uuid(Column.id) else { throw damaged("its id is not 16 bytes") }
+        let user = try names.text(row.int64(Column.user), on: connection)
+        let header = EventHeader(
+            dot: Dot(origin: try names.origin(row.int64(Column.origin), on: connection), seq: row.uint64(Column.seq)),
+            hlc: hlc,
+            time: row.isNull(Column.time) ? nil : row.int64(Column.time),
+            id: EventID(id),
+            type: try names.text(row.int64(Column.type), on: connection),
+            conversation: row.isNull(Column.conversation)
+                ? nil : try names.text(row.int64(Column.conversation), on: connection),
+            user: user,
+            author: row.isNull(Column.author) ? user : try names.text(row.int64(Column.author), on: connection),
+            cause: row.uuid(Column.cause).map(EventID.init),
+            dependencies: row.isNull(Column.dependencies)
+                ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
+            version: row.isNull(Column.version) ? 1 : UInt32(truncatingIfNeeded: row.int64(Column.version)),
+            unknownFields: row.bytes(Column.unknown))
+        let body: EventBody
+        if let digest = row.digest(Column.digest) {
+            body = .erased(payloadDigest: digest)
+        } else {
+            guard let salt = row.uuid(Column.salt) else { throw damaged("its salt is not 16 bytes") }
+            body = .present(salt: salt, payload: row.bytes(Column.payload))
+        }
+        return StoredEvent(
+            position: row.uint64(Column.position), event: Event(header: header, body: body),
+            twinOf: row.isNull(Column.twin) ? nil : row.uint64(Column.twin))
+    }
+
+    /// The stored first four bytes of the leaf, of the current row.
+    static func leafCheck(_ row: Statement) -> Int64 { row.int64(Column.leaf) }
+
+    /// What column `leaf` holds for a leaf: its first four bytes as a signed integer, so that a damaged event can be
+    /// named and not only the range of its Merkle node.
+    static func leafCheck(_ leaf: Digest) -> Int64 {
+        Int64(Int32(truncatingIfNeeded: leaf.prefix64 >> 32))
+    }
+
+    /// Interned columns of an event about to be inserted.
+    struct Refs {
+        var user: Int64
+        var conversation: Int64?
+        var type: Int64
+        var author: Int64?
+        var origin: Int64
+    }
+
+    static let insert = """
+        INSERT INTO event(\(columns)) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+        """
+
+    /// Binds `event` to ``insert``.
+    static func bind(
+        _ event: Event, position: UInt64, refs: Refs, dependencies: [UInt8], twin: UInt64?, leaf: Digest,
+        to insert: Statement
+    ) throws(SQLiteError) {
+        let header = event.header
+        try insert.bind(1, position)
+        try insert.bind(2, refs.user)
+        try insert.bind(optional: 3, refs.conversation)
+        try insert.bind(optional: 4, header.time == header.hlc.milliseconds ? nil : header.time)
+        try insert.bind(5, header.hlc.rawValue)
+        try insert.bind(6, refs.origin)
+        try insert.bind(7, header.dot.seq)
+        try insert.bind(8, refs.type)
+        try insert.bind(optional: 9, refs.author)
+        try insert.bind(10, header.id.bits)
+        if let cause = header.cause { try insert.bind(11, cause.bits) } else { try insert.bindNull(11) }
+        if dependencies.isEmpty { try insert.bindNull(12) } else { try insert.bind(12, blob: dependencies) }
+        try insert.bind(optional: 13, header.version == 1 ? nil : Int64(header.version))
+        if header.unknownFields.isEmpty {
+            try insert.bindNull(14)
+        } else {
+            try insert.bind(14, blob: header.unknownFields)
+        }
+        try insert.bind(optional: 15, twin.map(Int64.init(bitPattern:)))
+        try insert.bind(16, leafCheck(leaf))
+        switch event.body {
+        case .present(let salt, let payload):
+            try insert.bind(17, salt)
+            try insert.bindNull(18)
+            try insert.bind(19, text: payload)
+        case .erased(let digest):
+            try insert.bindNull(17)
+            try insert.bind(18, blob: digest.bytes)
+            try insert.bindNull(19)
+        }
+    }
+
+    /// Column `dependencies`: pairs of varints, the origin's ref and the seq.
+    static func dependencyBytes(_ pairs: [(ref: Int64, seq: UInt64)]) -> [UInt8] {
+        var writer = ProtobufWriter()
+        for pair in pairs {
+            writer.varint(UInt64(bitPattern: pair.ref))
+            writer.varint(pair.seq)
+        }
+        return writer.bytes
+    }
+
+    private static func dependencies(
+        _ bytes: [UInt8], names: inout NameReader, on connection: Connection
+    ) throws(SQLiteError) -> [Dot] {
+        var reader = ProtobufReader(bytes)
+        var dots: [Dot] = []
+        while reader.index < reader.end {
+            do throws(ProtobufError) {
+                let ref = Int64(bitPattern: try reader.varint())
+                let seq = try reader.varint()
+                do throws(SQLiteError) {
+                    dots.append(Dot(origin: try names.origin(ref, on: connection), seq: seq))
+                } catch {
+                    throw ProtobufError.missing(field: UInt64(bitPattern: ref))
+                }
+            } catch {
+                throw SQLiteError(extendedCode: 11, message: "dependencies: \(error)", context: "event")
+            }
+        }
+        return dots.sorted()
+    }
+}
+
+extension Statement {
+    func bind(optional index: Int, _ value: Int64?) throws(SQLiteError) {
+        if let value { try bind(index, value) } else { try bindNull(index) }
+    }
+}

@@ -1,0 +1,169 @@
+/// Reads `log.db`. Not Sendable: one for each thread. Each call is a short read transaction of its own, so that the WAL
+/// can be truncated between them; a reader that saw position p has seen all below it (INV-2).
+package final class LogReader {
+    let connection: Connection
+    var names = NameReader()
+
+    /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
+    package init(_ files: StoreFiles) throws(StoreError) {
+        connection = try openForReading(files.log)
+        try Schema.check(connection)
+    }
+
+    /// The last position; 0 for an empty log.
+    package func top() throws(StoreError) -> UInt64 {
+        try mapped { () throws(SQLiteError) in
+            UInt64(try connection.integer("SELECT max(position) FROM event") ?? 0)
+        }
+    }
+
+    /// A value of table `meta`.
+    package func meta(_ key: String) throws(StoreError) -> String? {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT value FROM meta WHERE key = ?")
+            defer { select.reset() }
+            try select.bind(1, text: Array(key.utf8))
+            return try select.step() ? select.text(0) : nil
+        }
+    }
+
+    /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
+    /// the last position seen.
+    @discardableResult
+    package func scan(
+        after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
+    ) throws(StoreError) -> UInt64 {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
+            defer { select.reset() }
+            try select.bind(1, position)
+            try select.bind(2, Int64(limit))
+            var last = position
+            while try select.step() {
+                let event = try EventRow.read(select, names: &names, on: connection)
+                last = event.position
+                if !body(event) { break }
+            }
+            return last
+        }
+    }
+
+    /// The event at `position`.
+    package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
+        try first("position = ?", .integer(Int64(bitPattern: position)))
+    }
+
+    /// The first event stored here with this id.
+    package func event(id: EventID) throws(StoreError) -> StoredEvent? {
+        try first("id = ? AND twin IS NULL", .blob(id.bytes))
+    }
+
+    /// All events with this id: the first and, if other origins appended it too, its twins, by position.
+    package func events(id: EventID) throws(StoreError) -> [StoredEvent] {
+        guard let event = try event(id: id) else { return [] }
+        return [event] + (try twins(of: event.position))
+    }
+
+    /// The later events with the id of the event at `position`.
+    package func twins(of position: UInt64) throws(StoreError) -> [StoredEvent] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT \(EventRow.columns) FROM event WHERE twin = ? ORDER BY position")
+            defer { select.reset() }
+            try select.bind(1, position)
+            var events: [StoredEvent] = []
+            while try select.step() { events.append(try EventRow.read(select, names: &names, on: connection)) }
+            return events
+        }
+    }
+
+    /// The event with this dot.
+    package func event(_ dot: Dot) throws(StoreError) -> StoredEvent? {
+        guard let ref = try mapped({ () throws(SQLiteError) in try names.originRef(dot.origin, on: connection) })
+        else {
+            return nil
+        }
+        return try first("origin = ? AND seq = ?", .integer(ref), .integer(Int64(bitPattern: dot.seq)))
+    }
+
+    /// What the log has of each origin.
+    package func vector() throws(StoreError) -> VersionVector {
+        VersionVector(try origins().map { Dot(origin: $0.id, seq: $0.size) })
+    }
+
+    /// Every origin with its node, key and number of events, ascending by id.
+    package func origins() throws(StoreError) -> [StoredOrigin] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                """
+                SELECT ref, id, node, key, (SELECT max(seq) FROM event WHERE event.origin = origin.ref)
+                FROM origin ORDER BY id
+                """)
+            defer { select.reset() }
+            var origins: [StoredOrigin] = []
+            while try select.step() {
+                guard let id = select.uuid(1), let node = select.digest(2),
+                    let key = VerifyingKey(rawBytes: select.bytes(3))
+                else { throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin") }
+                origins.append(
+                    StoredOrigin(
+                        ref: select.int64(0), id: OriginID(id), node: NodeID(node), key: key, size: select.uint64(4)))
+            }
+            return origins
+        }
+    }
+
+    /// The interned ref of `text`, if any event uses it.
+    func ref(_ text: String) throws(StoreError) -> Int64? {
+        try mapped { () throws(SQLiteError) in try names.ref(text, on: connection) }
+    }
+
+    /// The text of an interned ref.
+    func text(_ ref: Int64) throws(StoreError) -> String {
+        try mapped { () throws(SQLiteError) in try names.text(ref, on: connection) }
+    }
+
+    private func first(_ condition: String, _ bindings: Binding...) throws(StoreError) -> StoredEvent? {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE \(condition)")
+            defer { select.reset() }
+            for (index, binding) in bindings.enumerated() { try select.bind(index + 1, binding) }
+            return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
+        }
+    }
+}
+
+/// An origin as table `origin` has it.
+package struct StoredOrigin: Hashable, Sendable {
+    let ref: Int64
+    package let id: OriginID
+    /// The node that writes to it.
+    package let node: NodeID
+    /// The key that signs its heads.
+    package let key: VerifyingKey
+    /// How many of its events are stored here.
+    package let size: UInt64
+}
+
+/// Turns SQLite's errors into the store's.
+func mapped<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+    do { return try body() } catch { throw StoreError(error) }
+}
+
+/// Opens a database of a store for reading, without WAL files if it lies on a read-only medium.
+func openForReading(_ path: String) throws(StoreError) -> Connection {
+    func open(_ mode: Connection.Mode) throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: path, mode: mode)
+        try connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")
+        _ = try connection.integer("PRAGMA user_version")
+        return connection
+    }
+    do {
+        return try open(.read)
+    } catch  where error.isCannotOpen || error.code == 8 {
+        do { return try open(.immutable) } catch { throw StoreError(error) }
+    } catch {
+        throw StoreError(error)
+    }
+}

@@ -1,0 +1,89 @@
+/// The layout of `log.db`, documented in docs/FORMATS.md. Readable with any SQLite.
+enum Schema {
+    /// "Sill", in the database header.
+    static let applicationID: Int64 = 0x5369_6c6c
+    /// Raised with every change that an older release could not read.
+    static let version = 1
+
+    /// The header columns come before the payload, so that a scan which needs no payload does not read its pages.
+    static let tables = """
+        CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+        CREATE TABLE name(ref INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+        CREATE TABLE origin(ref INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, node BLOB NOT NULL, key BLOB NOT NULL);
+        CREATE TABLE event(
+          position INTEGER PRIMARY KEY,
+          user INTEGER NOT NULL,
+          conversation INTEGER,
+          time INTEGER,
+          hlc INTEGER NOT NULL,
+          origin INTEGER NOT NULL,
+          seq INTEGER NOT NULL,
+          type INTEGER NOT NULL,
+          author INTEGER,
+          id BLOB NOT NULL,
+          cause BLOB,
+          dependencies BLOB,
+          version INTEGER,
+          unknown BLOB,
+          twin INTEGER,
+          leaf INTEGER NOT NULL,
+          salt BLOB,
+          digest BLOB,
+          payload TEXT
+        );
+        CREATE UNIQUE INDEX event_dot ON event(origin, seq);
+        CREATE UNIQUE INDEX event_id ON event(id) WHERE twin IS NULL;
+        CREATE INDEX event_twin ON event(twin) WHERE twin IS NOT NULL;
+        CREATE TABLE node(
+          origin INTEGER, level INTEGER, number INTEGER, hash BLOB NOT NULL,
+          PRIMARY KEY(origin, level, number)
+        ) WITHOUT ROWID;
+        CREATE TABLE head(
+          origin INTEGER, size INTEGER, root BLOB NOT NULL, hlc INTEGER NOT NULL, signature BLOB NOT NULL,
+          PRIMARY KEY(origin, size)
+        ) WITHOUT ROWID;
+        """
+
+    /// How a commit is made durable.
+    static func pragmas(_ durability: Durability) -> String {
+        """
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA cache_size = -32768;
+        PRAGMA foreign_keys = OFF;
+        """
+    }
+
+    static func create(on connection: Connection) throws(SQLiteError) {
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+            try connection.execute(tables)
+        }
+    }
+
+    /// Refuses files of others and of later releases.
+    static func check(_ connection: Connection) throws(StoreError) {
+        do {
+            let application = try connection.integer("PRAGMA application_id") ?? 0
+            let found = try connection.integer("PRAGMA user_version") ?? 0
+            guard application == applicationID, found == version else {
+                throw StoreError.unknownFormat(path: connection.path, version: Int(found))
+            }
+        } catch let error as SQLiteError {
+            throw StoreError(error)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .io(String(describing: error))
+        }
+    }
+}
+
+/// What an acknowledged append survives.
+public enum Durability: String, Sendable, CaseIterable {
+    /// Process crashes and power cuts: every commit waits for the disk.
+    case full
+    /// Process crashes; a power cut may take the last commits back.
+    case normal
+}

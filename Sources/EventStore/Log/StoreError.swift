@@ -1,0 +1,79 @@
+/// What can go wrong with a store as a whole.
+public enum StoreError: Error, Hashable, Sendable {
+    /// There is no store at `path`.
+    case notFound(path: String)
+    /// There already is a store at `path`.
+    case exists(path: String)
+    /// Another process owns the store; `owner` is what it wrote into the lock file.
+    case locked(path: String, owner: String)
+    /// `path` is not a log of ours, or was made by a later release (`version`).
+    case unknownFormat(path: String, version: Int)
+    /// The files contradict each other or are damaged.
+    case corrupt(String)
+    /// The disk or the quota is full; nothing of the request was stored.
+    case diskFull(String)
+    /// Reading or writing failed; nothing of the request was acknowledged.
+    case io(String)
+    /// A queue is full, or the views are too far behind; try again.
+    case busy(String)
+    /// More than ``EventStore/maximumBatch`` drafts at once.
+    case batchTooLarge(count: Int)
+    /// The store is closed.
+    case closed
+
+    /// A stable name for machines.
+    public var code: String {
+        switch self {
+        case .notFound: "E_NO_STORE"
+        case .exists: "E_STORE_EXISTS"
+        case .locked: "E_LOCKED"
+        case .unknownFormat: "E_FORMAT"
+        case .corrupt: "E_CORRUPT"
+        case .diskFull: "E_DISK"
+        case .io: "E_IO"
+        case .busy: "E_BUSY"
+        case .batchTooLarge: "E_BATCH_SIZE"
+        case .closed: "E_CLOSED"
+        }
+    }
+
+    /// Whether the same request may succeed later without anybody mending anything.
+    public var isRetriable: Bool {
+        switch self {
+        case .busy, .diskFull, .locked: true
+        default: false
+        }
+    }
+
+    init(_ error: SQLiteError) {
+        self =
+            if error.isFull {
+                .diskFull(error.description)
+            } else if error.isBusy {
+                .busy(error.description)
+            } else if error.isCorrupt {
+                .corrupt(error.description)
+            } else {
+                .io(error.description)
+            }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .notFound(let path): "no store at \(path)"
+        case .exists(let path): "there already is a store at \(path)"
+        case .locked(let path, let owner): "the store at \(path) is in use by \(owner)"
+        case .unknownFormat(let path, let version):
+            "\(path) has format \(version); this release knows format \(Schema.version)"
+        case .corrupt(let what): "the store is damaged: \(what)"
+        case .diskFull(let what): "the disk is full: \(what)"
+        case .io(let what): "cannot read or write: \(what)"
+        case .busy(let what): "busy: \(what)"
+        case .batchTooLarge(let count): "\(count) events at once; at most \(EventStore.maximumBatch) are taken"
+        case .closed: "the store is closed"
+        }
+    }
+}

@@ -1,0 +1,265 @@
+internal import CSQLite
+
+/// One SQLite connection. Not Sendable: it belongs to one thread at a time.
+final class Connection {
+    enum Mode {
+        /// Reads and writes; makes the file if there is none.
+        case write
+        /// Reads; never checkpoints the WAL.
+        case read
+        /// Reads a file that nobody writes, on a medium that may be read-only.
+        case immutable
+    }
+
+    let path: String
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+
+    /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
+    /// library has no lookaside).
+    private static let configured: Void = { _ = sillok_sqlite_config_memstatus(0) }()
+
+    init(path: String, mode: Mode) throws(SQLiteError) {
+        _ = Self.configured
+        self.path = path
+        var handle: OpaquePointer?
+        let flags: Int32 =
+            switch mode {
+            case .write: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            case .read, .immutable: SQLITE_OPEN_READONLY
+            }
+        let name = "file:\(Self.uriPath(path))" + (mode == .immutable ? "?immutable=1" : "")
+        let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(handle)
+            throw SQLiteError(extendedCode: code, message: message, context: path)
+        }
+        self.handle = handle
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, 5_000)
+        _ = sillok_sqlite_no_checkpoint_on_close(handle, mode == .write ? 0 : 1)
+        _ = sillok_sqlite_defensive(handle, 1)
+    }
+
+    deinit {
+        statements = [:]
+        sqlite3_close_v2(handle)
+    }
+
+    private static func uriPath(_ path: String) -> String {
+        var out = ""
+        for character in path.unicodeScalars {
+            switch character {
+            case "%", "?", "#": out += "%" + hexText(String(character).utf8)
+            default: out.unicodeScalars.append(character)
+            }
+        }
+        return out
+    }
+
+    /// Runs statements that give no rows.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(sql) }
+    }
+
+    /// A statement prepared once and kept; it comes back reset.
+    func statement(_ sql: String) throws(SQLiteError) -> Statement {
+        if let known = statements[sql] {
+            known.reset()
+            return known
+        }
+        let made = try Statement(sql, on: self, handle)
+        statements[sql] = made
+        return made
+    }
+
+    /// The first column of the first row as an integer; `nil` if there is no row or it is NULL.
+    func integer(_ sql: String, _ bindings: Binding...) throws(SQLiteError) -> Int64? {
+        let statement = try statement(sql)
+        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
+        guard try statement.step(), !statement.isNull(0) else {
+            statement.reset()
+            return nil
+        }
+        defer { statement.reset() }
+        return statement.int64(0)
+    }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// How many rows the last INSERT, UPDATE or DELETE changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Copies WAL pages that no reader needs into the database; `truncate` waits for readers and empties the WAL.
+    /// Returns pages in the WAL and pages copied.
+    @discardableResult
+    func checkpoint(truncate: Bool = false) throws(SQLiteError) -> (wal: Int, copied: Int) {
+        var wal: Int32 = 0
+        var copied: Int32 = 0
+        let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &wal, &copied)
+        guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error("wal_checkpoint") }
+        return (Int(wal), Int(copied))
+    }
+
+    /// Runs `body` in one transaction, which is rolled back if it throws.
+    func transaction<Result>(
+        _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(SQLiteError) -> Result
+    ) throws(SQLiteError) -> Result {
+        try execute(kind)
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Ends an open transaction without its changes; does nothing if SQLite already did.
+    func rollback() {
+        for statement in statements.values { statement.reset() }
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+    }
+
+    fileprivate func error(_ sql: String) -> SQLiteError {
+        SQLiteError(
+            extendedCode: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)),
+            context: sql)
+    }
+}
+
+/// A value bound to a parameter.
+enum Binding {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+}
+
+/// A prepared statement. Not Sendable; it belongs to its connection.
+final class Statement {
+    private let handle: OpaquePointer
+    private unowned let connection: Connection
+    private let sql: String
+
+    fileprivate init(_ sql: String, on connection: Connection, _ database: OpaquePointer) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw connection.error(sql) }
+        self.handle = handle
+        self.connection = connection
+        self.sql = sql
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// Makes the statement ready to run again; bindings stay.
+    func reset() { sqlite3_reset(handle) }
+
+    /// Moves to the next row; false at the end. After an error the statement is reset.
+    func step() throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        let error = connection.error(sql)
+        sqlite3_reset(handle)
+        throw error
+    }
+
+    /// Runs a statement that gives no rows, and resets it.
+    func run() throws(SQLiteError) {
+        while try step() {}
+        reset()
+    }
+
+    func bind(_ index: Int, _ binding: Binding) throws(SQLiteError) {
+        switch binding {
+        case .null: try bindNull(index)
+        case .integer(let value): try bind(index, value)
+        case .text(let text): try bind(index, text: Array(text.utf8))
+        case .blob(let bytes): try bind(index, blob: bytes)
+        }
+    }
+
+    func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
+
+    func bind(_ index: Int, _ value: Int64) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, Int32(index), value))
+    }
+
+    func bind(_ index: Int, _ value: UInt64) throws(SQLiteError) { try bind(index, Int64(bitPattern: value)) }
+
+    func bind(_ index: Int, blob bytes: [UInt8]) throws(SQLiteError) {
+        let code = bytes.withUnsafeBytes { raw in
+            // A NULL pointer would bind NULL, not an empty blob.
+            raw.count == 0
+                ? sqlite3_bind_zeroblob(handle, Int32(index), 0)
+                : sqlite3_bind_blob(
+                    handle, Int32(index), raw.baseAddress, Int32(raw.count), sillok_sqlite_transient())
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int, text bytes: [UInt8]) throws(SQLiteError) {
+        let code = bytes.withUnsafeBytes { raw in
+            raw.count == 0
+                ? sqlite3_bind_text(handle, Int32(index), "", 0, sillok_sqlite_transient())
+                : sqlite3_bind_text(
+                    handle, Int32(index), raw.bindMemory(to: CChar.self).baseAddress, Int32(raw.count),
+                    sillok_sqlite_transient())
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int, _ bits: UUIDBits) throws(SQLiteError) {
+        let big = (bits.high.bigEndian, bits.low.bigEndian)
+        let code = withUnsafeBytes(of: big) {
+            sqlite3_bind_blob(handle, Int32(index), $0.baseAddress, 16, sillok_sqlite_transient())
+        }
+        try check(code)
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        if code != SQLITE_OK { throw connection.error(sql) }
+    }
+
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+    func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
+
+    /// The bytes of a TEXT or BLOB column; empty for NULL.
+    func bytes(_ column: Int) -> [UInt8] {
+        withBytes(column) { Array($0) }
+    }
+
+    /// The bytes of a TEXT or BLOB column while `body` runs.
+    func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let pointer = sqlite3_column_blob(handle, Int32(column))
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+    }
+
+    func text(_ column: Int) -> String {
+        withBytes(column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A UUID in a 16-byte BLOB; `nil` for NULL and other lengths.
+    func uuid(_ column: Int) -> UUIDBits? {
+        withBytes(column) { raw in
+            guard raw.count == 16 else { return nil }
+            return UUIDBits(
+                high: UInt64(bigEndian: raw.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+
+    /// A digest in a 32-byte BLOB; `nil` for NULL and other lengths.
+    func digest(_ column: Int) -> Digest? {
+        withBytes(column) { raw in raw.count == 32 ? Digest(reading: raw) : nil }
+    }
+}
