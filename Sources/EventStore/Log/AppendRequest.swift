@@ -1,0 +1,120 @@
+/// What came of one draft.
+public enum AppendOutcome: Hashable, Sendable {
+    /// Stored now.
+    case appended(AppendReceipt)
+    /// Stored before, with the same id and the same content: the stored outcome.
+    case already(AppendReceipt)
+    /// Not stored.
+    case rejected(AppendRejection)
+
+    /// Where the event is, unless it was rejected.
+    public var receipt: AppendReceipt? {
+        switch self {
+        case .appended(let receipt), .already(let receipt): receipt
+        case .rejected: nil
+        }
+    }
+}
+
+/// Where an event was stored.
+public struct AppendReceipt: Hashable, Sendable {
+    /// In this node's log.
+    public let position: UInt64
+    /// Everywhere.
+    public let dot: Dot
+    /// Its id, made here if the draft had none.
+    public let id: EventID
+    /// When it was recorded.
+    public let hlc: HybridTime
+}
+
+/// Why a draft was not stored.
+public enum AppendRejection: Error, Hashable, Sendable {
+    /// It cannot be an event.
+    case invalid(InvalidEvent)
+    /// Its id belongs to an event with other content, at `position`.
+    case idReused(position: UInt64)
+    /// The conversation is not at the version the appender expected.
+    case conversationMoved(expected: UInt64, actual: UInt64)
+    /// It is fine, but its request is all or nothing and the draft at `index` is not.
+    case batchRejected(index: Int)
+
+    /// A stable name for machines.
+    public var code: String {
+        switch self {
+        case .invalid(let invalid): invalid.code
+        case .idReused: "E_ID_REUSED"
+        case .conversationMoved: "E_VERSION"
+        case .batchRejected: "E_BATCH"
+        }
+    }
+}
+
+extension AppendRejection: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .invalid(let invalid): invalid.description
+        case .idReused(let position): "id: already used for an event with other content, at position \(position)"
+        case .conversationMoved(let expected, let actual):
+            "conversation: expected version \(expected), it is at \(actual)"
+        case .batchRejected(let index): "nothing of the request was stored, because of its event \(index + 1)"
+        }
+    }
+}
+
+/// What a rejected draft means for its neighbours in the request.
+public enum Atomicity: Sendable {
+    /// One rejected draft rejects the whole request.
+    case whole
+    /// Each draft stands for itself.
+    case each
+}
+
+/// Optimistic concurrency (D6): the conversation must not have changed since the appender looked.
+public struct ExpectedVersion: Hashable, Sendable {
+    /// Which conversation.
+    public let conversation: String
+    /// How many events the appender believes it has on this node.
+    public let version: UInt64
+
+    /// Expects `conversation` to have `version` events.
+    public init(conversation: String, version: UInt64) {
+        self.conversation = conversation
+        self.version = version
+    }
+}
+
+/// A draft that needs nothing more but a place in the log. Made on the caller's thread: checking and hashing the payload
+/// do not wait in the writer's queue.
+struct PreparedDraft: Sendable {
+    let draft: EventDraft
+    let salt: UUIDBits
+    let payloadDigest: Digest
+}
+
+/// `conversation` had `version` events when the log was at `position`; the writer checks that none came since.
+struct AppendCondition: Sendable {
+    let expected: ExpectedVersion
+    let position: UInt64
+}
+
+/// A batch on its way to the writer.
+struct AppendRequest: Sendable {
+    var drafts: [PreparedDraft] = []
+    var condition: AppendCondition?
+    var atomicity: Atomicity
+}
+
+extension EventDraft {
+    /// Whether appending this again would say what `stored` says.
+    func matches(_ stored: Event) -> Bool {
+        let header = stored.header
+        if let time, time != header.time { return false }
+        guard type == header.type, user == header.user, conversation == header.conversation,
+            (author ?? user) == header.author, cause == header.cause, version == header.version
+        else { return false }
+        // Of an erased event only the headers are left to compare.
+        return stored.payload.map { $0 == payload } ?? true
+    }
+}

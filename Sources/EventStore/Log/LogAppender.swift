@@ -1,0 +1,218 @@
+/// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to the writer's
+/// thread.
+final class LogAppender {
+    let connection: Connection
+    let sha = SHA256()
+    private(set) var state: LogState
+    private var names = NameWriter()
+    private var reader = NameReader()
+    private var ids = EventIDGenerator()
+    /// Origins that advanced in the open transaction.
+    private(set) var advanced: Set<Int> = []
+
+    init(connection: Connection) throws(SQLiteError) {
+        self.connection = connection
+        state = try LogState.load(from: connection, using: sha)
+    }
+
+    var merkle: MerkleStore { MerkleStore(connection: connection, sha: sha) }
+
+    /// Forgets what a failed transaction did to the state.
+    func reload() throws(SQLiteError) {
+        names = NameWriter()
+        reader = NameReader()
+        advanced = []
+        state = try LogState.load(from: connection, using: sha)
+    }
+
+    /// The origins that advanced, now that the transaction is committed.
+    func takeAdvanced() -> [OriginState] {
+        defer { advanced.removeAll(keepingCapacity: true) }
+        return advanced.sorted().map { state.origins[$0] }
+    }
+
+    // MARK: Own events
+
+    func append(_ request: AppendRequest) throws(SQLiteError) -> [AppendOutcome] {
+        if let rejection = try violated(request.condition) {
+            return request.drafts.map { _ in .rejected(rejection) }
+        }
+        if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
+            return request.drafts.indices.map { index in
+                .rejected(index == refused.index ? refused.rejection : .batchRejected(index: refused.index))
+            }
+        }
+        var outcomes: [AppendOutcome] = []
+        outcomes.reserveCapacity(request.drafts.count)
+        for draft in request.drafts { outcomes.append(try append(draft)) }
+        return outcomes
+    }
+
+    private func violated(_ condition: AppendCondition?) throws(SQLiteError) -> AppendRejection? {
+        guard let condition, let ref = try reader.ref(condition.expected.conversation, on: connection) else {
+            return nil
+        }
+        let since =
+            try connection.integer(
+                "SELECT count(*) FROM event WHERE position > ? AND conversation = ?",
+                .integer(Int64(bitPattern: condition.position)), .integer(ref)) ?? 0
+        guard since > 0 else { return nil }
+        let expected = condition.expected.version
+        return .conversationMoved(expected: expected, actual: expected + UInt64(since))
+    }
+
+    private func firstConflict(
+        _ drafts: [PreparedDraft]
+    ) throws(SQLiteError) -> (index: Int, rejection: AppendRejection)? {
+        var seen: [EventID: Int] = [:]
+        for (index, prepared) in drafts.enumerated() {
+            guard let id = prepared.draft.id else { continue }
+            if let stored = try stored(id), !prepared.draft.matches(stored.event) {
+                return (index, .idReused(position: stored.position))
+            }
+            if let other = seen.updateValue(index, forKey: id), drafts[other].draft != prepared.draft {
+                return (index, .idReused(position: state.position + UInt64(other) + 1))
+            }
+        }
+        return nil
+    }
+
+    private func append(_ prepared: PreparedDraft) throws(SQLiteError) -> AppendOutcome {
+        guard let own = state.own else {
+            throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "append")
+        }
+        let draft = prepared.draft
+        let wall = WallClock.now
+        var clock = state.clock
+        let hlc = clock.tick(wall: wall)
+        let dependencies = state.dirty.map { (state.origins[$0], $0) }.sorted { $0.0.id < $1.0.id }
+        let header = EventHeader(
+            dot: Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc: hlc, time: draft.time,
+            id: draft.id ?? ids.next(milliseconds: wall), type: draft.type, conversation: draft.conversation,
+            user: draft.user, author: draft.author, cause: draft.cause,
+            dependencies: dependencies.map { Dot(origin: $0.0.id, seq: $0.0.size) }, version: draft.version)
+        let bytes = header.canonicalBytes
+        guard bytes.count <= Limits.header else {
+            return .rejected(.invalid(.headerTooLarge(bytes: bytes.count)))
+        }
+        let event = Event(header: header, body: .present(salt: prepared.salt, payload: draft.payload))
+        let leaf = sha.leaf(header: bytes, payloadDigest: prepared.payloadDigest)
+        do {
+            try insert(event, origin: own, leaf: leaf, twin: nil)
+        } catch where error.isConstraint {
+            // The normal path asks nothing first: the unique index on the id finds a repeated append.
+            guard let stored = try stored(header.id) else { throw error }
+            guard draft.matches(stored.event) else { return .rejected(.idReused(position: stored.position)) }
+            return .already(receipt(stored))
+        }
+        state.clock = clock
+        state.dirty.removeAll(keepingCapacity: true)
+        return .appended(
+            AppendReceipt(position: state.position, dot: header.dot, id: header.id, hlc: header.hlc))
+    }
+
+    private func receipt(_ stored: StoredEvent) -> AppendReceipt {
+        let header = stored.event.header
+        return AppendReceipt(position: stored.position, dot: header.dot, id: header.id, hlc: header.hlc)
+    }
+
+    private func stored(_ id: EventID) throws(SQLiteError) -> StoredEvent? {
+        let select = try connection.statement(
+            "SELECT \(EventRow.columns) FROM event WHERE id = ? AND twin IS NULL")
+        defer { select.reset() }
+        try select.bind(1, id.bits)
+        return try select.step() ? try EventRow.read(select, names: &reader, on: connection) : nil
+    }
+
+    // MARK: Received events
+
+    /// Stores verified events of other origins. Those that are here already are skipped: two peers may have sent the
+    /// same. A gap is an error of the caller.
+    func ingest(_ batch: VerifiedBatch) throws(SQLiteError) {
+        let wall = WallClock.now
+        for verified in batch.events {
+            let header = verified.event.header
+            let index: Int
+            if let known = state.indexes[header.dot.origin] {
+                index = known
+            } else {
+                guard let start = verified.start else {
+                    throw SQLiteError(extendedCode: 1, message: "no key for \(header.dot)", context: "ingest")
+                }
+                index = try addOrigin(header.dot.origin, start)
+            }
+            let size = state.origins[index].size
+            if header.dot.seq <= size { continue }
+            guard header.dot.seq == size + 1 else {
+                throw SQLiteError(extendedCode: 1, message: "gap before \(header.dot)", context: "ingest")
+            }
+            _ = state.clock.observe(header.hlc, wall: wall)
+            do {
+                try insert(verified.event, origin: index, leaf: verified.leaf, twin: nil)
+            } catch where error.isConstraint {
+                guard let first = try stored(header.id) else { throw error }
+                try insert(verified.event, origin: index, leaf: verified.leaf, twin: first.position)
+            }
+            if index != state.own { state.dirty.insert(index) }
+        }
+        for signed in batch.heads { try storeHead(signed) }
+    }
+
+    /// Stores a signed head of an origin that is here.
+    func storeHead(_ signed: SignedHead) throws(SQLiteError) {
+        guard let index = state.indexes[signed.head.origin], signed.head.size <= state.origins[index].size else {
+            return
+        }
+        try merkle.insertHead(signed, origin: state.origins[index].ref)
+    }
+
+    /// Adds an origin to the log's table.
+    func addOrigin(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) -> Int {
+        let ref = Int64(state.origins.count) + 1
+        let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
+        try insert.bind(1, ref)
+        try insert.bind(2, id.bits)
+        try insert.bind(3, blob: start.key.nodeID.bytes)
+        try insert.bind(4, blob: start.key.rawBytes)
+        try insert.run()
+        state.add(
+            OriginState(ref: ref, id: id, key: start.key, range: MerkleRange(), hlc: HybridTime(rawValue: 0)))
+        return state.origins.count - 1
+    }
+
+    /// Makes the origin this node's own.
+    func setOwn(_ index: Int) { state.own = index }
+
+    // MARK: Both
+
+    private func insert(_ event: Event, origin index: Int, leaf: Digest, twin: UInt64?) throws(SQLiteError) {
+        let header = event.header
+        let refs = EventRow.Refs(
+            user: try names.ref(header.user, on: connection),
+            conversation: try header.conversation.map { text throws(SQLiteError) in
+                try names.ref(text, on: connection)
+            },
+            type: try names.ref(header.type, on: connection),
+            author: header.author == header.user ? nil : try names.ref(header.author, on: connection),
+            origin: state.origins[index].ref)
+        let pairs = header.dependencies.compactMap { dot in
+            state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
+        }
+        let statement = try connection.statement(EventRow.insert)
+        try EventRow.bind(
+            event, position: state.position + 1, refs: refs, dependencies: EventRow.dependencyBytes(pairs), twin: twin,
+            leaf: leaf, to: statement)
+        try statement.run()
+        state.position += 1
+        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
+        state.origins[index].range.append(leaf, using: sha) { level, number, hash in
+            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
+        }
+        state.origins[index].hlc = header.hlc
+        advanced.insert(index)
+        for node in finished {
+            try merkle.insertNode(
+                origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)
+        }
+    }
+}

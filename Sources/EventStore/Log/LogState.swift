@@ -1,0 +1,83 @@
+/// What the writer knows of an origin.
+struct OriginState: Sendable {
+    let ref: Int64
+    let id: OriginID
+    let key: VerifyingKey
+    var range: MerkleRange
+    var hlc: HybridTime
+
+    var size: UInt64 { range.size }
+}
+
+/// What the writer knows of the log without asking SQLite. Rebuilt from the file when a transaction fails.
+struct LogState: Sendable {
+    var position: UInt64 = 0
+    var clock = HybridClock()
+    /// Index = ref − 1: refs are given out without gaps.
+    var origins: [OriginState] = []
+    var indexes: [OriginID: Int] = [:]
+    /// This node's own origin; `nil` only while a store is being made.
+    var own: Int?
+    /// Origins that advanced since the last own event: what its dependencies will name.
+    var dirty: Set<Int> = []
+
+    mutating func add(_ origin: OriginState) {
+        indexes[origin.id] = origins.count
+        origins.append(origin)
+    }
+
+    var vector: VersionVector { VersionVector(origins.map { Dot(origin: $0.id, seq: $0.size) }) }
+
+    /// Reads the state from the log.
+    static func load(from connection: Connection, using sha: SHA256) throws(SQLiteError) -> LogState {
+        var state = LogState()
+        var names = NameReader()
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        let select = try connection.statement("SELECT ref, id, key FROM origin ORDER BY ref")
+        var known: [(ref: Int64, id: OriginID, key: VerifyingKey)] = []
+        while try select.step() {
+            guard let id = select.uuid(1), let key = VerifyingKey(rawBytes: select.bytes(2)) else {
+                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+            }
+            known.append((select.int64(0), OriginID(id), key))
+        }
+        select.reset()
+        for origin in known {
+            guard origin.ref == Int64(state.origins.count) + 1 else {
+                throw SQLiteError(extendedCode: 11, message: "origin refs have a gap", context: "origin")
+            }
+            let size = UInt64(
+                try connection.integer("SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref)) ?? 0)
+            let hlc = try connection.integer(
+                "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
+                .integer(Int64(bitPattern: size)))
+            state.add(
+                OriginState(
+                    ref: origin.ref, id: origin.id, key: origin.key,
+                    range: try merkle.range(origin: origin.ref, size: size, names: &names),
+                    hlc: HybridTime(rawValue: UInt64(bitPattern: hlc ?? 0))))
+        }
+        state.position = UInt64(try connection.integer("SELECT max(position) FROM event") ?? 0)
+        state.own = try connection.integer("SELECT value FROM meta WHERE key = 'origin'").map { Int($0) - 1 }
+        try state.restoreClockAndDependencies(from: connection)
+        return state
+    }
+
+    private mutating func restoreClockAndDependencies(from connection: Connection) throws(SQLiteError) {
+        guard let own else { return }
+        clock = HybridClock(last: origins[own].hlc)
+        // Stamps that were too far ahead when they arrived must not move the clock now either.
+        for origin in origins { _ = clock.observe(origin.hlc, wall: WallClock.now) }
+        // Positions are in arrival order: what stands after the last own event had not been applied when that was
+        // appended.
+        let last =
+            try connection.integer(
+                "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origins[own].ref),
+                .integer(Int64(bitPattern: origins[own].size))) ?? 0
+        let select = try connection.statement("SELECT DISTINCT origin FROM event WHERE position > ?")
+        try select.bind(1, last)
+        while try select.step() { dirty.insert(Int(select.int64(0)) - 1) }
+        select.reset()
+        dirty.remove(own)
+    }
+}
