@@ -37,9 +37,7 @@ extension DatasetConverter {
             let recorder = Recorder(set: Self.name, limit: options.limit, emit: emit)
             do {
                 try write(from: folder, to: recorder)
-            } catch is Recorder.LimitReached {
-                return recorder.counts
-            }
+            } catch is Recorder.LimitReached {}
             return recorder.counts
         }
     }

@@ -1,17 +1,18 @@
 internal import Foundation
 
 /// A JSON value whose objects keep the order in which their members are written.
-public indirect enum JSONValue: Sendable, Equatable {
+public indirect enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A fraction, or an integer beyond 64 bits; JSON has no NaN or infinity, they are written as null.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object([Member])
 
     /// One name and value of an object.
-    public struct Member: Sendable, Equatable {
+    public struct Member: Sendable, Hashable {
         /// The member's name, as it stands in the JSON text after unescaping.
         public var name: String
         /// The member's value.
@@ -55,6 +56,7 @@ extension JSONValue {
         switch String(cString: number.objCType) {
         case "c", "B": self = .bool(number.boolValue)
         case "d", "f": self = .number(number.doubleValue)
+        case "Q" where number.uint64Value > UInt64(Int64.max): self = .number(number.doubleValue)
         default: self = .integer(number.int64Value)
         }
     }
