@@ -1,1 +1,188 @@
-public final class EventStore { public static let maximumBatch = 4096 }
+/// An event store that is open for writing. There is one for each folder, on one machine, at a time.
+///
+/// ## Concurrency model
+/// Any thread may call anything. Writes go to the writer's thread through a bounded queue; nothing here blocks but the
+/// functions that say so.
+public final class EventStore: Sendable {
+    /// Most drafts in one call of ``append(_:atomicity:expecting:)``.
+    public static let maximumBatch = 4_096
+
+    /// Where the store lies.
+    public let files: StoreFiles
+    /// Whose it is.
+    public let identity: StoreIdentity
+    /// The node's key.
+    package let key: SigningKey
+    private let lock: StoreLock
+    private let signer: HeadSigner
+    private let writer: LogWriter
+
+    /// Makes an empty store in `folder`, which may exist already.
+    ///
+    /// - Parameters:
+    ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
+    ///   - cluster: Only nodes of the same cluster exchange events.
+    public static func create(in folder: String, name: String, cluster: String = "default") throws(StoreError) {
+        try StoreIdentity.create(in: StoreFiles(folder), name: name, cluster: cluster)
+    }
+
+    /// Opens the store in `folder` for writing. Recovery after a crash happens here.
+    ///
+    /// - Parameter owner: What other processes are told when they find the store in use.
+    public init(
+        opening folder: String, durability: Durability = .full, owner: String = "a process"
+    ) throws(StoreError) {
+        files = StoreFiles(folder)
+        guard files.exists else { throw .notFound(path: folder) }
+        lock = try StoreLock(files, owner: owner)
+        guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
+            throw .corrupt("\(files.key) is missing or no Ed25519 key")
+        }
+        let reader = try LogReader(files)
+        identity = try StoreIdentity(reader)
+        guard identity.node == key.publicKey.nodeID else {
+            throw .corrupt("\(files.key) is not the key of this store's node \(identity.node.short)")
+        }
+        self.key = key
+        signer = HeadSigner(key: key)
+        writer = try LogWriter(files: files, durability: durability, signer: signer)
+    }
+
+    deinit { writer.close() }
+
+    /// Finishes what is queued, signs and stores a head, and lets go of the files. Blocks until that is done.
+    public func close() { writer.close() }
+
+    // MARK: Appending
+
+    /// Appends events in one commit. Returns when they are durable, with one outcome for each draft, in order.
+    ///
+    /// The same id with the same content gives the stored outcome: repeat the call after any error.
+    public func append(
+        _ drafts: [EventDraft], atomicity: Atomicity = .whole
+    ) async throws(StoreError) -> [AppendOutcome] {
+        let result = await withCheckedContinuation { continuation in
+            append(drafts, atomicity: atomicity) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// As ``append(_:atomicity:)``, for threads: `completion` is called once, on another thread.
+    package func append(
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
+        completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
+    ) {
+        guard drafts.count <= Self.maximumBatch else {
+            completion(.failure(.batchTooLarge(count: drafts.count)))
+            return
+        }
+        let preparation = Preparation(drafts, atomicity)
+        guard !preparation.accepted.isEmpty else {
+            completion(.success(preparation.outcomes([])))
+            return
+        }
+        let request = AppendRequest(
+            drafts: preparation.accepted,
+            condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) }, atomicity: atomicity)
+        writer.append(request) { result in completion(result.map(preparation.outcomes)) }
+    }
+
+    /// As ``append(_:atomicity:)``; blocks the calling thread. Never for Swift's cooperative pool.
+    package func appendBlocking(
+        _ drafts: [EventDraft], atomicity: Atomicity = .each, condition: (ExpectedVersion, at: UInt64)? = nil
+    ) throws(StoreError) -> [AppendOutcome] {
+        try blocking { append(drafts, atomicity: atomicity, condition: condition, completion: $0) }
+    }
+
+    /// Makes everything queued so far durable, and a signed head that covers it. Blocks.
+    package func flushBlocking() throws(StoreError) {
+        try blocking { (completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) in
+            writer.flush(completion)
+        }
+    }
+
+    // MARK: Received events
+
+    /// A verifier that knows what is stored now. Blocks for the writer.
+    package func makeVerifierBlocking() throws(StoreError) -> IngestVerifier {
+        IngestVerifier(state: try snapshotBlocking(), own: identity.origin)
+    }
+
+    /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.
+    package func ingest(
+        _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        writer.ingest(batch, completion: completion)
+    }
+
+    // MARK: What others follow
+
+    /// How far the log has each origin, ascending by origin. Blocks for the writer.
+    package func progressBlocking() throws(StoreError) -> [OriginProgress] {
+        let sha = SHA256()
+        return try snapshotBlocking().origins.filter { $0.size > 0 }.map { $0.progress(sha) }
+            .sorted { $0.origin < $1.origin }
+    }
+
+    /// Calls `body` on the writer's thread after each commit. It must be short.
+    package func observeCommits(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int { writer.observe(body) }
+
+    package func removeObserver(_ token: Int) { writer.removeObserver(token) }
+
+    /// A signed head of everything this node has appended durably.
+    package func head() -> SignedHead? { signer.head() }
+
+    private func snapshotBlocking() throws(StoreError) -> LogState {
+        try blocking { writer.snapshot($0) }
+    }
+}
+
+/// Waits for a completion on the calling thread.
+package func blocking<Value: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, StoreError>) -> Void) -> Void
+) throws(StoreError) -> Value {
+    let answer = Monitor<Result<Value, StoreError>?>(nil)
+    start { result in
+        answer.update { answer in
+            answer = result
+            return true
+        }
+    }
+    guard let result = answer.wait(for: { $0 }) else { throw .closed }
+    return try result.get()
+}
+
+/// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
+private struct Preparation: Sendable {
+    private(set) var accepted: [PreparedDraft] = []
+    /// For each draft of the caller: its rejection, or `nil` if it is the next of `accepted`.
+    private var rejections: [AppendRejection?] = []
+
+    init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
+        let sha = SHA256()
+        var random = RandomSource()
+        for draft in drafts {
+            do throws(InvalidEvent) {
+                try draft.validateHeader()
+                try JSONScanner.validateObject(draft.payload)
+                let salt = random.uuidBits()
+                let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
+                accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
+                rejections.append(nil)
+            } catch {
+                rejections.append(.invalid(error))
+            }
+        }
+        if atomicity == .whole, let index = rejections.firstIndex(where: { $0 != nil }) {
+            accepted = []
+            rejections = rejections.map { $0 ?? .batchRejected(index: index) }
+        }
+    }
+
+    func outcomes(_ stored: [AppendOutcome]) -> [AppendOutcome] {
+        var rest = stored[...]
+        return rejections.map { rejection in
+            rejection.map { .rejected($0) } ?? rest.removeFirst()
+        }
+    }
+}

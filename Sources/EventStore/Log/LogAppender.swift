@@ -99,7 +99,7 @@ final class LogAppender {
         let leaf = sha.leaf(header: bytes, payloadDigest: prepared.payloadDigest)
         do {
             try insert(event, origin: own, leaf: leaf, twin: nil)
-        } catch where error.isConstraint {
+        } catch  where error.isConstraint {
             // The normal path asks nothing first: the unique index on the id finds a repeated append.
             guard let stored = try stored(header.id) else { throw error }
             guard draft.matches(stored.event) else { return .rejected(.idReused(position: stored.position)) }
@@ -149,7 +149,7 @@ final class LogAppender {
             _ = state.clock.observe(header.hlc, wall: wall)
             do {
                 try insert(verified.event, origin: index, leaf: verified.leaf, twin: nil)
-            } catch where error.isConstraint {
+            } catch  where error.isConstraint {
                 guard let first = try stored(header.id) else { throw error }
                 try insert(verified.event, origin: index, leaf: verified.leaf, twin: first.position)
             }
@@ -200,7 +200,8 @@ final class LogAppender {
         }
         let statement = try connection.statement(EventRow.insert)
         try EventRow.bind(
-            event, position: state.position + 1, refs: refs, dependencies: EventRow.dependencyBytes(pairs), twin: twin,
+            event, position: state.position + 1, refs: refs, dependencies: EventRow.dependencyBytes(pairs),
+            twin: twin,
             leaf: leaf, to: statement)
         try statement.run()
         state.position += 1

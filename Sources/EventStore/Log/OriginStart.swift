@@ -24,10 +24,12 @@ package struct OriginStart: Hashable, Sendable {
 
     /// Reads the first event of an origin; `nil` if it does not say whose it is, or contradicts itself.
     init?(_ event: Event) {
-        guard event.header.type == Self.type, event.header.dot.seq == 1, let payload = event.payload,
-            let object = JSONObject(payload), let text = object.string("key"), let raw = base64Bytes(text),
-            let key = VerifyingKey(rawBytes: raw), object.string("node") == key.nodeID.description,
-            event.header.user == "node/\(key.nodeID)"
+        guard event.header.type == Self.type, event.header.dot.seq == 1, let payload = event.payload else {
+            return nil
+        }
+        let object = JSONObject(validated: payload)
+        guard let text = object.string("key"), let raw = base64Bytes(text), let key = VerifyingKey(rawBytes: raw),
+            object.string("node") == key.nodeID.description, event.header.user == "node/\(key.nodeID)"
         else { return nil }
         self.key = key
         name = object.string("name") ?? key.nodeID.short

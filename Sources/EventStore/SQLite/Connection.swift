@@ -14,6 +14,8 @@ final class Connection {
     let path: String
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    /// Pages in the WAL after the last commit of this connection, once ``countWALPages()`` was called.
+    private(set) var walPages = 0
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
     /// library has no lookaside).
@@ -85,6 +87,19 @@ final class Connection {
         }
         defer { statement.reset() }
         return statement.int64(0)
+    }
+
+    /// Keeps ``walPages`` up to date. Replaces SQLite's own automatic checkpoints.
+    func countWALPages() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, pages in
+                if let context {
+                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().walPages = Int(pages)
+                }
+                return SQLITE_OK
+            }, context)
     }
 
     /// Whether a transaction is open.

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import CLibuuid
 
-/// Random bytes from the kernel, fetched 4 KiB at a time. Not Sendable: one for each thread that needs it.
+/// Random bytes from the kernel, fetched 64 at first, then 4 KiB at a time: a batch of one must not pay for a thousand.
 struct RandomSource {
     private var buffer: [UInt8] = []
     private var index = 0
@@ -15,7 +15,7 @@ struct RandomSource {
     }
 
     private mutating func refill() {
-        if buffer.isEmpty { buffer = [UInt8](repeating: 0, count: 4096) }
+        if buffer.count < 4096 { buffer = [UInt8](repeating: 0, count: buffer.isEmpty ? 64 : 4096) }
         var filled = 0
         while filled < buffer.count {
             let count = buffer.withUnsafeMutableBytes { bytes in

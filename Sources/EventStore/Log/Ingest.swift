@@ -1,0 +1,189 @@
+/// An event as a peer sent it.
+package struct ReceivedEvent: Hashable, Sendable {
+    /// Canonical header bytes, not yet read.
+    package let header: [UInt8]
+    package let body: EventBody
+
+    package init(header: [UInt8], body: EventBody) {
+        self.header = header
+        self.body = body
+    }
+}
+
+/// A signed head that vouches for what is sent of one origin, with the proof that what is sent is a prefix of it.
+package struct Coverage: Hashable, Sendable {
+    package let head: SignedHead
+    /// RFC 6962 consistency proof from the last seq sent to the head's size; empty when they are equal.
+    package let proof: [Digest]
+
+    package init(head: SignedHead, proof: [Digest]) {
+        self.head = head
+        self.proof = proof
+    }
+}
+
+/// Why events of a peer are refused. Nothing of the batch is stored.
+package enum IngestError: Error, Hashable, Sendable {
+    /// Not a canonical header.
+    case header(InvalidHeader)
+    /// The payload is too large or not a JSON object.
+    case payload(Dot, InvalidEvent)
+    /// `seq` is not the next one: events are missing in between.
+    case gap(Dot, have: UInt64)
+    /// A dependency is not here.
+    case causalGap(Dot, needs: Dot)
+    /// The first event of an origin does not say whose it is.
+    case originStart(OriginID)
+    /// There is no head for an origin in the batch, or one for fewer events.
+    case notCovered(OriginID)
+    /// The head's signature is not that of the origin's node.
+    case badSignature(OriginID, size: UInt64)
+    /// The events are not those the origin signed: changed on the way, or by whoever sent them; or the origin's history
+    /// has two branches.
+    case badProof(OriginID, size: UInt64)
+    /// A peer has events of this node's own origin that this node has not: it has lost its memory.
+    case amnesia(Dot)
+    /// The store could not take them.
+    case store(StoreError)
+}
+
+extension IngestError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .header(let error): "malformed header: \(error)"
+        case .payload(let dot, let error): "event \(dot): \(error)"
+        case .gap(let dot, let have): "event \(dot) follows \(have): a gap"
+        case .causalGap(let dot, let needs): "event \(dot) came before its dependency \(needs)"
+        case .originStart(let origin): "origin \(origin) does not begin with whose it is"
+        case .notCovered(let origin): "no signed head covers the events of origin \(origin)"
+        case .badSignature(let origin, let size): "the head of origin \(origin) at \(size) has a wrong signature"
+        case .badProof(let origin, let size):
+            "the events of origin \(origin) up to \(size) are not those it signed"
+        case .amnesia(let dot): "a peer has event \(dot) of this node's own origin, which this node lacks"
+        case .store(let error): error.description
+        }
+    }
+}
+
+/// A received event, checked and hashed.
+struct VerifiedEvent: Sendable {
+    let event: Event
+    let leaf: Digest
+    /// For the first event of an origin: whose it is.
+    let start: OriginStart?
+}
+
+/// Received events that their origins have signed, and the heads that say so.
+package struct VerifiedBatch: Sendable {
+    var events: [VerifiedEvent] = []
+    var heads: [SignedHead] = []
+
+    package var isEmpty: Bool { events.isEmpty && heads.isEmpty }
+    package var count: Int { events.count }
+}
+
+/// Checks what peers send before anything is stored (D5): canonical form, order, dependencies, and that the origin's
+/// signed head covers exactly these events. Hashing happens here, off the writer. One for each node, used by one thread;
+/// it runs ahead of the writer and is made anew when the writer refuses a batch.
+package final class IngestVerifier {
+    private struct Tree {
+        var range: MerkleRange
+        let key: VerifyingKey
+        /// Verified heads beyond what is here yet, ascending by size; stored when their size is reached.
+        var ahead: [SignedHead] = []
+    }
+
+    private let sha = SHA256()
+    private let own: OriginID
+    private var trees: [OriginID: Tree] = [:]
+
+    init(state: LogState, own: OriginID) {
+        self.own = own
+        for origin in state.origins { trees[origin.id] = Tree(range: origin.range, key: origin.key) }
+    }
+
+    /// How many events of `origin` have been verified.
+    package func size(of origin: OriginID) -> UInt64 { trees[origin]?.range.size ?? 0 }
+
+    /// Checks a batch in the sender's order. What is here already is left out. On error nothing is taken note of.
+    package func verify(_ received: [ReceivedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
+        var working: [OriginID: Tree] = [:]
+        var batch = VerifiedBatch()
+        for item in received {
+            if let verified = try verify(item, &working, &batch.heads) { batch.events.append(verified) }
+        }
+        for origin in working.keys.sorted() {
+            guard var tree = working[origin] else { continue }
+            guard let cover = coverage.first(where: { $0.head.head.origin == origin }) else {
+                throw .notCovered(origin)
+            }
+            try check(cover, &tree, &batch.heads)
+            working[origin] = tree
+        }
+        for (origin, tree) in working { trees[origin] = tree }
+        return batch
+    }
+
+    private func verify(
+        _ item: ReceivedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
+    ) throws(IngestError) -> VerifiedEvent? {
+        let header: EventHeader
+        do { header = try EventHeader(canonicalBytes: item.header) } catch { throw .header(error) }
+        let dot = header.dot
+        let tree = working[dot.origin] ?? trees[dot.origin]
+        let size = tree?.range.size ?? 0
+        if dot.seq <= size { return nil }
+        if dot.origin == own { throw .amnesia(dot) }
+        guard dot.seq == size + 1 else { throw .gap(dot, have: size) }
+        for needs in header.dependencies where needs.origin != dot.origin {
+            let have = (working[needs.origin] ?? trees[needs.origin])?.range.size ?? 0
+            guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
+        }
+        if case .present(_, let payload) = item.body {
+            do { try JSONScanner.validateObject(payload) } catch { throw .payload(dot, error) }
+        }
+        let event = Event(header: header, body: item.body)
+        let start = dot.seq == 1 ? OriginStart(event) : nil
+        guard var next = tree ?? start.map({ Tree(range: MerkleRange(), key: $0.key) }) else {
+            throw .originStart(dot.origin)
+        }
+        let leaf = sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body))
+        next.range.append(leaf, using: sha)
+        try settle(&next, &heads)
+        working[dot.origin] = next
+        return VerifiedEvent(event: event, leaf: leaf, start: start)
+    }
+
+    /// Stores a head that was verified earlier, now that its size is reached.
+    private func settle(_ tree: inout Tree, _ heads: inout [SignedHead]) throws(IngestError) {
+        while let signed = tree.ahead.first, signed.head.size <= tree.range.size {
+            tree.ahead.removeFirst()
+            guard signed.head.size == tree.range.size else { continue }
+            guard signed.head.root == tree.range.root(using: sha) else {
+                throw .badProof(signed.head.origin, size: signed.head.size)
+            }
+            heads.append(signed)
+        }
+    }
+
+    private func check(_ cover: Coverage, _ tree: inout Tree, _ heads: inout [SignedHead]) throws(IngestError) {
+        let head = cover.head.head
+        let size = tree.range.size
+        guard head.size >= size else { throw .notCovered(head.origin) }
+        let isKnown = tree.ahead.contains(cover.head) || heads.contains(cover.head)
+        guard isKnown || cover.head.isValid(for: tree.key) else {
+            throw .badSignature(head.origin, size: head.size)
+        }
+        let root = tree.range.root(using: sha)
+        guard
+            MerkleProof.isConsistent(
+                old: size, oldRoot: root, new: head.size, newRoot: head.root, proof: cover.proof, using: sha)
+        else { throw .badProof(head.origin, size: size) }
+        if head.size == size {
+            if !heads.contains(cover.head) { heads.append(cover.head) }
+        } else if !isKnown, tree.ahead.count < 64 {
+            tree.ahead.append(cover.head)
+            tree.ahead.sort { $0.head.size < $1.head.size }
+        }
+    }
+}
