@@ -1,0 +1,117 @@
+internal import EventStore
+
+/// Asks for a Pong, to see whether the peer lives, how far it is and how its clock stands.
+public struct Ping: Hashable, Sendable {
+    /// Tells pings apart.
+    public var nonce: UInt64
+    /// The sender's clock, Unix milliseconds.
+    public var clock: Int64
+
+    /// A Ping of these parts.
+    public init(nonce: UInt64, clock: Int64) {
+        self.nonce = nonce
+        self.clock = clock
+    }
+
+    func write(to writer: inout ProtobufWriter) { writeEcho(nonce, clock, to: &writer) }
+
+    init(_ message: MessageReader) throws(WireError) { (nonce, clock) = try readEcho(message) }
+}
+
+/// Answers a Ping at once.
+public struct Pong: Hashable, Sendable {
+    /// The Ping's.
+    public var nonce: UInt64
+    /// The answerer's clock, Unix milliseconds.
+    public var clock: Int64
+
+    /// A Pong of these parts.
+    public init(nonce: UInt64, clock: Int64) {
+        self.nonce = nonce
+        self.clock = clock
+    }
+
+    func write(to writer: inout ProtobufWriter) { writeEcho(nonce, clock, to: &writer) }
+
+    init(_ message: MessageReader) throws(WireError) { (nonce, clock) = try readEcho(message) }
+}
+
+private func writeEcho(_ nonce: UInt64, _ clock: Int64, to writer: inout ProtobufWriter) {
+    writer.fixed64(1, nonce)
+    writer.uint(2, UInt64(bitPattern: clock))
+}
+
+private func readEcho(_ message: MessageReader) throws(WireError) -> (nonce: UInt64, clock: Int64) {
+    var reader = message
+    var nonce = UInt64(0), clock = Int64(0)
+    while let field = try reader.next() {
+        switch field.number {
+        case 1: nonce = try reader.fixed64(field)
+        case 2: clock = try reader.int64(field)
+        default: break
+        }
+    }
+    return (nonce, clock)
+}
+
+/// The last frame before closing.
+public struct Bye: Hashable, Sendable {
+    /// A ``SessionErrorCode``, or one of a later version.
+    public let code: UInt32
+    /// For people; at most ``WireLimits/byeText`` bytes. From a peer it is as hostile as any text.
+    public let text: String
+    /// The earliest time to come back, milliseconds from now.
+    public let retryAfter: UInt32
+
+    /// A Bye of these parts; a longer text is cut.
+    public init(code: UInt32, text: String = "", retryAfter: UInt32 = 0) {
+        self.code = code
+        self.text = cut(text, toBytes: WireLimits.byeText)
+        self.retryAfter = retryAfter
+    }
+
+    /// A Bye with a code of this release.
+    public init(_ code: SessionErrorCode, text: String = "", retryAfter: UInt32 = 0) {
+        self.init(code: code.rawValue, text: text, retryAfter: retryAfter)
+    }
+
+    /// The code, if this release knows it.
+    public var knownCode: SessionErrorCode? { SessionErrorCode(rawValue: code) }
+
+    /// What to do about it; codes of later versions are retried.
+    public var errorClass: SessionErrorCode.Class { knownCode?.errorClass ?? .retry }
+}
+
+extension Bye {
+    func write(to writer: inout ProtobufWriter) {
+        writer.uint(1, UInt64(code))
+        writer.text(2, text)
+        writer.uint(3, UInt64(retryAfter))
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var code = UInt32(0), retryAfter = UInt32(0)
+        var text = ""
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: code = try reader.uint32(field)
+            case 2: text = try reader.text(field)
+            case 3: retryAfter = try reader.uint32(field)
+            default: break
+            }
+        }
+        guard text.utf8.count <= WireLimits.byeText else {
+            throw message.invalid("text is over \(WireLimits.byeText) bytes")
+        }
+        self.init(code: code, text: text, retryAfter: retryAfter)
+    }
+}
+
+/// The longest run of whole Unicode scalars at the start of `text` within `limit` bytes of UTF-8.
+private func cut(_ text: String, toBytes limit: Int) -> String {
+    guard text.utf8.count > limit else { return text }
+    var end = text.utf8.index(text.startIndex, offsetBy: limit)
+    while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+    return String(text.unicodeScalars[..<end])
+}

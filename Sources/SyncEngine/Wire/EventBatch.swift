@@ -1,0 +1,129 @@
+public import EventStore
+
+/// Events the receiver lacks, with proof that they belong to signed histories.
+public struct EventBatch: Hashable, Sendable {
+    /// In the sender's position order, which is causal order; at most ``WireLimits/events``.
+    public var events: [WireEvent]
+    /// One for every origin that occurs, strictly ascending by origin.
+    public var coverage: [Coverage]
+
+    /// A batch of these parts.
+    public init(events: [WireEvent], coverage: [Coverage]) {
+        self.events = events
+        self.coverage = coverage
+    }
+}
+
+/// Proof that the events of one origin in a batch belong to a history its origin has signed.
+public struct Coverage: Hashable, Sendable {
+    /// A head of that origin, of the last of those events or a later one. Its signature is not checked here.
+    public let head: SignedHead
+    /// The RFC 6962 consistency proof from the last of those events to the head; empty when they are equal.
+    public let proof: [Digest]
+
+    /// Coverage of these parts.
+    public init(head: SignedHead, proof: [Digest]) {
+        self.head = head
+        self.proof = proof
+    }
+
+    /// No coverage adds more bytes to an Events message.
+    public static let maxEncodedSize = 2_400
+}
+
+extension EventBatch {
+    func write(to writer: inout ProtobufWriter) {
+        let size = events.reduce(coverage.count * 256) { $0 + $1.encodedSize }
+        writer.bytes.reserveCapacity(size)
+        for event in events { event.write(to: &writer) }
+        for item in coverage { item.write(to: &writer) }
+    }
+
+    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
+        var reader = message
+        self.init(events: [], coverage: [])
+        while let field = try reader.next() {
+            switch field.number {
+            case 1:
+                try message.checkRoom(events.count, "events")
+                events.append(try WireEvent(try reader.nested("Event", field), limits: limits))
+            case 2:
+                try message.checkRoom(coverage.count, "coverage")
+                coverage.append(try Coverage(try reader.nested("Coverage", field)))
+            default: break
+            }
+        }
+        try message.checkAscending(coverage) { $0.head.head.origin }
+    }
+}
+
+extension MessageReader {
+    fileprivate func checkRoom(_ count: Int, _ field: String) throws(WireError) {
+        guard count < WireLimits.events else {
+            throw .tooMany(message: name, field: field, limit: WireLimits.events)
+        }
+    }
+}
+
+extension Coverage {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.message(2) { inner in
+            inner.message(1) { head.write(to: &$0) }
+            for digest in proof { inner.digest(2, digest) }
+        }
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var head: SignedHead?
+        var proof: [Digest] = []
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: head = try SignedHead(try reader.nested("Head", field))
+            case 2:
+                guard proof.count < WireLimits.proof else {
+                    throw .tooMany(message: message.name, field: "proof", limit: WireLimits.proof)
+                }
+                proof.append(try reader.digest(field))
+            default: break
+            }
+        }
+        guard let head else { throw message.missing("head") }
+        self.init(head: head, proof: proof)
+    }
+}
+
+extension SignedHead {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, head.origin.bits)
+        writer.uint(2, head.size)
+        writer.digest(3, head.root)
+        writer.fixed64(4, head.hlc.rawValue)
+        writer.data(5, signature)
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?, root: Digest?
+        var size = UInt64(0), hlc = UInt64(0)
+        var signature: [UInt8] = []
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: size = try reader.uint64(field)
+            case 3: root = try reader.digest(field)
+            case 4: hlc = try reader.fixed64(field)
+            case 5: signature = try reader.data(field)
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        guard size > 0 else { throw message.missing("size") }
+        guard let root else { throw message.missing("root") }
+        guard !signature.isEmpty else { throw message.missing("signature") }
+        guard signature.count == 64 else { throw message.invalid("the signature is not 64 bytes") }
+        self.init(
+            head: TreeHead(origin: OriginID(origin), size: size, root: root, hlc: HybridTime(rawValue: hlc)),
+            signature: signature)
+    }
+}

@@ -1,0 +1,65 @@
+internal import EventStore
+
+/// What `type` of a frame says.
+public enum MessageType: UInt8, CaseIterable, Sendable {
+    /// Who I am.
+    case hello = 1
+    /// What I have stored.
+    case vector = 2
+    /// What you lack.
+    case events = 3
+    /// What I have made durable.
+    case ack = 4
+    /// What you may send.
+    case credit = 5
+    /// Are you there?
+    case ping = 6
+    /// I am.
+    case pong = 7
+    /// I close.
+    case bye = 8
+}
+
+/// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.
+public struct Frame: Hashable, Sendable {
+    /// A ``MessageType``, or one of a later version.
+    public var type: UInt8
+    /// ``compressed`` or 0.
+    public var flags: UInt8
+    /// A message, perhaps compressed.
+    public var body: [UInt8]
+
+    /// A frame of these parts.
+    public init(type: UInt8, flags: UInt8 = 0, body: [UInt8]) {
+        self.type = type
+        self.flags = flags
+        self.body = body
+    }
+
+    /// The flag of a body that is a length and a Zstandard frame.
+    public static let compressed: UInt8 = 1
+    /// Bytes of the header.
+    public static let headerSize = 8
+
+    /// The bytes to transfer: header and body.
+    public var bytes: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(Self.headerSize + body.count)
+        out.appendBigEndian(UInt32(body.count))
+        out.append(type)
+        out.append(flags)
+        out.appendBigEndian(UInt16(0))
+        out.append(contentsOf: body)
+        return out
+    }
+
+    /// Bytes to transfer: header and body.
+    public var count: Int { Self.headerSize + body.count }
+
+    /// Refuses what no frame may be, from the header alone.
+    static func check(type: UInt8, flags: UInt8, reserved: UInt16, body: Int, limit: Int) throws(WireError) {
+        guard flags & ~compressed == 0 else { throw .unknownFlags(flags) }
+        guard reserved == 0 else { throw .reservedNotZero(reserved) }
+        guard body <= limit else { throw .frameTooLarge(bytes: body, limit: limit) }
+    }
+}

@@ -1,0 +1,130 @@
+public import EventStore
+
+/// Who the sender is and what it can take. Both sides send theirs at once; it fits ``WireLimits/controlBody``.
+public struct Hello: Hashable, Sendable {
+    /// The first protocol version the sender speaks.
+    public var protocolMin: UInt32
+    /// The last protocol version the sender speaks.
+    public var protocolMax: UInt32
+    /// Nodes replicate only within one cluster.
+    public var cluster: String
+    /// The sender's id, which must be that of its certificate.
+    public var node: NodeID
+    /// A random number drawn when the sender's store was made.
+    public var incarnation: UInt64
+    /// The sender's clock, Unix milliseconds; nothing is decided by it.
+    public var clock: Int64
+    /// What the sender takes.
+    public var limits: WireLimits
+    /// Names of compression methods the sender can read.
+    public var compressors: [String]
+    /// Name and version of the software.
+    public var software: String
+    /// The node's name, for people.
+    public var name: String
+    /// Bits of abilities both sides must have before one is used.
+    public var features: UInt64
+
+    /// The protocol version of this release.
+    public static let currentProtocol: UInt32 = 1
+    /// The name under which Zstandard goes in ``compressors``.
+    public static let zstd = "zstd"
+
+    /// A Hello of these parts.
+    public init(
+        protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
+        incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
+        software: String = "", name: String = "", features: UInt64 = 0
+    ) {
+        self.protocolMin = protocolMin
+        self.protocolMax = protocolMax
+        self.cluster = cluster
+        self.node = node
+        self.incarnation = incarnation
+        self.clock = clock
+        self.limits = limits
+        self.compressors = compressors
+        self.software = software
+        self.name = name
+        self.features = features
+    }
+
+    /// The highest protocol version that both speak; `nil` if there is none.
+    public func commonProtocol(with other: Hello) -> UInt32? {
+        let highest = min(protocolMax, other.protocolMax)
+        return highest >= max(protocolMin, other.protocolMin) ? highest : nil
+    }
+}
+
+extension Hello {
+    func write(to writer: inout ProtobufWriter) {
+        writer.uint(1, UInt64(protocolMin))
+        writer.uint(2, UInt64(protocolMax))
+        writer.text(3, cluster)
+        writer.digest(4, node.digest)
+        writer.fixed64(5, incarnation)
+        writer.uint(6, UInt64(bitPattern: clock))
+        writer.message(7) { limits.write(to: &$0) }
+        for compressor in compressors { writer.presentData(8, Array(compressor.utf8)) }
+        writer.text(9, software)
+        writer.text(10, name)
+        writer.fixed64(11, features)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var protocols = (min: UInt32(0), max: UInt32(0))
+        var cluster = "", software = "", name = ""
+        var compressors: [String] = []
+        var node: Digest?, limits: WireLimits?
+        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: protocols.min = try reader.uint32(field)
+            case 2: protocols.max = try reader.uint32(field)
+            case 3: cluster = try reader.text(field)
+            case 4: node = try reader.digest(field)
+            case 5: incarnation = try reader.fixed64(field)
+            case 6: clock = try reader.int64(field)
+            case 7: limits = try WireLimits(try reader.nested("Limits", field))
+            case 8: compressors.append(try reader.text(field))
+            case 9: software = try reader.text(field)
+            case 10: name = try reader.text(field)
+            case 11: features = try reader.fixed64(field)
+            default: break
+            }
+        }
+        guard protocols.min > 0 else { throw message.missing("protocol_min") }
+        guard protocols.max >= protocols.min else { throw message.invalid("protocol_max is below protocol_min") }
+        guard !cluster.isEmpty else { throw message.missing("cluster") }
+        guard let node else { throw message.missing("node") }
+        guard let limits else { throw message.missing("limits") }
+        self.init(
+            protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
+            incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
+            name: name, features: features)
+    }
+}
+
+extension WireLimits {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.uint(1, UInt64(maxBody))
+        writer.uint(2, window)
+        writer.uint(3, UInt64(maxPayload))
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(maxBody: 0, window: 0, maxPayload: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: maxBody = try reader.uint32(field)
+            case 2: window = try reader.uint64(field)
+            case 3: maxPayload = try reader.uint32(field)
+            default: break
+            }
+        }
+        guard maxBody > 0 else { throw message.missing("max_body") }
+        guard maxPayload > 0 else { throw message.missing("max_payload") }
+    }
+}

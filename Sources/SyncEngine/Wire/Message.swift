@@ -1,0 +1,100 @@
+internal import EventStore
+
+/// What nodes say to each other: the messages of docs/sync.proto.
+public enum Message: Hashable, Sendable {
+    /// Who the sender is and what it can take: the first frame of each side.
+    case hello(Hello)
+    /// What the sender has stored, strictly ascending by origin.
+    case vector([VectorEntry])
+    /// Events the receiver lacks.
+    case events(EventBatch)
+    /// What the sender has made durable, strictly ascending by origin.
+    case ack([VectorEntry])
+    /// How many more bytes of Events frames the other side may send.
+    case credit(UInt64)
+    /// Asks for a Pong.
+    case ping(Ping)
+    /// Answers a Ping.
+    case pong(Pong)
+    /// The last frame.
+    case bye(Bye)
+    /// A message of a later version: to be skipped.
+    case unknown(type: UInt8)
+}
+
+extension Message {
+    /// The frame's type.
+    public var type: UInt8 {
+        switch self {
+        case .hello: MessageType.hello.rawValue
+        case .vector: MessageType.vector.rawValue
+        case .events: MessageType.events.rawValue
+        case .ack: MessageType.ack.rawValue
+        case .credit: MessageType.credit.rawValue
+        case .ping: MessageType.ping.rawValue
+        case .pong: MessageType.pong.rawValue
+        case .bye: MessageType.bye.rawValue
+        case .unknown(let type): type
+        }
+    }
+
+    /// The frame that carries this message, compressed where `compress` allows it and it pays. A Hello is never
+    /// compressed: it says who can read that.
+    public func frame(compress: Bool) -> Frame {
+        let body = encodedBody
+        if compress, type != MessageType.hello.rawValue, let smaller = Compression.compress(body) {
+            return Frame(type: type, flags: Frame.compressed, body: smaller)
+        }
+        return Frame(type: type, body: body)
+    }
+
+    private var encodedBody: [UInt8] {
+        var writer = ProtobufWriter()
+        switch self {
+        case .hello(let hello): hello.write(to: &writer)
+        case .vector(let entries), .ack(let entries): VectorEntry.write(entries, to: &writer)
+        case .events(let batch): batch.write(to: &writer)
+        case .credit(let bytes): writer.uint(1, bytes)
+        case .ping(let ping): ping.write(to: &writer)
+        case .pong(let pong): pong.write(to: &writer)
+        case .bye(let bye): bye.write(to: &writer)
+        case .unknown: break
+        }
+        return writer.bytes
+    }
+
+    /// The message in `frame`, which a peer sent that was told of `limits`.
+    public init(frame: Frame, limits: WireLimits = WireLimits()) throws(WireError) {
+        try Frame.check(
+            type: frame.type, flags: frame.flags, reserved: 0, body: frame.body.count,
+            limit: limits.body(of: frame.type))
+        guard let type = MessageType(rawValue: frame.type) else {
+            self = .unknown(type: frame.type)
+            return
+        }
+        var body = frame.body
+        if frame.flags & Frame.compressed != 0 {
+            guard type != .hello else { throw .malformed(message: "Hello", reason: "it is compressed") }
+            body = try Compression.decompress(body)
+        }
+        switch type {
+        case .hello: self = .hello(try Hello(MessageReader("Hello", body)))
+        case .vector: self = .vector(try VectorEntry.list("entries", MessageReader("Vector", body)))
+        case .events: self = .events(try EventBatch(MessageReader("Events", body), limits: limits))
+        case .ack: self = .ack(try VectorEntry.list("durable", MessageReader("Ack", body)))
+        case .credit: self = .credit(try readCredit(MessageReader("Credit", body)))
+        case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
+        case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
+        case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        }
+    }
+}
+
+private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
+    var reader = message
+    var bytes = UInt64(0)
+    while let field = try reader.next() {
+        if field.number == 1 { bytes = try reader.uint64(field) }
+    }
+    return bytes
+}

@@ -1,0 +1,68 @@
+public import EventStore
+
+/// How far one origin is known, and which of its possible histories that is.
+public struct VectorEntry: Hashable, Sendable {
+    /// Whose history.
+    public let origin: OriginID
+    /// All events from 1 to here.
+    public let seq: UInt64
+    /// ``Digest/prefix64`` of the RFC 6962 root over those events.
+    public let root: UInt64
+
+    /// An entry of these parts.
+    public init(origin: OriginID, seq: UInt64, root: UInt64) {
+        self.origin = origin
+        self.seq = seq
+        self.root = root
+    }
+
+    /// An entry for the whole of `head`.
+    public init(_ head: TreeHead) {
+        self.init(origin: head.origin, seq: head.size, root: head.root.prefix64)
+    }
+}
+
+extension VectorEntry {
+    static func write(_ entries: [VectorEntry], to writer: inout ProtobufWriter) {
+        writer.bytes.reserveCapacity(entries.count * 40)
+        for entry in entries {
+            writer.message(1) { inner in
+                inner.uuid(1, entry.origin.bits)
+                inner.uint(2, entry.seq)
+                inner.fixed64(3, entry.root)
+            }
+        }
+    }
+
+    /// Reads Vector or Ack, whose list goes by `listName`.
+    static func list(_ listName: String, _ message: MessageReader) throws(WireError) -> [VectorEntry] {
+        var reader = message
+        var entries: [VectorEntry] = []
+        while let field = try reader.next() {
+            guard field.number == 1 else { continue }
+            guard entries.count < WireLimits.entries else {
+                throw .tooMany(message: message.name, field: listName, limit: WireLimits.entries)
+            }
+            entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
+        }
+        try message.checkAscending(entries) { $0.origin }
+        return entries
+    }
+
+    private init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?
+        var seq = UInt64(0), root = UInt64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: seq = try reader.uint64(field)
+            case 3: root = try reader.fixed64(field)
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        guard seq > 0 else { throw message.missing("seq") }
+        self.init(origin: OriginID(origin), seq: seq, root: root)
+    }
+}

@@ -1,0 +1,84 @@
+public import EventStore
+
+/// An event as it travels: the header's canonical bytes, not read yet, and the body.
+public struct WireEvent: Hashable, Sendable {
+    /// ``EventHeader/canonicalBytes``, or what claims to be that.
+    public let header: [UInt8]
+    /// The payload, or what erasure left of it.
+    public let body: EventBody
+
+    /// An event of these parts.
+    public init(header: [UInt8], body: EventBody) {
+        self.header = header
+        self.body = body
+    }
+
+    /// The form in which `event` travels.
+    public init(_ event: Event) {
+        self.init(header: event.header.canonicalBytes, body: event.body)
+    }
+
+    /// The event, its header read and found canonical.
+    public func event() throws(InvalidHeader) -> Event {
+        Event(header: try EventHeader(canonicalBytes: header), body: body)
+    }
+
+    /// Bytes this event adds to an Events message.
+    public var encodedSize: Int {
+        Self.fieldSize(innerSize)
+    }
+
+    private var innerSize: Int {
+        let rest =
+            switch body {
+            case .present(_, let payload): Self.fieldSize(16) + Self.fieldSize(payload.count)
+            case .erased: Self.fieldSize(32)
+            }
+        return Self.fieldSize(header.count) + rest
+    }
+
+    /// Bytes of a field of `count` bytes with a number below 16: key, length, content.
+    private static func fieldSize(_ count: Int) -> Int {
+        1 + max(1, (Int.bitWidth - count.leadingZeroBitCount + 6) / 7) + count
+    }
+}
+
+extension WireEvent {
+    func write(to writer: inout ProtobufWriter) {
+        writer.message(1) { inner in
+            inner.bytes.reserveCapacity(innerSize)
+            inner.presentData(1, header)
+            switch body {
+            case .present(let salt, let payload):
+                inner.uuid(2, salt)
+                inner.presentData(3, payload)
+            case .erased(let payloadDigest):
+                inner.digest(4, payloadDigest)
+            }
+        }
+    }
+
+    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
+        var reader = message
+        var header: [UInt8] = [], payload: [UInt8] = []
+        var salt: UUIDBits?, payloadDigest: Digest?
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: header = try reader.eventData(field, limit: Limits.header)
+            case 2: salt = try reader.uuid(field)
+            case 3: payload = try reader.eventData(field, limit: Int(limits.maxPayload))
+            case 4: payloadDigest = try reader.digest(field)
+            default: break
+            }
+        }
+        guard !header.isEmpty else { throw message.missing("header") }
+        if let payloadDigest {
+            guard salt == nil, payload.isEmpty else { throw message.invalid("it is both whole and erased") }
+            self.init(header: header, body: .erased(payloadDigest: payloadDigest))
+        } else {
+            guard let salt else { throw message.missing("salt") }
+            guard !payload.isEmpty else { throw message.missing("payload") }
+            self.init(header: header, body: .present(salt: salt, payload: payload))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+public import EventStore
+
+/// What a node is ready to take, announced in its Hello. Sizes in bytes.
+public struct WireLimits: Hashable, Sendable {
+    /// Longest body of a frame.
+    public var maxBody: UInt32
+    /// The credit the other side starts with.
+    public var window: UInt64
+    /// Longest payload of an event.
+    public var maxPayload: UInt32
+
+    /// The limits a node announces unless it is told otherwise.
+    public init(
+        maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.payload)
+    ) {
+        self.maxBody = maxBody
+        self.window = window
+        self.maxPayload = maxPayload
+    }
+
+    /// The longest body these limits allow a frame of `type`: control messages are small, and nothing passes 8 MiB.
+    public func body(of type: UInt8) -> Int {
+        let limit = min(Int(maxBody), Self.hardBody)
+        return switch MessageType(rawValue: type) {
+        case .hello, .credit, .ping, .pong, .bye: min(limit, Self.controlBody)
+        case .vector, .events, .ack, nil: limit
+        }
+    }
+
+    /// No body is longer, compressed or not, whatever was announced.
+    public static let hardBody = 8 << 20
+    /// Longest body of Hello, Credit, Ping, Pong and Bye.
+    public static let controlBody = 4 << 10
+    /// Most entries of a vector or acknowledgement.
+    public static let entries = 100_000
+    /// Most events of a batch, and so most origins in it.
+    public static let events = 8_192
+    /// Longest RFC 6962 consistency proof between sizes of 64 bits.
+    public static let proof = 65
+    /// Longest text of a Bye.
+    public static let byeText = 1_000
+}

@@ -1,0 +1,152 @@
+import EventStore
+import Foundation
+import SyncEngine
+import Testing
+
+/// The values of the files in `Vectors/`, written down here a second time.
+struct Golden: Sendable, CustomTestStringConvertible {
+    let file: String
+    let schema: String
+    let message: Message
+
+    var testDescription: String { file }
+
+    static func all() throws -> [Golden] {
+        let a = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        let b = try #require(OriginID(text: "fedcba98-7654-3210-0123-456789abcdef"))
+        return [
+            Golden(file: "hello", schema: "Hello", message: .hello(try hello())),
+            Golden(
+                file: "hello-minimal", schema: "Hello",
+                message: .hello(
+                    Hello(
+                        cluster: "c", node: NodeID(try digest(0)), incarnation: 0, clock: 0,
+                        limits: WireLimits(maxBody: 1, window: 0, maxPayload: 1), compressors: []))),
+            Golden(
+                file: "vector", schema: "Vector",
+                message: .vector([
+                    VectorEntry(origin: a, seq: 300, root: 0x0102_0304_0506_0708),
+                    VectorEntry(origin: b, seq: .max, root: 0),
+                ])),
+            Golden(file: "vector-empty", schema: "Vector", message: .vector([])),
+            Golden(file: "events", schema: "Events", message: .events(try events(a, b))),
+            Golden(file: "ack", schema: "Ack", message: .ack([VectorEntry(origin: b, seq: 1, root: .max)])),
+            Golden(file: "credit", schema: "Credit", message: .credit(1 << 20)),
+            Golden(file: "ping", schema: "Ping", message: .ping(Ping(nonce: 1, clock: -1))),
+            Golden(
+                file: "pong", schema: "Pong",
+                message: .pong(Pong(nonce: 0x0102_0304_0506_0708, clock: 1_785_549_735_120))),
+            Golden(
+                file: "bye", schema: "Bye", message: .bye(Bye(.busy, text: "잠시 후 다시", retryAfter: .max))),
+        ]
+    }
+
+    static func digest(_ first: UInt8) throws -> Digest {
+        try #require(Digest(bytes: (0..<32).map { first + $0 }))
+    }
+
+    private static func hello() throws -> Hello {
+        Hello(
+            protocolMin: 1, protocolMax: 3, cluster: "병원", node: NodeID(try digest(0x10)),
+            incarnation: 0xfedc_ba98_7654_3210, clock: 1_785_549_735_120,
+            limits: WireLimits(maxBody: 1 << 20, window: 4 << 20, maxPayload: 256 << 10),
+            compressors: ["zstd", "", "none"], software: "sillok/1.0", name: "서울-1", features: 5)
+    }
+
+    private static let milliseconds: Int64 = 0x0198_e2c1_f3a0
+
+    static func headers(_ a: OriginID, _ b: OriginID) throws -> [EventHeader] {
+        let id = try #require(EventID(text: "0198e2c4-7800-7000-8000-000000000001"))
+        let dependency = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e30"))
+        return [
+            EventHeader(
+                dot: Dot(origin: a, seq: 300), hlc: HybridTime(milliseconds: milliseconds, counter: 3), time: -1,
+                id: id, type: "message.posted", conversation: "c-88", user: "u-1029", author: "의사",
+                cause: EventID(text: "0198e2c4-7800-7000-8000-000000000002"),
+                dependencies: [Dot(origin: dependency, seq: 1), Dot(origin: b, seq: 70_000)], version: 2),
+            EventHeader(
+                dot: Dot(origin: b, seq: 1), hlc: HybridTime(milliseconds: milliseconds, counter: 0), id: id,
+                type: "t", user: "u"),
+        ]
+    }
+
+    private static func events(_ a: OriginID, _ b: OriginID) throws -> EventBatch {
+        func head(_ origin: OriginID, _ size: UInt64, _ first: UInt8) throws -> SignedHead {
+            let hlc = HybridTime(milliseconds: milliseconds, counter: UInt16(first))
+            return SignedHead(
+                head: TreeHead(origin: origin, size: size, root: try digest(first), hlc: hlc),
+                signature: (0..<64).map { first + $0 })
+        }
+        let salt = try #require(UUIDBits(bytes: 0..<16))
+        let headers = try headers(a, b)
+        let payload = Array(#"{"text":"어제부터 두통이 심해요"}"#.utf8)
+        return EventBatch(
+            events: [
+                WireEvent(Event(header: headers[0], body: .present(salt: salt, payload: payload))),
+                WireEvent(Event(header: headers[1], body: .erased(payloadDigest: try digest(0x80)))),
+            ],
+            coverage: [
+                Coverage(head: try head(a, 301, 0x20), proof: [try digest(1), try digest(2)]),
+                Coverage(head: try head(b, 1, 0x60), proof: []),
+            ])
+    }
+}
+
+@Suite struct GoldenVectorTests {
+    @Test func messagesHaveTheseBytes() throws {
+        for golden in try Golden.all() {
+            let bytes = try WireFiles.hex("\(golden.file).hex")
+            #expect(golden.message.body == bytes, "\(golden.file)")
+            #expect(try Message(frame: Frame(type: golden.message.type, body: bytes)) == golden.message)
+        }
+    }
+
+    @Test func headersHaveTheseBytes() throws {
+        let a = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        let b = try #require(OriginID(text: "fedcba98-7654-3210-0123-456789abcdef"))
+        let headers = try Golden.headers(a, b)
+        for (file, header) in zip(["header", "header-minimal"], headers) {
+            let bytes = try WireFiles.hex("\(file).hex")
+            #expect(header.canonicalBytes == bytes, "\(file)")
+            #expect(try EventHeader(canonicalBytes: bytes) == header)
+        }
+    }
+
+    @Test func eventsOfABatchAreReadWhole() throws {
+        let golden = try #require(try Golden.all().first { $0.file == "events" })
+        guard case .events(let batch) = golden.message else { throw Unexpected() }
+        let event = try batch.events[0].event()
+        #expect(event.header.user == "u-1029")
+        #expect(WireEvent(event) == batch.events[0])
+        #expect(throws: InvalidHeader.self) { try WireEvent(header: [1], body: batch.events[0].body).event() }
+    }
+
+    @Test func frameMadeByTheZstdCommand() throws {
+        var decoder = FrameDecoder()
+        decoder.feed(try WireFiles.hex("hello.hex").asFrame(type: 1))
+        decoder.feed(try WireFiles.hex("vector-zstd.frame.hex"))
+        #expect(try decoder.next()?.type == 1)
+        let frame = try #require(try decoder.next())
+        #expect(frame.flags == Frame.compressed)
+        let entries = try (0..<20).map { index in
+            let hex = String(index + 256, radix: 16).suffix(2)
+            let origin = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e\(hex)"))
+            return VectorEntry(origin: origin, seq: UInt64(index + 1), root: 7)
+        }
+        #expect(try Message(frame: frame) == .vector(entries))
+    }
+
+    @Test func everyVectorFileIsUsed() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: WireFiles.vectors.path).sorted()
+        let names = try Golden.all().map(\.file) + ["header", "header-minimal"]
+        let expected = names.flatMap { ["\($0).hex", "\($0).textproto"] } + ["README.md", "vector-zstd.frame.hex"]
+        #expect(files == expected.sorted())
+    }
+}
+
+struct Unexpected: Error {}
+
+extension [UInt8] {
+    /// These bytes as the body of a frame, on the wire.
+    func asFrame(type: UInt8, flags: UInt8 = 0) -> [UInt8] { Frame(type: type, flags: flags, body: self).bytes }
+}

@@ -1,0 +1,141 @@
+import EventStore
+import Foundation
+import SyncEngine
+import Testing
+
+/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014): a seed reproduces a run.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+        return z ^ z >> 31
+    }
+}
+
+/// Random messages that any peer must take.
+struct MessageGenerator {
+    var random: SplitMix64
+
+    init(seed: UInt64) { random = SplitMix64(state: seed) }
+
+    mutating func number() -> UInt64 { random.next() >> UInt64.random(in: 0...63, using: &random) }
+
+    mutating func positive() -> UInt64 { max(1, number()) }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    mutating func text(_ count: ClosedRange<Int>) -> String {
+        let alphabet = Array("abc 서울병원😀é\n\u{202e}\"\\")
+        return String(
+            (0..<Int.random(in: count, using: &random)).map { _ in
+                alphabet.randomElement(using: &random) ?? "x"
+            })
+    }
+
+    mutating func origin() -> OriginID { OriginID(UUIDBits(high: random.next(), low: random.next())) }
+
+    mutating func digest() throws -> Digest { try #require(Digest(bytes: bytes(32))) }
+
+    mutating func entries() -> [VectorEntry] {
+        (0..<Int.random(in: 0...8, using: &random)).map { _ in origin() }.sorted().map {
+            VectorEntry(origin: $0, seq: positive(), root: random.next())
+        }
+    }
+
+    mutating func event() throws -> WireEvent {
+        let header = bytes(Int.random(in: 1...160, using: &random))
+        if Bool.random(using: &random) {
+            return WireEvent(header: header, body: .erased(payloadDigest: try digest()))
+        }
+        let payload = bytes(Int.random(in: 1...300, using: &random))
+        return WireEvent(header: header, body: .present(salt: origin().bits, payload: payload))
+    }
+
+    mutating func coverage() throws -> [Coverage] {
+        try (0..<Int.random(in: 0...3, using: &random)).map { _ in origin() }.sorted().map { origin in
+            let head = TreeHead(
+                origin: origin, size: positive(), root: try digest(), hlc: HybridTime(rawValue: number()))
+            let proof = try (0..<Int.random(in: 0...5, using: &random)).map { _ in try digest() }
+            return Coverage(head: SignedHead(head: head, signature: bytes(64)), proof: proof)
+        }
+    }
+
+    mutating func hello() throws -> Hello {
+        let first = UInt32.random(in: 1...3, using: &random)
+        return Hello(
+            protocolMin: first, protocolMax: first + UInt32.random(in: 0...9, using: &random), cluster: text(1...20),
+            node: NodeID(try digest()), incarnation: number(), clock: Int64(bitPattern: number()),
+            limits: WireLimits(
+                maxBody: .random(in: 1 ... .max, using: &random), window: number(),
+                maxPayload: .random(in: 1 ... .max, using: &random)),
+            compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
+            software: text(0...10), name: text(0...10), features: number())
+    }
+
+    mutating func message(of type: MessageType) throws -> Message {
+        switch type {
+        case .hello: .hello(try hello())
+        case .vector: .vector(entries())
+        case .events:
+            .events(
+                EventBatch(
+                    events: try (0..<Int.random(in: 0...6, using: &random)).map { _ in try event() },
+                    coverage: try coverage()))
+        case .ack: .ack(entries())
+        case .credit: .credit(number())
+        case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
+        case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
+        case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
+        }
+    }
+
+    mutating func message() throws -> Message {
+        try message(of: MessageType.allCases.randomElement(using: &random) ?? .ping)
+    }
+}
+
+/// The files in `Vectors/` and the schema.
+enum WireFiles {
+    static let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors")
+    static let root = vectors.appending(path: "../../../..").standardizedFileURL
+    static let schema = root.appending(path: "docs/sync.proto")
+
+    static func text(_ name: String) throws -> String {
+        try String(contentsOf: vectors.appending(path: name), encoding: .utf8)
+    }
+
+    static func hex(_ name: String) throws -> [UInt8] {
+        try #require(hexBytes(try text(name).filter { !$0.isNewline }))
+    }
+}
+
+extension Message {
+    /// The uncompressed body.
+    var body: [UInt8] { frame(compress: false).body }
+}
+
+/// Protobuf fields, written by hand.
+func field(_ number: UInt64, _ value: UInt64) -> [UInt8] {
+    var writer = ProtobufWriter()
+    writer.varint(number << 3)
+    writer.varint(value)
+    return writer.bytes
+}
+
+func field(_ number: UInt64, _ value: [UInt8]) -> [UInt8] {
+    var writer = ProtobufWriter()
+    writer.presentData(number, value)
+    return writer.bytes
+}
+
+func fixed(_ number: UInt64, _ value: UInt64) -> [UInt8] {
+    var writer = ProtobufWriter()
+    writer.fixed64(number, value)
+    return writer.bytes
+}
