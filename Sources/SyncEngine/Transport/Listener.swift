@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// A connection that a ``Listener`` accepted. Whoever gets it owns the descriptor.
+package struct AcceptedSocket {
+    /// Connected, non-blocking, close-on-exec.
+    package let descriptor: Int32
+    /// Numeric address and port of the caller.
+    package let peer: String
+    /// To be handed to the ``TLSLink``, which keeps it until its handshake is done.
+    package let ticket: HandshakeTicket
+}
+
+/// Accepts TCP connections for peer links.
+///
+/// At most `maximumPending` accepted connections may be without a finished handshake; while they are, new callers wait
+/// in the kernel's backlog.
+///
+/// ## Concurrency model
+/// Not `Sendable`: belongs, with its callback, to the thread of its ``EventLoop``, which holds it until ``close()``.
+package final class Listener: LoopResource {
+    private let loop: EventLoop
+    private let maximumPending: Int
+    private var socket: ListeningSocket?
+    /// Accepted connections whose ticket has not been given back.
+    package private(set) var pending = 0
+
+    /// Listens at once.
+    /// - Parameters:
+    ///   - host: a numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1).
+    ///   - port: 0 lets the kernel choose; see ``boundPort``.
+    package init(
+        loop: EventLoop, host: String, port: UInt16, maximumPending: Int = 64,
+        onAccept: @escaping (AcceptedSocket) -> Void
+    ) throws(TransportError) {
+        loop.assertOnLoop()
+        self.loop = loop
+        self.maximumPending = maximumPending
+        let descriptor = try ListeningSocket.bindTCP(host: host, port: port)
+        socket = try ListeningSocket(loop: loop, descriptor: descriptor) { [weak self] descriptor, address in
+            guard let self else {
+                _ = Glibc.close(descriptor)
+                return
+            }
+            onAccept(AcceptedSocket(descriptor: descriptor, peer: address.text, ticket: admit()))
+        }
+        loop.adopt(self)
+    }
+
+    /// The local port; 0 after ``close()``.
+    package var boundPort: UInt16 { socket?.boundPort ?? 0 }
+
+    /// Closes the listening socket; accepted connections live on.
+    package func close() {
+        loop.assertOnLoop()
+        loopIsStopping()
+    }
+
+    func loopIsStopping() {
+        socket?.close(freeing: true)
+        socket = nil
+        loop.forget(self)
+    }
+
+    private func admit() -> HandshakeTicket {
+        pending += 1
+        if pending >= maximumPending { socket?.isEnabled = false }
+        return HandshakeTicket { [weak self] in
+            guard let self else { return }
+            pending -= 1
+            if pending < maximumPending { socket?.isEnabled = true }
+        }
+    }
+}
