@@ -6,11 +6,15 @@ enum LineMember: Int, CaseIterable {
 
     var name: String { String(describing: self) }
 
-    private static let names = allCases.map { Array($0.name.utf8) }
+    private static let packedNames = allCases.map { packed(Array($0.name.utf8)[...]) }
+
+    /// A name of up to 15 bytes as one integer; the 1 before it tells lengths apart.
+    private static func packed(_ name: ArraySlice<UInt8>) -> UInt128 {
+        name.reduce(1) { $0 << 8 | UInt128($1) }
+    }
 
     init?(_ name: ArraySlice<UInt8>) {
-        let index = Self.names.firstIndex { $0.count == name.count && $0.elementsEqual(name) }
-        guard let index else { return nil }
+        guard name.count <= 15, let index = Self.packedNames.firstIndex(of: Self.packed(name)) else { return nil }
         self.init(rawValue: index)
     }
 }
@@ -34,14 +38,15 @@ struct LineMembers {
                 isFirst = false
                 let member = member(name)
                 let place = try Self.place(of: member, &scanner)
+                let isNull = bytes[place.lowerBound] == UInt8(ascii: "n")
                 guard let member else {
-                    unknown = unknown ?? name
+                    if !isNull, unknown == nil { unknown = name }
                     continue
                 }
                 let bit = UInt32(1) << UInt32(member.rawValue)
                 if seen & bit != 0 { duplicate = duplicate ?? member }
                 seen |= bit
-                if bytes[place.lowerBound] != UInt8(ascii: "n") { places[member.rawValue] = place }
+                if !isNull { places[member.rawValue] = place }
             }
             try scanner.finish()
         } catch {
@@ -93,9 +98,12 @@ struct LineMembers {
     }
 
     func uuid(_ member: LineMember, orEmpty: Bool = false) throws(InvalidLine) -> UUIDBits? {
-        guard let text = try string(member) else { return nil }
-        if orEmpty, text.isEmpty { return nil }
-        guard let bits = UUIDBits(text: text) else { throw .notUUID(member: member.name) }
+        guard let value = value(member) else { return nil }
+        guard let text = value.stringRange else { throw .wrongType(member: member.name, expected: "a string") }
+        if orEmpty, text.range.isEmpty { return nil }
+        let bits =
+            text.isEscaped ? UUIDBits(utf8: JSONText.decoded(text, of: bytes)) : UUIDBits(utf8: bytes[text.range])
+        guard let bits else { throw .notUUID(member: member.name) }
         return bits
     }
 

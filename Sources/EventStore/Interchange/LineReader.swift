@@ -37,7 +37,7 @@ public struct LineReadError: Error, Hashable, Sendable, CustomStringConvertible 
 /// Reads a file descriptor line by line, in chunks, within bounded memory. The last line needs no newline; CR LF ends
 /// a line as LF does; a UTF-8 byte order mark at the very start and empty lines are passed over. The descriptor stays
 /// the caller's to close.
-public struct LineReader {
+public struct LineReader: Sendable {
     /// Longest line in bytes, without its newline. Longer ones are reported and passed over; the rest goes on.
     public static let longestLine = 1 << 20
 

@@ -27,8 +27,8 @@ public struct NativeLine: Hashable, Sendable {
 /// | `source`, `recordid` | strings that decide a derived id |
 /// | `sequence`, `position`, `hlc`, `leaf`, `origin`, `erased` | written on output, passed over here |
 ///
-/// `null` is the same as a missing member (CloudEvents JSON format 1.0.2 §2.2). Any other member is refused: it would be
-/// lost.
+/// `null` is the same as a missing member (CloudEvents 1.0.2, JSON format §2.2). Any other member is refused: it would
+/// be lost. So is a member that is there twice.
 public struct NativeLineParser {
     private let identifiers = DerivedEventID()
 

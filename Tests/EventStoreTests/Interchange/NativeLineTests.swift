@@ -25,7 +25,7 @@ struct NativeLineTests {
     }
 
     @Test func leastLine() throws {
-        let line = try parse(#"{"type":"note","user":"u","data":{},"time":null,"subject":null,"id":""}"#)
+        let line = try parse(#"{"type":"note","user":"u","data":{},"time":null,"subject":null,"id":"","x":null}"#)
         #expect(line.isDerivedID)
         #expect(line.draft.time == nil && line.draft.conversation == nil && line.draft.author == nil)
         #expect(line.draft.version == 1 && line.draft.payload == Array("{}".utf8))
