@@ -29,9 +29,9 @@ package struct JSONValue {
     package var string: String? { stringRange.map { JSONText.string($0, of: bytes) } }
 
     var stringRange: JSONStringRange? {
-        guard first == UInt8(ascii: "\"") else { return nil }
-        var scanner = JSONScanner(bytes, range)
-        return try? scanner.string()
+        guard kind == .string, range.count >= 2 else { return nil }
+        let inside = range.lowerBound + 1..<range.upperBound - 1
+        return JSONStringRange(range: inside, isEscaped: bytes[inside].contains(UInt8(ascii: "\\")))
     }
 
     /// A number as it is written: JSON sets no limit to its size or precision.

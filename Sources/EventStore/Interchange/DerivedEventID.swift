@@ -1,0 +1,62 @@
+/// Makes the id of a line that has none, so that importing the same line twice adds nothing.
+///
+/// The id is a UUIDv8 (RFC 9562 §5.8) of these 16 bytes, so that ids sort by time as UUIDv7 do:
+///
+/// - bytes 0 to 5: the line's `time` as Unix milliseconds, most significant byte first; zero when the line has no time
+///   or one before 1970;
+/// - bytes 6 to 15: the same bytes of a SHA-256 digest, with the upper four bits of byte 6 set to 8 (the version) and
+///   the upper two bits of byte 8 set to binary 10 (the variant).
+///
+/// The digest of a line that has a `recordid`, which is not empty, is over
+///
+///     "sillok-id-v1" ‖ 0x00 ‖ source ‖ 0x00 ‖ recordid
+///
+/// where a missing `source` is the empty string. Neither may have U+0000. The digest of any other line is over
+///
+///     "sillok-id-v1" ‖ 0x01 ‖ F(type) ‖ F(time) ‖ F(subject) ‖ F(user) ‖ F(author) ‖ F(cause) ‖ F(dataversion) ‖ F(data)
+///
+/// where `F(x)` is 0x00 for a missing member and otherwise 0x01 ‖ the count of bytes as a 32-bit integer, most
+/// significant byte first ‖ the bytes. Strings are UTF-8 after their escapes are decoded; `time` is the text as it is
+/// written; a missing `author` is the user; `cause` is in lowercase; `dataversion` is in decimal digits, "1" when
+/// missing; `data` is verbatim, from brace to brace.
+struct DerivedEventID {
+    private let sha256 = SHA256()
+
+    /// The id for `line`, with its `time` and `subject` as they were written.
+    func identifier(of line: NativeLine, time: String?, subject: String?) -> EventID {
+        var input = Array("sillok-id-v1".utf8)
+        if let recordID = line.recordID {
+            input.append(0)
+            input += (line.source ?? "").utf8
+            input.append(0)
+            input += recordID.utf8
+        } else {
+            let draft = line.draft
+            input.append(1)
+            append(draft.type.utf8, to: &input)
+            append(time?.utf8, to: &input)
+            append(subject?.utf8, to: &input)
+            append(draft.user.utf8, to: &input)
+            append((draft.author ?? draft.user).utf8, to: &input)
+            append(draft.cause?.description.utf8, to: &input)
+            append(String(draft.version).utf8, to: &input)
+            append(draft.payload, to: &input)
+        }
+        return identifier(milliseconds: line.draft.time ?? 0, digest: sha256.digest(input))
+    }
+
+    private func append(_ field: (some Collection<UInt8>)?, to input: inout [UInt8]) {
+        guard let field else {
+            input.append(0)
+            return
+        }
+        input.append(1)
+        input.appendBigEndian(UInt32(field.count))
+        input += field
+    }
+
+    private func identifier(milliseconds: Int64, digest: Digest) -> EventID {
+        let high = UInt64(max(0, milliseconds)) << 16 | 0x8000 | digest.words.0 & 0x0fff
+        return EventID(UUIDBits(high: high, low: digest.words.1 & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000))
+    }
+}

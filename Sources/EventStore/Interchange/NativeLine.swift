@@ -1,0 +1,80 @@
+/// One line of native NDJSON: a CloudEvents 1.0 object in the JSON format, read into what an appender hands in.
+public struct NativeLine: Hashable, Sendable {
+    /// The event; its id is always set.
+    public var draft: EventDraft
+    /// Whether the line had no id and got one from its content; see ``DerivedEventID``.
+    public var isDerivedID: Bool
+    /// The record's name where it came from. It decides a derived id and is not stored beside it.
+    public var recordID: String?
+    /// Where it came from. Not stored either.
+    public var source: String?
+}
+
+/// Reads native NDJSON lines. Not Sendable: one for each thread.
+///
+/// | member | value |
+/// | --- | --- |
+/// | `specversion` | `"1.0"`, if there |
+/// | `id` | a UUID; missing or empty: derived |
+/// | `type`, `user` | strings, required |
+/// | `data` | a JSON object, required; kept byte for byte |
+/// | `time` | RFC 3339; missing: when it is appended |
+/// | `subject` | `conversation/<id>` |
+/// | `author` | a string; missing: the user |
+/// | `cause` | a UUID |
+/// | `dataversion` | an integer from 1; missing: 1 |
+/// | `datacontenttype` | `"application/json"`, if there |
+/// | `source`, `recordid` | strings that decide a derived id |
+/// | `sequence`, `position`, `hlc`, `leaf`, `origin`, `erased` | written on output, passed over here |
+///
+/// `null` is the same as a missing member (CloudEvents 1.0.2, JSON format §2.2). Any other member is refused: it would
+/// be lost. So is a member that is there twice.
+public struct NativeLineParser {
+    private let identifiers = DerivedEventID()
+
+    /// A parser.
+    public init() {}
+
+    /// The event in a whole line.
+    public func parse(_ line: [UInt8]) throws(InvalidLine) -> NativeLine {
+        try parse(line, 0..<line.count)
+    }
+
+    /// The event in the line at `range` of `bytes`, with or without its newline.
+    public func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) -> NativeLine {
+        let members = try LineMembers(bytes, range)
+        try members.require("1.0", .specversion)
+        try members.require("application/json", .datacontenttype)
+        guard let type = try members.string(.type) else { throw .missing(member: "type") }
+        guard let user = try members.string(.user) else { throw .missing(member: "user") }
+        let data = try members.payload()
+
+        let subject = try members.string(.subject)
+        let timeText = try members.string(.time)
+        let draft = EventDraft(
+            id: try members.uuid(.id, orEmpty: true).map(EventID.init), type: type,
+            time: try timeText.map(Self.milliseconds), conversation: try subject.map(Self.conversation), user: user,
+            author: try members.string(.author), cause: try members.uuid(.cause).map(EventID.init),
+            version: try members.version(), payload: Array(bytes[data]))
+        do { try draft.validateHeader() } catch { throw .event(error) }
+
+        var line = NativeLine(
+            draft: draft, isDerivedID: draft.id == nil, recordID: try members.name(.recordid),
+            source: try members.name(.source))
+        if draft.id == nil { line.draft.id = identifiers.identifier(of: line, time: timeText, subject: subject) }
+        return line
+    }
+
+    private static func milliseconds(_ text: String) throws(InvalidLine) -> Int64 {
+        guard let moment = Timestamp.milliseconds(text) else { throw .time }
+        return moment
+    }
+
+    private static func conversation(_ subject: String) throws(InvalidLine) -> String {
+        let prefix = "conversation/"
+        guard subject.utf8.starts(with: prefix.utf8), subject.utf8.count > prefix.utf8.count else {
+            throw .wrongValue(member: "subject", expected: "conversation/<id>")
+        }
+        return String(subject.utf8.dropFirst(prefix.utf8.count)) ?? ""
+    }
+}

@@ -1,0 +1,89 @@
+/// Writes stored events as native NDJSON: one CloudEvents 1.0 object per line, members always in the same order.
+public struct NativeLineWriter: Sendable {
+    /// `,"source":"/nodes/<name>/`
+    private let sourceStart: [UInt8]
+
+    /// A writer for the node that people call `node`. The name is percent-encoded where a URI asks for it.
+    public init(node: String) {
+        var start = Array(#","source":"/nodes/"#.utf8)
+        for byte in node.utf8 {
+            if isUnreserved(byte) {
+                start.append(byte)
+            } else {
+                start.append(UInt8(ascii: "%"))
+                start.appendHex(byte)
+            }
+        }
+        start.append(UInt8(ascii: "/"))
+        sourceStart = start
+    }
+
+    /// The line of `event`, without a newline.
+    public func line(_ event: StoredEvent, leaf: Digest? = nil) -> [UInt8] {
+        var out: [UInt8] = []
+        append(event, leaf: leaf, to: &out)
+        return out
+    }
+
+    /// Appends the line of `event`, without a newline.
+    public func append(_ stored: StoredEvent, leaf: Digest? = nil, to out: inout [UInt8]) {
+        let header = stored.event.header
+        out += #"{"specversion":"1.0","id":""#.utf8
+        appendText(header.id.bits, to: &out)
+        out += #"","type":"#.utf8
+        JSONText.append(header.type, to: &out)
+        out += sourceStart
+        appendText(header.dot.origin.bits, to: &out)
+        out += #"","time":""#.utf8
+        Timestamp.append(header.time, to: &out)
+        out += "\"".utf8
+        if let conversation = header.conversation { append("subject", "conversation/" + conversation, to: &out) }
+        append("user", header.user, to: &out)
+        if header.author != header.user { append("author", header.author, to: &out) }
+        if let cause = header.cause { append("cause", cause.description, to: &out) }
+        if header.version != 1 { out += #","dataversion":\#(header.version)"#.utf8 }
+        out += #","sequence":"\#(header.dot.seq)","position":"\#(stored.position)","hlc":"\#(header.hlc)""#.utf8
+        if let leaf { append("leaf", leaf.description, to: &out) }
+        switch stored.event.body {
+        case .present(_, let payload):
+            out += #","data":"#.utf8
+            appendOnOneLine(payload, to: &out)
+        case .erased: out += #","erased":true"#.utf8
+        }
+        out.append(UInt8(ascii: "}"))
+    }
+
+    private func append(_ name: StaticString, _ value: String, to out: inout [UInt8]) {
+        out += #",""#.utf8
+        name.withUTF8Buffer { out += $0 }
+        out += #"":"#.utf8
+        JSONText.append(value, to: &out)
+    }
+
+    /// The 8-4-4-4-12 text form, without the arrays that `description` makes.
+    private func appendText(_ bits: UUIDBits, to out: inout [UInt8]) {
+        for index in 0..<16 {
+            if index == 4 || index == 6 || index == 8 || index == 10 { out.append(UInt8(ascii: "-")) }
+            let half = index < 8 ? bits.high : bits.low
+            out.appendHex(UInt8(truncatingIfNeeded: half >> UInt64(56 - index % 8 * 8)))
+        }
+    }
+}
+
+/// Newlines of a JSON text stand between tokens only, where a blank means the same.
+private func appendOnOneLine(_ payload: [UInt8], to out: inout [UInt8]) {
+    let start = out.count
+    out += payload
+    for index in start..<out.count where out[index] == 0x0a || out[index] == 0x0d { out[index] = 0x20 }
+}
+
+/// RFC 3986 §2.3.
+private func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "~"):
+        true
+    default: false
+    }
+}

@@ -1,0 +1,65 @@
+import Testing
+
+@testable import EventStore
+
+/// The vectors were computed from the text of the definition by another program in another language.
+struct DerivedEventIDTests {
+    private let parser = NativeLineParser()
+
+    @Test(
+        arguments: [
+            (
+                #"{"type":"t","user":"u","time":"2026-08-01T02:02:15.120Z","data":{}"#
+                    + #","source":"kakao/export","recordid":"row-17"}"#,
+                "019fbb0e-c4d0-8556-a510-a7f819ceb807"
+            ),
+            (#"{"type":"t","user":"u","recordid":"row-17","data":{}}"#, "00000000-0000-8070-abd1-7960d4d3702d"),
+            (
+                #"{"type":"message.posted","time":"2026-08-01T11:02:15.12+09:00","subject":"conversation/c-88""#
+                    + #","user":"u-1029","data":{"text":"어제부터 두통이 심해요"}}"#,
+                "019fbb0e-c4d0-8ce7-bfac-661a831405d0"
+            ),
+            (
+                #"{"type":"note","user":"u","author":"bot","cause":"0198E2C4-77AA-7C01-8B1E-0A1B2C3D4E5F""#
+                    + #","dataversion":2,"data":{ }}"#,
+                "00000000-0000-8f72-a2a9-5b6d35ea94d3"
+            ),
+            (
+                #"{"type":"note","user":"u","time":"1969-12-31T23:59:59Z","data":{}}"#,
+                "00000000-0000-8431-b790-a1e8dbdfb841"
+            ),
+        ])
+    func vectors(line: String, id: String) throws {
+        let parsed = try parser.parse(Array(line.utf8))
+        #expect(parsed.isDerivedID)
+        #expect(parsed.draft.id == EventID(text: id))
+    }
+
+    @Test func formDoesNotMatterButContentDoes() throws {
+        func id(_ members: String) throws -> EventID? { try parser.parse(Array("{\(members)}".utf8)).draft.id }
+        let plain = try id(#""type":"t","user":"u","data":{"a":1}"#)
+        #expect(
+            try id(#" "data" : {"a":1}, "author":"u","user":"\u0075","dataversion":1,"type":"t","id":null"#) == plain)
+        let others = try [
+            #""type":"t2","user":"u","data":{"a":1}"#, #""type":"t","user":"u2","data":{"a":1}"#,
+            #""type":"t","user":"u","data":{"a": 1}"#, #""type":"t","user":"u","author":"b","data":{"a":1}"#,
+            #""type":"t","user":"u","dataversion":2,"data":{"a":1}"#,
+            #""type":"t","user":"u","subject":"conversation/c","data":{"a":1}"#,
+            #""type":"t","user":"u","time":"1970-01-01T00:00:00Z","data":{"a":1}"#,
+            #""type":"t","user":"u","recordid":"1","data":{"a":1}"#,
+            #""type":"tu","user":"u","data":{"a":1}"#, #""type":"t","user":"uu","data":{"a":1}"#,
+        ].map(id)
+        #expect(Set(others + [plain]).count == others.count + 1)
+        #expect(try id(#""type":"t","user":"u","recordid":"1","data":{"a":2}"#) == others[7])
+    }
+
+    @Test func idsSortByTime() throws {
+        let ids = try (0..<100).map { second in
+            let time = Timestamp.text(Int64(second) * 1000)
+            return try #require(
+                try parser.parse(Array(#"{"type":"t","user":"u","time":"\#(time)","data":{}}"#.utf8)).draft.id)
+        }
+        #expect(ids == ids.sorted())
+        #expect(ids.allSatisfy { $0.bits.high >> 12 & 15 == 8 && $0.bits.low >> 62 == 2 })
+    }
+}

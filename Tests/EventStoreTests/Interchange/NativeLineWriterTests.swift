@@ -1,0 +1,74 @@
+import Testing
+
+@testable import EventStore
+
+struct NativeLineWriterTests {
+    private func event(_ draft: EventDraft, body: EventBody) throws -> StoredEvent {
+        let origin = try #require(OriginID(text: "11111111-2222-4333-8444-555555555555"))
+        let header = EventHeader(
+            dot: Dot(origin: origin, seq: 12), hlc: HybridTime(milliseconds: 1_785_549_735_121, counter: 3),
+            time: draft.time, id: try #require(draft.id), type: draft.type, conversation: draft.conversation,
+            user: draft.user, author: draft.author, cause: draft.cause, version: draft.version)
+        return StoredEvent(position: 99, event: Event(header: header, body: body))
+    }
+
+    private func full() -> EventDraft {
+        EventDraft(
+            id: EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"), type: "message.posted",
+            time: 1_785_549_735_120, conversation: "방 \"1\"", user: "u-1029", author: "bot\u{2028}",
+            cause: EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e60"), version: 2,
+            payload: Array("{\r\n\"text\":\n\"두통\\n\"}".utf8))
+    }
+
+    private let salt = UUIDBits(high: 1, low: 2)
+
+    @Test func membersInOrder() throws {
+        let draft = full()
+        let leaf = SHA256().digest([])
+        let line = NativeLineWriter(node: "seoul 1/가").line(
+            try event(draft, body: .present(salt: salt, payload: draft.payload)), leaf: leaf)
+        let expected =
+            #"{"specversion":"1.0","id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","#
+            + #""source":"/nodes/seoul%201%2f%ea%b0%80/11111111-2222-4333-8444-555555555555","#
+            + #""time":"2026-08-01T02:02:15.120Z","subject":"conversation/방 \"1\"","user":"u-1029","#
+            + "\"author\":\"bot\u{2028}\"," + #""cause":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e60","dataversion":2,"#
+            + #""sequence":"12","position":"99","hlc":"019fbb0ec4d1-0003","leaf":"\#(leaf)","#
+            + #""data":{  "text": "두통\n"}}"#
+        #expect(String(decoding: line, as: UTF8.self) == expected)
+    }
+
+    @Test func leastMembers() throws {
+        let draft = EventDraft(id: full().id, type: "t", time: 0, user: "u", payload: Array("{}".utf8))
+        let line = NativeLineWriter(node: "n").line(
+            try event(draft, body: .present(salt: salt, payload: draft.payload)))
+        let expected =
+            #"{"specversion":"1.0","id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"t","#
+            + #""source":"/nodes/n/11111111-2222-4333-8444-555555555555","time":"1970-01-01T00:00:00.000Z","#
+            + #""user":"u","sequence":"12","position":"99","hlc":"019fbb0ec4d1-0003","data":{}}"#
+        #expect(String(decoding: line, as: UTF8.self) == expected)
+    }
+
+    @Test func parsingGivesTheDraftBack() throws {
+        var draft = full()
+        let writer = NativeLineWriter(node: "n")
+        for payload in [#"{"text":"두통"}"#, "{\n\"a\" : [ 1,\r\n2 ]\t}"] {
+            draft.payload = Array(payload.utf8)
+            let line = writer.line(try event(draft, body: .present(salt: salt, payload: draft.payload)))
+            #expect(!line.contains(0x0a) && !line.contains(0x0d))
+            let back = try NativeLineParser().parse(line)
+            var expected = draft
+            expected.payload = draft.payload.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }
+            #expect(back.draft == expected)
+            #expect(!back.isDerivedID)
+            #expect(back.source == "/nodes/n/11111111-2222-4333-8444-555555555555")
+        }
+    }
+
+    @Test func erasedEventsSaySo() throws {
+        let draft = full()
+        let line = NativeLineWriter(node: "n").line(
+            try event(draft, body: .erased(payloadDigest: SHA256().digest([1]))))
+        #expect(String(decoding: line, as: UTF8.self).hasSuffix(#""hlc":"019fbb0ec4d1-0003","erased":true}"#))
+        #expect(throws: InvalidLine.erased) { try NativeLineParser().parse(line) }
+    }
+}
