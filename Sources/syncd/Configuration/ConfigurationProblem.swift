@@ -1,3 +1,5 @@
+internal import CommandLineKit
+
 /// Where a configured value comes from.
 enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     /// Nobody said anything.
@@ -25,5 +27,5 @@ struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible
     let message: String
 
     /// `/etc/syncd/syncd.json5:12:7: expected ',' or '}' after value, not ':'`
-    var description: String { "\(origin): \(message)" }
+    var description: String { Sanitizer.line("\(origin): \(message)") }
 }

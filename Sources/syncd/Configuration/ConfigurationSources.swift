@@ -117,7 +117,7 @@ struct LoadedConfiguration: Sendable {
     fileprivate mutating func apply(
         _ setting: ConfigurationSetting, _ value: JSON5Value, origin: (TextPosition) -> ConfigurationOrigin
     ) {
-        do throws(ConfigurationText.Failure) {
+        do throws(ConfigurationFailure) {
             try setting.read(value, &configuration)
             origins[setting.path] = origin(value.position)
         } catch {
@@ -127,19 +127,18 @@ struct LoadedConfiguration: Sendable {
 
     /// A value from a flag or variable: text as it is, `none` for null, JSON5 for a list.
     fileprivate mutating func apply(_ setting: ConfigurationSetting, text: String, origin: ConfigurationOrigin) {
-        let start = TextPosition(line: 1, column: 1)
-        let value: JSON5Value
-        if setting.isNullable && text == "none" {
-            value = JSON5Value(content: .null, position: start)
-        } else if setting.path == "peers.nodes" {
+        let content: JSON5Value.Content
+        switch setting.form {
+        case .optionalString where text == "none": content = .null
+        case .string, .optionalString: content = .string(text)
+        case .json5:
             do throws(JSON5SyntaxError) {
-                value = try JSON5Reader.read(text)
+                content = try JSON5Reader.read(text).content
             } catch {
                 return report(origin, "\(setting.path): \(error.position): \(error.message)")
             }
-        } else {
-            value = JSON5Value(content: .string(text), position: start)
         }
+        let value = JSON5Value(content: content, position: TextPosition(line: 1, column: 1))
         apply(setting, value) { _ in origin }
     }
 }

@@ -37,7 +37,8 @@ struct JSON5Scanner {
 
     func unexpected(_ expected: String) -> JSON5SyntaxError {
         guard let next else { return error("expected \(expected), but the text ends", at: position) }
-        let shown = next.properties.isWhitespace || next.value < 0x20 || next.value >= 0x7F
+        let shown =
+            next.properties.isWhitespace || next.value < 0x20 || next.value >= 0x7F
             ? "U+" + String(next.value, radix: 16, uppercase: true) : "'\(next)'"
         return error("expected \(expected), not \(shown)", at: position)
     }
