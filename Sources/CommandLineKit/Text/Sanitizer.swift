@@ -2,7 +2,7 @@
 /// escape (`\x1b`, `\u{202e}`) instead.
 ///
 /// Escaped are: C0 and C1 controls and DEL; every invisible format character, thus bidi controls, zero-width
-/// characters outside emoji sequences and tags; line and paragraph separators; private use characters and
+/// characters outside emoji sequences, and tags; line and paragraph separators; private use characters and
 /// noncharacters (stand-ins for broken input); a variation selector that selects nothing. The result is for eyes:
 /// only ``plain(_:)`` can be turned back into the original without doubt.
 public enum Sanitizer {
@@ -52,7 +52,9 @@ public enum Sanitizer {
         switch scalar.properties.generalCategory {
         case .format: return DisplayWidth.of(scalar) > 0 && value != 0xAD
         case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: return false
-        default: return !scalar.properties.isNoncharacterCodePoint
+        case .unassigned:
+            return !scalar.properties.isNoncharacterCodePoint && !scalar.properties.isDefaultIgnorableCodePoint
+        default: return true
         }
     }
 

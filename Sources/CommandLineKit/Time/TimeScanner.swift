@@ -107,9 +107,10 @@ struct TimeScanner {
         return digits.count == 4 && rest.dropFirst(4).first == "-"
     }
 
+    /// A number of exactly so many digits.
     private mutating func number(_ count: Int) -> Int? {
-        let digits = rest.prefix { $0.isASCIIDigit }
-        guard digits.count == count else { return nil }
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
         rest.removeFirst(count)
         return Int(digits)
     }
