@@ -1,0 +1,109 @@
+/// All commands of a program. A program without sub-commands has one command with an empty name.
+public struct CommandTable: Sendable, Equatable {
+    /// The program's name, the first word of its usage lines and errors.
+    public var program: String
+    /// What the program is, in a few words.
+    public var summary: String
+    /// Its commands, in the order of the help text.
+    public var commands: [Command]
+    /// The options every command has.
+    public var globalOptions: [Command.Option]
+
+    /// Describes a program.
+    public init(
+        program: String, summary: String, commands: [Command], globalOptions: [Command.Option] = []
+    ) {
+        self.program = program
+        self.summary = summary
+        self.commands = commands
+        self.globalOptions = globalOptions
+    }
+
+    /// The option every command has without being told.
+    public static let helpOption = Command.Option.flag("help", short: "h", "Show this help.")
+
+    /// The command with this name (one or two words).
+    public func command(named name: String) -> Command? {
+        commands.first { $0.name == name }
+    }
+
+    /// All options a command understands: its own first.
+    func options(of command: Command) -> [Command.Option] {
+        command.options + globalOptions + [Self.helpOption]
+    }
+
+    /// Every option of every command, each name once.
+    var allOptions: [Command.Option] {
+        var seen: Set<String> = []
+        return (globalOptions + [Self.helpOption] + commands.flatMap(\.options)).filter {
+            seen.insert($0.name).inserted
+        }
+    }
+
+    /// What is contradictory in the table, for a test to hold it to nothing.
+    ///
+    /// Options may stand before the command, so a name must mean the same in all commands: one arity, one short name,
+    /// and no short name for two options.
+    public func contradictions() -> [String] {
+        var found: [String] = []
+        let options = globalOptions + [Self.helpOption] + commands.flatMap(\.options)
+        for (index, option) in options.enumerated() {
+            for other in options[..<index] {
+                if other.name == option.name {
+                    if (other.placeholder == nil) != (option.placeholder == nil) {
+                        found.append("--\(option.name) is a flag in one command and has a value in another")
+                    }
+                    if other.short != option.short {
+                        found.append("--\(option.name) has different short names")
+                    }
+                } else if let short = option.short, other.short == short {
+                    found.append("-\(short) is both --\(other.name) and --\(option.name)")
+                }
+            }
+        }
+        for (index, command) in commands.enumerated() {
+            if commands[..<index].contains(where: { $0.name == command.name }) {
+                found.append("two commands are named '\(command.name)'")
+            }
+            let names = self.options(of: command).map(\.name)
+            for name in Set(names).sorted() where names.filter({ $0 == name }).count > 1 {
+                found.append("'\(command.name)' has --\(name) twice")
+            }
+            for argument in command.arguments.dropLast() where argument.count != .required {
+                found.append("'\(command.name)': only the last argument may be optional or repeated")
+            }
+        }
+        return found
+    }
+
+    /// One thing a shell can complete.
+    public struct Completion: Sendable, Equatable {
+        /// The command it belongs to.
+        public var command: String
+        /// What to type: the command itself, `--option` or `-o`.
+        public var word: String
+        /// What to say about it.
+        public var help: String
+        /// Whether a value follows.
+        public var takesValue: Bool
+        /// The values that may follow; empty when any may.
+        public var values: [String]
+    }
+
+    /// Everything a shell can complete, command by command.
+    public func completions() -> [Completion] {
+        commands.flatMap { command in
+            let itself = Completion(
+                command: command.name, word: command.name, help: command.summary, takesValue: false,
+                values: command.arguments.first?.allowed ?? [])
+            let options = options(of: command).flatMap { option in
+                (["--" + option.name] + (option.short.map { ["-\($0)"] } ?? [])).map { word in
+                    Completion(
+                        command: command.name, word: word, help: option.help,
+                        takesValue: option.placeholder != nil, values: option.allowed)
+                }
+            }
+            return [itself] + options
+        }
+    }
+}

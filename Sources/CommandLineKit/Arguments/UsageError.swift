@@ -1,0 +1,89 @@
+/// What is wrong with a command line. Every message names the word at fault, every hint the way out.
+public enum UsageError: Error, Equatable, Sendable {
+    /// Nothing but options were given to a program with commands.
+    case noCommand
+    /// The first word is no command.
+    case unknownCommand(String, suggestion: String?)
+    /// The first of two words was given: `peers` of `peers add`.
+    case incompleteCommand(String, choices: [String])
+    /// No command has this option.
+    case unknownOption(String, suggestion: String?)
+    /// Another command has this option, this one has not.
+    case foreignOption(String, command: String)
+    /// The option stands without its value.
+    case missingValue(option: String, placeholder: String)
+    /// A flag was given a value.
+    case unexpectedValue(option: String)
+    /// An option that may stand once has two values.
+    case repeatedOption(String, first: String, second: String)
+    /// The value is not one of the possible ones.
+    case notAllowed(name: String, value: String, allowed: [String], suggestion: String?)
+    /// The value cannot be read; `expected` says what could.
+    case invalidValue(name: String, value: String, expected: String)
+    /// The number is too small or too large.
+    case outOfRange(name: String, value: String, lowest: Int, highest: Int)
+    /// A positional argument is missing.
+    case missingArgument(String, command: String)
+    /// There are more words than the command takes.
+    case unexpectedArgument(String, command: String)
+
+    /// What is wrong, in one line without the program's name.
+    public var message: String {
+        switch self {
+        case .noCommand: "no command given"
+        case .unknownCommand(let name, let suggestion): "unknown command '\(name)'" + Self.question(suggestion)
+        case .incompleteCommand(let name, _): "'\(name)' needs a second word"
+        case .unknownOption(let option, let suggestion): "unknown option \(option)" + Self.question(suggestion)
+        case .foreignOption(let option, let command): "\(option) does not apply to '\(command)'"
+        case .missingValue(let option, let placeholder): "\(option) needs a value: \(option) \(placeholder)"
+        case .unexpectedValue(let option): "\(option) takes no value"
+        case .repeatedOption(let option, let first, let second):
+            "\(option) is given twice: '\(first)' and '\(second)'"
+        case .notAllowed(let name, let value, let allowed, let suggestion):
+            "\(name): '\(value)' is not one of \(allowed.joined(separator: ", "))" + Self.question(suggestion)
+        case .invalidValue(let name, let value, let expected): "\(name): '\(value)' is not \(expected)"
+        case .outOfRange(let name, let value, let lowest, let highest):
+            switch (lowest, highest) {
+            case (_, Int.max): "\(name): \(value) is less than \(lowest)"
+            case (Int.min, _): "\(name): \(value) is more than \(highest)"
+            default: "\(name): \(value) is not between \(lowest) and \(highest)"
+            }
+        case .missingArgument(let name, _): "missing argument <\(name)>"
+        case .unexpectedArgument(let value, _): "unexpected argument '\(value)'"
+        }
+    }
+
+    /// What to do about it, for the program of this name.
+    public func hint(program: String) -> String {
+        switch self {
+        case .noCommand, .unknownCommand, .unknownOption: "\(program) --help"
+        case .incompleteCommand(let name, let choices):
+            choices.map { "\(program) \(name) \($0)" }.joined(separator: ", ")
+        case .foreignOption(_, let command), .missingArgument(_, let command), .unexpectedArgument(_, let command):
+            command.isEmpty ? "\(program) --help" : "\(program) \(command) --help"
+        case .missingValue(let option, let placeholder):
+            option.hasPrefix("--")
+                ? "\(option)=\(placeholder) if the value begins with a dash"
+                : "\(option)\(placeholder) if the value begins with a dash"
+        case .unexpectedValue(let option): option
+        case .repeatedOption(let option, _, _): "one \(option)"
+        case .notAllowed(_, _, let allowed, let suggestion): suggestion ?? allowed.joined(separator: " or ")
+        case .invalidValue(_, _, let expected): expected
+        case .outOfRange(_, _, let lowest, let highest):
+            switch (lowest, highest) {
+            case (_, Int.max): "\(lowest) or more"
+            case (Int.min, _): "\(highest) or less"
+            default: "a number from \(lowest) to \(highest)"
+            }
+        }
+    }
+
+    private static func question(_ suggestion: String?) -> String {
+        suggestion.map { "; did you mean \($0)?" } ?? ""
+    }
+
+    /// The error as the program reports it: code `E_USAGE`, exit 64.
+    public func failure(program: String) -> CommandFailure {
+        CommandFailure(code: "E_USAGE", message, hint: hint(program: program), exitCode: .usage)
+    }
+}

@@ -1,0 +1,59 @@
+/// Why a command could not do its work: what happened, why, what to do next, and a stable code.
+public struct CommandFailure: Error, Sendable, Equatable {
+    /// A stable name for programs, such as `E_SOCKET_PERM`. Never translated, never changed.
+    public var code: String
+    /// What happened, without the program's name.
+    public var what: String
+    /// The circumstances that led to it.
+    public var why: String?
+    /// What to try.
+    public var hint: String?
+    /// How the program ends.
+    public var exitCode: ExitCode
+
+    /// Describes a failure.
+    public init(
+        code: String, _ what: String, why: String? = nil, hint: String? = nil, exitCode: ExitCode
+    ) {
+        self.code = code
+        self.what = what
+        self.why = why
+        self.hint = hint
+        self.exitCode = exitCode
+    }
+
+    /// The reader of our output went away. It is reported by the exit code alone.
+    public static let brokenPipe = CommandFailure(code: "E_PIPE", "broken pipe", exitCode: .brokenPipe)
+
+    /// A system call failed with this `errno` while doing `what`.
+    public static func system(_ what: String, errno code: Int32, exitCode: ExitCode = .ioError) -> CommandFailure {
+        CommandFailure(code: "E_IO", "\(what): \(SystemError.text(code))", exitCode: exitCode)
+    }
+
+    /// The failure for people: one to three lines for stderr, ending in a newline, or nothing for a broken pipe.
+    ///
+    ///     syncctl: cannot reach syncd at /run/syncd/api.sock: permission denied
+    ///       The socket belongs to group syncd-clients.
+    ///       Try: log in as a member of that group   [E_SOCKET_PERM]
+    public func text(program: String) -> String {
+        if exitCode == .brokenPipe { return "" }
+        var lines = ["\(program): \(Sanitizer.lines(what))"]
+        if let why { lines.append("  " + Sanitizer.lines(why)) }
+        if let hint { lines.append("  Try: " + Sanitizer.lines(hint)) }
+        return lines.joined(separator: "\n") + "   [\(code)]\n"
+    }
+
+    /// The failure for programs: one JSON line for stderr, ending in a newline, or nothing for a broken pipe.
+    ///
+    /// `{"type":"error","v":1,"code":…,"message":…,"detail":…,"hint":…,"exit":…}`; `detail` (the why) only when known.
+    public var json: String {
+        if exitCode == .brokenPipe { return "" }
+        var line = JSONLine(type: "error")
+        line.add("code", code)
+        line.add("message", what)
+        if let why { line.add("detail", why) }
+        line.add("hint", hint)
+        line.add("exit", exitCode.rawValue)
+        return line.text + "\n"
+    }
+}

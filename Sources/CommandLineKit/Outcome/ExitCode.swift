@@ -1,0 +1,60 @@
+/// How a program ends. Low numbers are answers; 64 to 78 are the errors of `sysexits.h`; 128 + N are signals.
+///
+/// A reader must take a code it does not know as a failure.
+public enum ExitCode: Int32, Sendable, CaseIterable {
+    /// Done, healthy, or something found.
+    case success = 0
+    /// Nothing matched.
+    case nothingFound = 1
+    /// Degraded, or a warning.
+    case degraded = 2
+    /// An integrity check failed.
+    case integrityFailure = 3
+    /// Some inputs were rejected, the rest was done.
+    case partlyDone = 4
+    /// The command line is wrong.
+    case usage = 64
+    /// Input data is malformed.
+    case badInput = 65
+    /// An input file is missing.
+    case inputMissing = 66
+    /// The daemon or a peer cannot be reached.
+    case unreachable = 69
+    /// A fault of this program.
+    case internalError = 70
+    /// Output cannot be created.
+    case cannotCreate = 73
+    /// Input or output failed, as on a full disk.
+    case ioError = 74
+    /// A timeout or a busy resource; trying again may help.
+    case tryAgain = 75
+    /// The versions of client and daemon do not fit.
+    case versionMismatch = 76
+    /// Not permitted.
+    case notPermitted = 77
+    /// The configuration is wrong.
+    case configuration = 78
+    /// Stopped by SIGINT.
+    case interrupted = 130
+    /// The reader of our output went away (SIGPIPE); nothing is said about it.
+    case brokenPipe = 141
+    /// Stopped by SIGTERM.
+    case terminated = 143
+
+    /// The code to end with when several parts of a task ended differently: any error outranks any answer, an
+    /// integrity failure outranks the other answers, and of two errors the first stays.
+    public static func mostSevere(_ first: ExitCode, _ second: ExitCode) -> ExitCode {
+        second.severity > first.severity ? second : first
+    }
+
+    private var severity: Int {
+        switch self {
+        case .success: 0
+        case .nothingFound: 1
+        case .degraded: 2
+        case .partlyDone: 3
+        case .integrityFailure: 4
+        default: 5
+        }
+    }
+}

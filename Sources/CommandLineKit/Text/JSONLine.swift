@@ -1,0 +1,193 @@
+/// Writes one JSON object on one line (NDJSON), with the keys in the order they were added.
+///
+/// Strings follow RFC 8259: only what must be is escaped, so Hangul and emoji stay readable; DEL and the C1 controls
+/// are escaped too, because the line may end on a terminal. Text is never checked for duplicate keys.
+///
+///     var line = JSONLine(type: "event")
+///     line.add("seq", 10412)
+///     line.add("text", "어제부터")
+///     line.text   // {"type":"event","v":1,"seq":10412,"text":"어제부터"}
+public struct JSONLine: Sendable {
+    private var bytes: [UInt8] = [UInt8(ascii: "{")]
+
+    /// An object without keys.
+    public init() {}
+
+    /// An object that begins with the two keys every line of output has: its type and the version of its shape.
+    public init(type: String, version: Int = 1) {
+        add("type", type)
+        add("v", version)
+    }
+
+    /// The object as UTF-8, without a newline.
+    public var utf8: [UInt8] { bytes + [UInt8(ascii: "}")] }
+
+    /// The object as text, without a newline.
+    public var text: String { String(decoding: utf8, as: UTF8.self) }
+
+    /// Adds a string, or `null`.
+    public mutating func add(_ key: String, _ value: String?) {
+        begin(key)
+        JSONText.append(value, to: &bytes)
+    }
+
+    /// Adds an integer as a number. Above 2^53 many readers lose digits; see ``addExact(_:_:)``.
+    public mutating func add(_ key: String, _ value: some FixedWidthInteger) {
+        begin(key)
+        bytes += String(value).utf8
+    }
+
+    /// Adds an integer as a string, for values that may pass 2^53.
+    public mutating func addExact(_ key: String, _ value: some FixedWidthInteger) {
+        add(key, String(value))
+    }
+
+    /// Adds `true` or `false`.
+    public mutating func add(_ key: String, _ value: Bool) {
+        begin(key)
+        bytes += (value ? "true" : "false").utf8
+    }
+
+    /// Adds a number, or `null` for a value JSON has no form for (not a number, infinite).
+    public mutating func add(_ key: String, _ value: Double) {
+        begin(key)
+        bytes += (value.isFinite ? "\(value)" : "null").utf8
+    }
+
+    /// Adds a list of strings.
+    public mutating func add(_ key: String, _ values: [String]) {
+        addArray(key) { array in
+            for value in values { array.add(value) }
+        }
+    }
+
+    /// Adds JSON that is already written. It must be valid; a line break in it, which valid JSON has only between
+    /// tokens, becomes a space so that the line stays one.
+    public mutating func addRaw(_ key: String, _ json: some Sequence<UInt8>) {
+        begin(key)
+        JSONText.appendRaw(json, to: &bytes)
+    }
+
+    /// Adds JSON that is already written, as text.
+    public mutating func addRaw(_ key: String, _ json: String) {
+        addRaw(key, json.utf8)
+    }
+
+    /// Adds a nested object.
+    public mutating func addObject(_ key: String, _ fill: (inout JSONLine) -> Void) {
+        begin(key)
+        var nested = JSONLine()
+        fill(&nested)
+        bytes += nested.utf8
+    }
+
+    /// Adds a nested array.
+    public mutating func addArray(_ key: String, _ fill: (inout JSONArray) -> Void) {
+        begin(key)
+        var nested = JSONArray()
+        fill(&nested)
+        bytes += nested.utf8
+    }
+
+    private mutating func begin(_ key: String) {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        JSONText.append(key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+    }
+}
+
+/// Writes one JSON array; the elements of a ``JSONLine``.
+public struct JSONArray: Sendable {
+    private var bytes: [UInt8] = [UInt8(ascii: "[")]
+
+    /// An empty array.
+    public init() {}
+
+    /// The array as UTF-8.
+    public var utf8: [UInt8] { bytes + [UInt8(ascii: "]")] }
+
+    /// Adds a string, or `null`.
+    public mutating func add(_ value: String?) {
+        begin()
+        JSONText.append(value, to: &bytes)
+    }
+
+    /// Adds an integer as a number.
+    public mutating func add(_ value: some FixedWidthInteger) {
+        begin()
+        bytes += String(value).utf8
+    }
+
+    /// Adds JSON that is already written; the rules of ``JSONLine/addRaw(_:_:)-(_,Sequence<UInt8>)`` apply.
+    public mutating func addRaw(_ json: some Sequence<UInt8>) {
+        begin()
+        JSONText.appendRaw(json, to: &bytes)
+    }
+
+    /// Adds an object.
+    public mutating func addObject(_ fill: (inout JSONLine) -> Void) {
+        begin()
+        var nested = JSONLine()
+        fill(&nested)
+        bytes += nested.utf8
+    }
+
+    /// Adds an array.
+    public mutating func addArray(_ fill: (inout JSONArray) -> Void) {
+        begin()
+        var nested = JSONArray()
+        fill(&nested)
+        bytes += nested.utf8
+    }
+
+    private mutating func begin() {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    }
+}
+
+/// The text forms of JSON (RFC 8259 §7).
+enum JSONText {
+    static func append(_ value: String?, to bytes: inout [UInt8]) {
+        guard let value else {
+            bytes += "null".utf8
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        var previous: UInt8 = 0
+        for byte in value.utf8 {
+            if previous == 0xC2 && byte < 0xA0 {
+                // U+0080 to U+009F: the lead byte is already written, take it back.
+                bytes.removeLast()
+                appendEscape(byte, to: &bytes)
+            } else if byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                appendEscape(byte, to: &bytes)
+            } else {
+                bytes.append(byte)
+            }
+            previous = byte
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    static func appendRaw(_ json: some Sequence<UInt8>, to bytes: inout [UInt8]) {
+        for byte in json {
+            bytes.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte)
+        }
+    }
+
+    private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""): bytes += "\\\"".utf8
+        case UInt8(ascii: "\\"): bytes += "\\\\".utf8
+        case 0x08: bytes += "\\b".utf8
+        case 0x09: bytes += "\\t".utf8
+        case 0x0A: bytes += "\\n".utf8
+        case 0x0C: bytes += "\\f".utf8
+        case 0x0D: bytes += "\\r".utf8
+        default:
+            let digits = String(byte, radix: 16)
+            bytes += (digits.count == 1 ? "\\u000" : "\\u00").utf8
+            bytes += digits.utf8
+        }
+    }
+}

@@ -1,0 +1,172 @@
+/// A point in the log as a person names it.
+public enum TimePoint: Sendable, Equatable {
+    /// A moment, in milliseconds since 1970.
+    case instant(milliseconds: Int64)
+    /// A place in this node's log: `seq:10412`.
+    case position(UInt64)
+    /// An event by its id: `event:<id>`.
+    case event(String)
+    /// What an earlier answer gave to go on from: `cursor:<opaque>`.
+    case cursor(String)
+}
+
+/// Why a text names no point in time.
+public enum TimeSyntaxError: Error, Sendable, Equatable {
+    /// It has none of the accepted forms.
+    case unknownForm
+    /// Months and years have no fixed length; the unit that was given.
+    case unevenSpan(unit: String)
+    /// A number without a unit.
+    case missingUnit
+    /// The calendar has no such day, or the clock no such time.
+    case noSuchTime
+    /// It lies outside the years 1 to 9999.
+    case outOfRange
+    /// There is no zone of this name here.
+    case unknownZone(String)
+
+    /// What is wrong, and what would be right.
+    public var message: String {
+        switch self {
+        case .unknownForm: "not a time. \(Self.forms)"
+        case .unevenSpan(let unit): "'\(unit)' has no fixed length: give days or weeks (30d, 52w) or a date"
+        case .missingUnit: "a number needs a unit (2h, 7d), or @ before it for seconds since 1970"
+        case .noSuchTime: "there is no such day or time of day"
+        case .outOfRange: "only the years 1 to 9999 can be given"
+        case .unknownZone(let name): "unknown time zone '\(name)'; a name is like Asia/Seoul, an offset like +09:00"
+        }
+    }
+
+    /// The accepted forms, for people.
+    public static let forms = """
+        Accepted: 2h, 1h30m, 2h ago, 2시간 전, now, today, yesterday 14:00, 오늘, 어제, 2026-08-01, '2026-08-01 09:00', \
+        09:00, 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400, seq:10412, event:ID, cursor:TEXT
+        """
+}
+
+/// Reads points in time in all the forms people type and this program prints.
+public struct TimeSyntax: Sendable {
+    private let now: Int64
+    private let zone: Zone
+    private let zones: ZoneDirectory
+
+    /// - Parameters:
+    ///   - now: the present, in milliseconds since 1970.
+    ///   - zone: the zone of times without one.
+    ///   - zones: where zones are found by name.
+    public init(now: Int64, zone: Zone, zones: ZoneDirectory = .system) {
+        self.now = now
+        self.zone = zone
+        self.zones = zones
+    }
+
+    /// The point a text names. A bare span means ago.
+    public func parse(_ text: String) throws(TimeSyntaxError) -> TimePoint {
+        if let point = try named(text) { return point }
+        var scanner = TimeScanner(text)
+        if scanner.isAtEnd { throw .unknownForm }
+        let milliseconds: Int64
+        if scanner.take("@") {
+            milliseconds = try epoch(&scanner)
+        } else if let offset = dayWord(&scanner) {
+            milliseconds = try day(offset, &scanner)
+        } else if let clock = try scanner.dateOrTime() {
+            milliseconds = try absolute(clock, &scanner)
+        } else if scanner.takeWord("now") || scanner.takeWord("지금") {
+            milliseconds = now
+        } else {
+            milliseconds = try span(scanner.rest)
+            return try checked(milliseconds)
+        }
+        if !scanner.isAtEnd { throw .unknownForm }
+        return try checked(milliseconds)
+    }
+
+    private func named(_ text: String) throws(TimeSyntaxError) -> TimePoint? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let rest = String(text[text.index(after: colon)...])
+        switch text[..<colon] {
+        case "seq":
+            guard rest.allSatisfy(\.isASCIIDigit), let position = UInt64(rest) else { throw .unknownForm }
+            return .position(position)
+        case "event": return rest.isEmpty ? nil : .event(rest)
+        case "cursor": return rest.isEmpty ? nil : .cursor(rest)
+        default: return nil
+        }
+    }
+
+    private func checked(_ milliseconds: Int64) throws(TimeSyntaxError) -> TimePoint {
+        let first = CivilTime(year: 1, month: 1, day: 1).milliseconds
+        let last = CivilTime(year: 9_999, month: 12, day: 31).milliseconds + CivilTime.dayLength
+        guard milliseconds >= first, milliseconds < last else { throw .outOfRange }
+        return .instant(milliseconds: milliseconds)
+    }
+
+    /// `@1785542400.5`: seconds since 1970.
+    private func epoch(_ scanner: inout TimeScanner) throws(TimeSyntaxError) -> Int64 {
+        let isNegative = scanner.take("-")
+        guard let digits = scanner.digits() else { throw .unknownForm }
+        guard let seconds = Int64(digits), seconds < 1_000_000_000_000 else { throw .outOfRange }
+        let milliseconds = seconds * 1_000 + (try scanner.fraction() ?? 0)
+        return isNegative ? -milliseconds : milliseconds
+    }
+
+    private func dayWord(_ scanner: inout TimeScanner) -> Int64? {
+        for (word, offset) in [("today", 0), ("오늘", 0), ("yesterday", -1), ("어제", -1)] as [(String, Int64)]
+        where scanner.takeWord(word) {
+            return offset
+        }
+        return nil
+    }
+
+    /// A day counted from today, at midnight or at the time of day that follows.
+    private func day(_ offset: Int64, _ scanner: inout TimeScanner) throws(TimeSyntaxError) -> Int64 {
+        var civil = zone.civil(at: now)
+        civil.millisecondOfDay = 0
+        var target = CivilTime(milliseconds: civil.milliseconds + offset * CivilTime.dayLength)
+        if !scanner.isAtEnd {
+            guard let time = try scanner.timeOfDay() else { throw .unknownForm }
+            target.millisecondOfDay = time
+        }
+        return zone.instant(of: target)
+    }
+
+    private func absolute(
+        _ clock: TimeScanner.Clock, _ scanner: inout TimeScanner
+    ) throws(TimeSyntaxError) -> Int64 {
+        var zone = zone
+        if let offset = try scanner.offset() {
+            zone = .fixed(seconds: offset)
+        } else if let name = scanner.zoneName() {
+            guard let found = zones.zone(named: name) else { throw .unknownZone(name) }
+            zone = found
+        }
+        var civil = clock.date ?? zone.civil(at: now)
+        civil.millisecondOfDay = clock.time
+        return zone.instant(of: civil)
+    }
+
+    /// `2h`, `2h ago`, `2시간 전`, `-2h`, `+5m`.
+    private func span(_ text: Substring) throws(TimeSyntaxError) -> Int64 {
+        var body = text
+        var direction: Int64 = -1
+        if let sign = body.first, sign == "-" || sign == "+" {
+            body.removeFirst()
+            direction = sign == "+" ? 1 : -1
+        } else if body.lowercased().hasSuffix("ago") {
+            body.removeLast(3)
+        } else if body.hasSuffix("전") {
+            body.removeLast()
+        }
+        do {
+            return now + direction * (try TimeSpan.milliseconds(String(body)))
+        } catch {
+            switch error {
+            case .malformed: throw .unknownForm
+            case .missingUnit: throw .missingUnit
+            case .unevenUnit(let unit): throw .unevenSpan(unit: unit)
+            case .tooLong: throw .outOfRange
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import Glibc
+
+/// A time zone: how far its clocks are ahead of UTC at any instant.
+public struct Zone: Sendable {
+    /// Seconds east of UTC at an instant given in milliseconds since 1970.
+    public let offset: @Sendable (Int64) -> Int
+
+    /// A zone by its rule.
+    public init(offset: @escaping @Sendable (Int64) -> Int) {
+        self.offset = offset
+    }
+
+    /// Coordinated Universal Time.
+    public static let utc = Zone { _ in 0 }
+
+    /// A zone whose clocks never change.
+    public static func fixed(seconds: Int) -> Zone {
+        Zone { _ in seconds }
+    }
+
+    /// The zone of this process (`TZ`, else the machine's), from the C library.
+    public static let local = Zone { milliseconds in
+        var seconds = time_t(milliseconds.flooringDivision(by: 1_000))
+        var broken = tm()
+        // Unlike localtime, localtime_r need not look at TZ by itself (POSIX); the static's first use does it once.
+        _ = zoneIsRead
+        guard localtime_r(&seconds, &broken) != nil else { return 0 }
+        return Int(broken.tm_gmtoff)
+    }
+
+    private static let zoneIsRead: Bool = {
+        tzset()
+        return true
+    }()
+
+    /// The instant at which clocks here show `civil`.
+    ///
+    /// When clocks go back and show it twice, the first time is meant; when they jump over it, the time as if they had
+    /// not jumped yet. Both are what RFC 5545 §3.3.5 asks of calendars.
+    public func instant(of civil: CivilTime) -> Int64 {
+        let naive = civil.milliseconds
+        let before = Int64(offset(naive - CivilTime.dayLength)) * 1_000
+        let after = Int64(offset(naive + CivilTime.dayLength)) * 1_000
+        for candidate in [naive - before, naive - after]
+        where Int64(offset(candidate)) * 1_000 == naive - candidate {
+            return candidate
+        }
+        return naive - before
+    }
+
+    /// What clocks here show at an instant.
+    public func civil(at milliseconds: Int64) -> CivilTime {
+        let shifted = milliseconds.addingReportingOverflow(Int64(offset(milliseconds)) * 1_000)
+        return CivilTime(milliseconds: shifted.overflow ? milliseconds : shifted.partialValue)
+    }
+}

@@ -1,0 +1,184 @@
+internal import CommandLineKit
+
+/// Why a value does not fit its key, and the value's own place if it lies inside the key's.
+struct ConfigurationFailure: Error, Sendable, Equatable {
+    let message: String
+    var position: TextPosition?
+
+    init(_ message: String, at position: TextPosition? = nil) {
+        self.message = message
+        self.position = position
+    }
+}
+
+/// How the text of a flag or an environment variable becomes a JSON5 value.
+enum ConfigurationTextForm: Sendable {
+    /// It is the string.
+    case string
+    /// It is the string, and `none` is null.
+    case optionalString
+    /// It is JSON5 itself.
+    case json5
+}
+
+/// How values of one kind are read and shown. Every error says what would be right.
+struct ConfigurationKind<Value>: Sendable {
+    var form = ConfigurationTextForm.string
+    let read: @Sendable (JSON5Value) throws(ConfigurationFailure) -> Value
+    /// The value as JSON5.
+    let show: @Sendable (Value) -> String
+
+    /// A value that may be `null`.
+    static func optional<Wrapped>(_ kind: ConfigurationKind<Wrapped>) -> Self where Value == Wrapped? {
+        ConfigurationKind(form: .optionalString) { (value) throws(ConfigurationFailure) in
+            value.content == .null ? nil : try kind.read(value)
+        } show: {
+            $0.map(kind.show) ?? "null"
+        }
+    }
+
+    /// A string that `parse` understands.
+    fileprivate static func string(
+        shown: @escaping @Sendable (Value) -> String,
+        parse: @escaping @Sendable (String) throws(ConfigurationFailure) -> Value
+    ) -> Self {
+        ConfigurationKind { (value) throws(ConfigurationFailure) in
+            try parse(try ConfigurationText.string(value))
+        } show: {
+            ConfigurationText.quoted(shown($0))
+        }
+    }
+}
+
+extension ConfigurationKind<String> {
+    /// Any text but none.
+    static let string = Self.string(shown: { $0 }, parse: { $0 })
+
+    /// A name of letters, digits, `-`, `_` and `.`; it stands in metrics, certificates and log lines.
+    static let name = Self.string(shown: { $0 }) { (text) throws(ConfigurationFailure) in
+        guard text.utf8.count <= 63, text.utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }) else {
+            throw ConfigurationFailure("'\(text)' is no name; use up to 63 letters, digits, '-', '_' and '.'")
+        }
+        return text
+    }
+
+    /// An absolute path.
+    static let path = Self.string(shown: { $0 }) { (text) throws(ConfigurationFailure) in
+        guard text.hasPrefix("/") else { throw ConfigurationFailure("expected an absolute path, not '\(text)'") }
+        return text
+    }
+
+    /// A node id; it is kept in lowercase.
+    static let nodeID = Self.string(shown: { $0 }) { (text) throws(ConfigurationFailure) in
+        guard text.utf8.count == 64, text.utf8.allSatisfy(\.isHexadecimal) else {
+            throw ConfigurationFailure("'\(text)' is no node id; it has 64 hexadecimal digits")
+        }
+        return text.lowercased()
+    }
+}
+
+extension ConfigurationKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
+    /// One of a few words.
+    static func choice() -> Self {
+        Self.string(shown: \.rawValue) { (text) throws(ConfigurationFailure) in
+            if let choice = Value(rawValue: text) { return choice }
+            let names = Value.allCases.map(\.rawValue)
+            let question = Suggestion.nearest(to: text, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+            let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+            throw ConfigurationFailure("'\(text)' is not one of \(list)\(question)")
+        }
+    }
+}
+
+extension ConfigurationKind<UInt64> {
+    /// A size in bytes, written with its unit.
+    static let size = ConfigurationKind { (value) throws(ConfigurationFailure) in
+        if case .number = value.content {
+            throw ConfigurationFailure("a size needs a unit; write it as a string like \"2GiB\"")
+        }
+        let text = try ConfigurationText.string(value)
+        do throws(ByteSize.Failure) {
+            return try ByteSize.bytes(text)
+        } catch {
+            switch error {
+            case .malformed:
+                throw ConfigurationFailure("'\(text)' is no size; write a whole number and B, KiB, MiB, GiB or TiB")
+            case .missingUnit: throw ConfigurationFailure("'\(text)' needs a unit, like \"\(text)MiB\"")
+            case .tooLarge: throw ConfigurationFailure("'\(text)' is too large")
+            }
+        }
+    } show: {
+        ConfigurationText.quoted(ByteSize.exactText($0))
+    }
+}
+
+extension ConfigurationKind<Int64> {
+    /// A length of time in milliseconds, written with its unit.
+    static let span = ConfigurationKind { (value) throws(ConfigurationFailure) in
+        if case .number = value.content {
+            throw ConfigurationFailure("a time span needs a unit; write it as a string like \"15s\"")
+        }
+        let text = try ConfigurationText.string(value)
+        do throws(TimeSpan.Failure) {
+            return try TimeSpan.milliseconds(text)
+        } catch {
+            switch error {
+            case .malformed:
+                throw ConfigurationFailure("'\(text)' is no time span; write it like \"15s\" or \"1h30m\"")
+            case .missingUnit: throw ConfigurationFailure("'\(text)' needs a unit, like \"\(text)s\"")
+            case .unevenUnit(let unit): throw ConfigurationFailure("'\(unit)' has no fixed length; use days or weeks")
+            case .tooLong: throw ConfigurationFailure("'\(text)' is too long")
+            }
+        }
+    } show: {
+        ConfigurationText.quoted("\($0)ms")
+    }
+}
+
+extension ConfigurationKind<UInt16> {
+    /// Permission bits, written as octal digits in quotes.
+    static let mode = ConfigurationKind { (value) throws(ConfigurationFailure) in
+        if case .number = value.content {
+            throw ConfigurationFailure("write the mode as a string of octal digits, like \"0660\"")
+        }
+        let text = try ConfigurationText.string(value)
+        guard (3...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
+            let mode = UInt16(text, radix: 8), mode <= 0o777
+        else { throw ConfigurationFailure("'\(text)' is no mode; write octal digits, like \"0660\"") }
+        return mode
+    } show: { mode in
+        let digits = String(mode, radix: 8)
+        return ConfigurationText.quoted(String(repeating: "0", count: max(1, 4 - digits.count)) + digits)
+    }
+}
+
+extension ConfigurationKind<NetworkAddress> {
+    /// A host and a port.
+    static let address = Self.string(shown: \.description) { (text) throws(ConfigurationFailure) in
+        guard let address = NetworkAddress(text) else {
+            throw ConfigurationFailure("'\(text)' is no address; write HOST:PORT or [IPV6]:PORT")
+        }
+        return address
+    }
+}
+
+/// What all kinds share.
+enum ConfigurationText {
+    static func string(_ value: JSON5Value) throws(ConfigurationFailure) -> String {
+        guard case .string(let text) = value.content else {
+            throw ConfigurationFailure("expected a string, not \(value.kind)")
+        }
+        if text.isEmpty { throw ConfigurationFailure("expected a string that is not empty") }
+        if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            throw ConfigurationFailure("control characters are not allowed")
+        }
+        return text
+    }
+
+    /// A string as JSON5, which JSON is.
+    static func quoted(_ text: String) -> String {
+        var array = JSONArray()
+        array.add(text)
+        return String(decoding: array.utf8.dropFirst().dropLast(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,50 @@
+/// One key: how it is written, read into the configuration, and shown.
+///
+/// The table of all keys drives the file reader, the environment, the flags, `--print-config` and the check for unknown
+/// keys, so that none of them can forget one.
+struct ConfigurationSetting: Sendable {
+    /// The key, from the outside in: `storage.min_free`.
+    let path: String
+    /// The daemon's flag for it, if it has one.
+    let flag: String?
+    /// How the text of a flag or a variable becomes a value.
+    let form: ConfigurationTextForm
+    /// Sets the value.
+    let read: @Sendable (JSON5Value, inout DaemonConfiguration) throws(ConfigurationFailure) -> Void
+    /// The value as JSON5.
+    let show: @Sendable (DaemonConfiguration) -> String
+
+    /// `SYNCD_STORAGE__MIN_FREE`.
+    var variable: String {
+        "SYNCD_" + path.split(separator: ".").joined(separator: "__").uppercased()
+    }
+
+    private init<Value>(
+        _ path: String, _ place: any WritableKeyPath<DaemonConfiguration, Value> & Sendable,
+        _ kind: ConfigurationKind<Value>, flag: String? = nil
+    ) {
+        self.path = path
+        self.flag = flag
+        form = kind.form
+        read = { (value, configuration) throws(ConfigurationFailure) in
+            configuration[keyPath: place] = try kind.read(value)
+        }
+        show = { kind.show($0[keyPath: place]) }
+    }
+
+    /// Every key there is, in the order of the example file.
+    static let all: [ConfigurationSetting] = [
+        ConfigurationSetting("node.name", \.node.name, .optional(.name), flag: "--node-name"),
+        ConfigurationSetting("node.cluster", \.node.cluster, .name),
+        ConfigurationSetting("storage.dir", \.storage.dir, .path, flag: "--data-dir"),
+        ConfigurationSetting("storage.durability", \.storage.durability, .choice()),
+        ConfigurationSetting("storage.min_free", \.storage.minFree, .size),
+        ConfigurationSetting("api.socket.path", \.api.socket.path, .optional(.path), flag: "--socket"),
+        ConfigurationSetting("api.socket.mode", \.api.socket.mode, .mode),
+        ConfigurationSetting("api.socket.group", \.api.socket.group, .optional(.string)),
+        ConfigurationSetting("api.max_body", \.api.maxBody, .size),
+        ConfigurationSetting("peers.listen", \.peers.listen, .optional(.address), flag: "--peer-listen"),
+        ConfigurationSetting("peers.nodes", \.peers.nodes, .peers),
+        ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level"),
+    ]
+}

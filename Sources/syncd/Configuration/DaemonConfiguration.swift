@@ -1,0 +1,115 @@
+/// What the daemon is told: every key with its built-in value. A plain value, without files or clocks.
+struct DaemonConfiguration: Sendable, Equatable {
+    /// Who this node is.
+    var node = Node()
+    /// Where its data lives.
+    var storage = Storage()
+    /// How programs on this machine reach it.
+    var api = API()
+    /// With whom it exchanges events.
+    var peers = Peers()
+    /// What it tells.
+    var log = Log()
+
+    struct Node: Sendable, Equatable {
+        /// The name people know the node by; `nil` is the machine's short host name.
+        var name: String?
+        /// Nodes of different clusters refuse each other.
+        var cluster = "default"
+    }
+
+    struct Storage: Sendable, Equatable {
+        /// The directory of the databases.
+        var dir = "/var/lib/syncd"
+        /// What an accepted append has survived.
+        var durability = Durability.full
+        /// Free bytes below which the node refuses appends.
+        var minFree: UInt64 = 2 << 30
+    }
+
+    enum Durability: String, Sendable, CaseIterable {
+        /// A power failure: the log is synced before an append is answered.
+        case full
+        /// The end of the process; a power failure may take the last moments.
+        case normal
+    }
+
+    struct API: Sendable, Equatable {
+        /// The Unix socket of the HTTP API.
+        var socket = Socket()
+        /// The largest request body in bytes.
+        var maxBody: UInt64 = 1 << 20
+    }
+
+    struct Socket: Sendable, Equatable {
+        /// Its path; `nil` for no socket.
+        var path: String? = "/run/syncd/api.sock"
+        /// Its permission bits.
+        var mode: UInt16 = 0o660
+        /// The group it belongs to; `nil` for the group of the process.
+        var group: String? = "syncd-clients"
+    }
+
+    struct Peers: Sendable, Equatable {
+        /// Where peers may connect; `nil` for nowhere.
+        var listen: NetworkAddress?
+        /// The nodes to exchange events with.
+        var nodes: [Peer] = []
+    }
+
+    struct Peer: Sendable, Equatable {
+        /// The name people know the peer by.
+        var name: String
+        /// Where to connect to; `nil` if the peer connects to us.
+        var address: NetworkAddress?
+        /// The peer's node id: the SHA-256 of its public key in 64 lowercase hexadecimal digits.
+        var id: String
+    }
+
+    struct Log: Sendable, Equatable {
+        /// The least important messages that are written.
+        var level = LogLevel.info
+    }
+
+    enum LogLevel: String, Sendable, CaseIterable {
+        case error, warning, info, debug
+    }
+}
+
+/// A host name or address and a port.
+struct NetworkAddress: Sendable, Equatable, CustomStringConvertible {
+    var host: String
+    var port: UInt16
+
+    /// Reads `name:7460`, `203.0.113.7:7460` or `[2001:db8::7]:7460`.
+    init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":") else { return nil }
+        let digits = text[text.index(after: colon)...]
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+            guard host.utf8.allSatisfy({ $0.isHexadecimal || ":.%".utf8.contains($0) }), host.contains(":") else {
+                return nil
+            }
+        } else {
+            guard host.utf8.allSatisfy({ $0.isLetterOrDigit || "-._".utf8.contains($0) }) else { return nil }
+        }
+        guard !host.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits),
+            port > 0
+        else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension UInt8 {
+    var isLetterOrDigit: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) || (0x30...0x39).contains(self)
+    }
+
+    var isHexadecimal: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self | 0x20) || (0x30...0x39).contains(self)
+    }
+}
