@@ -149,7 +149,7 @@ import Testing
         let junk = [UInt8](repeating: 0x20, count: 64 << 10)
         var sent = 0
         for _ in 0..<200 {
-            let count = send(client.descriptor, junk, junk.count, Int32(MSG_DONTWAIT.rawValue | MSG_NOSIGNAL.rawValue))
+            let count = send(client.descriptor, junk, junk.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
             if count > 0 { sent += count } else { usleep(2000) }
         }
         #expect(sent < 4 << 20)

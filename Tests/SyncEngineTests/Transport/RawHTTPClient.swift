@@ -58,7 +58,7 @@ final class RawHTTPClient {
 }
 
 /// A server on a Unix socket in a temporary directory.
-final class TestHTTPServer {
+final class TestHTTPServer: Sendable {
     let test: TestLoop
     let path: String
     let server: LoopBound<HTTPServer>
