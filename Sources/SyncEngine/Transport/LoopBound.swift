@@ -5,7 +5,7 @@
 /// keep it alive. The last reference may be dropped on any thread, so the value's `deinit` must not touch the loop.
 package struct LoopBound<Value>: @unchecked Sendable {
     package let loop: EventLoop
-    private let stored: Value
+    let stored: Value
 
     fileprivate init(_ value: Value, loop: EventLoop) {
         stored = value

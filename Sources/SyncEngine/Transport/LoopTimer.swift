@@ -19,7 +19,7 @@ package final class TimerToken: LoopResource {
                 guard let context else { return }
                 Unmanaged<TimerToken>.fromOpaque(context).takeUnretainedValue().fire()
             }, Unmanaged.passUnretained(self).toOpaque())
-        var interval = timeval(delay)
+        var interval = delay.timeInterval
         event_add(event, &interval)
         loop.adopt(self)
     }
@@ -50,15 +50,15 @@ package final class TimerToken: LoopResource {
     }
 }
 
-extension timeval {
-    /// Rounded up to a microsecond; negative durations count as zero.
-    init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        guard duration > .zero else {
-            self.init(tv_sec: 0, tv_usec: 0)
-            return
-        }
-        let microseconds = (attoseconds + 999_999_999_999) / 1_000_000_000_000
-        self.init(tv_sec: Int(seconds + microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+extension Duration {
+    /// Rounded up; negative durations count as zero.
+    var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = max(self, .zero).components
+        return seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
+    }
+
+    /// libevent's form of ``wholeMicroseconds``.
+    var timeInterval: timeval {
+        timeval(tv_sec: Int(wholeMicroseconds / 1_000_000), tv_usec: Int(wholeMicroseconds % 1_000_000))
     }
 }

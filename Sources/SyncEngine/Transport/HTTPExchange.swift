@@ -1,0 +1,129 @@
+/// A name and a value: of a header, or of a query item.
+package struct HTTPField: Sendable, Equatable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// Who is at the other end of a Unix socket, as the kernel says (`SO_PEERCRED`, unix(7)).
+package struct PeerCredentials: Sendable, Equatable {
+    package var pid: Int32
+    package var uid: UInt32
+    package var gid: UInt32
+}
+
+/// The request line, headers and body of one HTTP request.
+package struct HTTPRequest: Sendable {
+    /// In capitals, one of the methods the server allows, or `HEAD`.
+    package var method: String
+    /// Percent-decoded once; not normalised, so compare it whole. Begins with `/`.
+    package var path: String
+    /// Percent-decoded, `+` read as a space, in the order of the request.
+    package var query: [HTTPField]
+    package var headers: [HTTPField]
+    package var body: [UInt8]
+    /// nil over TCP.
+    package var peer: PeerCredentials?
+
+    /// The first header of this name, whatever its case.
+    package func header(_ name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+
+    /// The first query item of this name.
+    package func queryItem(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+/// One HTTP request waiting for its reply.
+///
+/// ## Concurrency model
+/// `Sendable`: the request never changes, and every answer hops onto the loop thread (at once when already there).
+/// The first of ``reply(status:contentType:headers:body:)`` and ``startStream(status:contentType:headers:onGone:)``
+/// wins, later ones do nothing, and nothing happens when the client has left. An exchange that is dropped unanswered
+/// is answered with 500, so that no client waits for ever.
+package final class HTTPExchange: Sendable {
+    package let request: HTTPRequest
+    private let transaction: LoopBound<HTTPTransaction>
+
+    init(request: HTTPRequest, transaction: LoopBound<HTTPTransaction>) {
+        self.request = request
+        self.transaction = transaction
+    }
+
+    deinit { transaction.perform { $0.abandon() } }
+
+    /// Sends the whole answer. For `HEAD` the body is left out and only its length is told.
+    package func reply(status: Int, contentType: String?, headers: [HTTPField] = [], body: [UInt8] = []) {
+        // `self` is held until then: its `deinit` would otherwise answer first.
+        transaction.perform { [self] in
+            $0.reply(.init(status: status, contentType: contentType, headers: headers), body: body)
+            withExtendedLifetime(self) {}
+        }
+    }
+
+    /// Begins an answer without known length (chunked in HTTP/1.1), for feeds and exports.
+    /// - Parameter onGone: called on the loop thread when the client leaves before ``HTTPStream/end()``.
+    package func startStream(
+        status: Int, contentType: String?, headers: [HTTPField] = [], onGone: (@Sendable () -> Void)? = nil
+    ) -> HTTPStream {
+        let stream = HTTPStream(transaction: transaction)
+        transaction.perform { [self] in
+            $0.startStream(.init(status: status, contentType: contentType, headers: headers), onGone: onGone)
+            withExtendedLifetime(self) {}
+        }
+        return stream
+    }
+
+    /// For long polls: notices a client that leaves before the reply, and lifts the idle time limit until then.
+    /// A client that shuts down its sending side counts as gone.
+    package func watchClient(onGone: @escaping @Sendable () -> Void) {
+        transaction.perform { [self] in
+            $0.watch(onGone: onGone)
+            withExtendedLifetime(self) {}
+        }
+    }
+}
+
+/// The body of a streamed answer.
+///
+/// ## Concurrency model
+/// `Sendable`: any thread may write; bytes go out in the order of the calls of one thread. A stream dropped without
+/// ``end()`` breaks the connection off, so that the client sees that something is missing.
+package final class HTTPStream: Sendable {
+    private let transaction: LoopBound<HTTPTransaction>
+
+    init(transaction: LoopBound<HTTPTransaction>) { self.transaction = transaction }
+
+    deinit { transaction.perform { $0.abandonStream() } }
+
+    /// Appends bytes to the body.
+    /// - Parameter drained: called on the loop thread when the kernel has taken everything written so far; not called
+    ///   when the client leaves. A large export writes its next piece there.
+    /// - Returns: false when the client is gone, or goes now because more than
+    ///   ``HTTPLimits/maximumBacklog`` bytes wait for it.
+    @discardableResult
+    package func write(_ bytes: [UInt8], drained: (@Sendable () -> Void)? = nil) -> Bool {
+        let accepted = transaction.stored.backlog.reserve(bytes.count)
+        transaction.perform { [self] in
+            $0.write(bytes, wasAccepted: accepted, drained: drained)
+            withExtendedLifetime(self) {}
+        }
+        return accepted
+    }
+
+    /// Ends the body properly.
+    package func end() {
+        transaction.perform { [self] in
+            $0.endStream()
+            withExtendedLifetime(self) {}
+        }
+    }
+
+    /// Bytes written that the kernel has not taken yet, as far as the loop knows. For coalescing small writes.
+    package var backlog: Int { transaction.stored.backlog.bytes }
+}

@@ -1,0 +1,58 @@
+/// Times and sizes of an ``HTTPServer``. A client that passes one of them is answered with 400 or 413, or cut off.
+package struct HTTPLimits: Sendable {
+    package var maximumHeaderBytes = 32 << 10
+    package var maximumBodyBytes = 1 << 20
+    /// Bytes of a streamed answer that may wait for a slow client before it is cut off.
+    package var maximumBacklog = 1 << 20
+    /// From connecting, or from the first moment a kept connection may be idle no longer, to the whole request.
+    package var requestDeadline: Duration = .seconds(30)
+    /// Between two bytes, and between two requests of one connection.
+    package var idleTimeout: Duration = .seconds(60)
+    /// Above it, new callers wait in the kernel's backlog.
+    package var maximumConnections = 1024
+    /// Other methods are answered with 405. `HEAD` comes with `GET`.
+    package var allowedMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+
+    package init() {}
+
+    /// What libevent may hold of a client's input: seat belt against one that sends while it is being answered.
+    var inputHighWatermark: Int { maximumHeaderBytes + maximumBodyBytes + (64 << 10) }
+}
+
+/// Bytes of one stream on their way from any thread to the kernel.
+final class StreamBacklog: Sendable {
+    private struct State {
+        var posted = 0
+        var output = 0
+        var isOpen = true
+    }
+
+    private let limit: Int
+    private let state = Lock(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    var bytes: Int { state.withLock { $0.posted + $0.output } }
+
+    /// Counts bytes that are about to be posted to the loop; false when they are too many or the stream is closed.
+    func reserve(_ count: Int) -> Bool {
+        state.withLock {
+            guard $0.isOpen, $0.posted + $0.output + count <= limit else {
+                $0.isOpen = false
+                return false
+            }
+            $0.posted += count
+            return true
+        }
+    }
+
+    /// The loop has moved `count` posted bytes into libevent's output, which now holds `output`.
+    func arrived(_ count: Int, output: Int) {
+        state.withLock {
+            $0.posted -= count
+            $0.output = output
+        }
+    }
+
+    func close() { state.withLock { $0.isOpen = false } }
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// A bound Unix socket in the file system.
+struct UnixSocket {
+    let path: String
+    let descriptor: Int32
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Binds, but does not listen yet: until then nobody can connect, so `mode` holds from the first moment on. A socket
+    /// file that nobody answers on is left over from a crash and is replaced.
+    init(path: String, mode: mode_t) throws(TransportError) {
+        let address = try SocketAddress(unixPath: path)
+        try UnixSocket.removeStale(path, address)
+        let descriptor = socket(AF_UNIX, SocketType.nonBlockingStream, 0)
+        guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
+        guard address.withPointer({ bind(descriptor, $0, address.length) }) == 0 else {
+            let code = errno
+            close(descriptor)
+            throw .system(call: "bind \(path)", code: code)
+        }
+        var status = stat()
+        guard chmod(path, mode) == 0, lstat(path, &status) == 0 else {
+            let code = errno
+            close(descriptor)
+            unlink(path)
+            throw .system(call: "chmod \(path)", code: code)
+        }
+        self.path = path
+        self.descriptor = descriptor
+        device = status.st_dev
+        inode = status.st_ino
+    }
+
+    /// Removes the file, unless another server has put its own in this place.
+    func remove() {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
+        unlink(path)
+    }
+
+    private static func removeStale(_ path: String, _ address: SocketAddress) throws(TransportError) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        let probe = socket(AF_UNIX, SocketType.nonBlockingStream, 0)
+        guard probe >= 0 else { throw .system(call: "socket", code: errno) }
+        defer { close(probe) }
+        let result = address.withPointer { connect(probe, $0, address.length) }
+        // EAGAIN is a living server with a full backlog.
+        if result == 0 || errno == EAGAIN { throw .socketInUse(path: path) }
+        guard errno == ECONNREFUSED else { throw .system(call: "connect \(path)", code: errno) }
+        guard unlink(path) == 0 else { throw .system(call: "unlink \(path)", code: errno) }
+    }
+}
+
+/// The process at the other end of a Unix socket; nil for other sockets.
+func peerCredentials(of descriptor: Int32) -> PeerCredentials? {
+    guard SocketAddress(ofLocalEnd: descriptor)?.family == AF_UNIX else { return nil }
+    // `struct ucred`, which the importer shows only under _GNU_SOURCE.
+    var credentials = PeerCredentials(pid: 0, uid: .max, gid: .max)
+    var size = socklen_t(MemoryLayout<PeerCredentials>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
+    return credentials
+}
