@@ -53,8 +53,9 @@ struct VerifiedEvent: Sendable {
 package struct VerifiedBatch: Sendable {
     var events: [VerifiedEvent] = []
     var heads: [SignedHead] = []
+    /// How far each origin that occurred is known once the batch is stored, ascending by origin.
+    package var progress: [OriginProgress] = []
 
-    package var isEmpty: Bool { events.isEmpty && heads.isEmpty }
     package var count: Int { events.count }
 }
 
@@ -97,6 +98,13 @@ package final class IngestVerifier {
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
+        batch.progress = coverage.compactMap { cover in
+            let origin = cover.head.head.origin
+            return trees[origin].map { tree in
+                OriginProgress(
+                    origin: origin, seq: tree.range.size, rootPrefix: tree.range.root(using: sha).prefix64)
+            }
+        }.sorted { $0.origin < $1.origin }
         return batch
     }
 

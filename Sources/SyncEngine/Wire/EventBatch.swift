@@ -14,11 +14,6 @@ public struct EventBatch: Hashable, Sendable {
     }
 }
 
-extension Coverage {
-    /// No coverage adds more bytes to an Events message.
-    public static let maxEncodedSize = 2_400
-}
-
 extension EventBatch {
     func write(to writer: inout ProtobufWriter) {
         let size = events.reduce(coverage.count * 256) { $0 + $1.encodedSize }

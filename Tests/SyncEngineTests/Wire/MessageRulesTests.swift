@@ -169,6 +169,6 @@ import Testing
         let proof = try (0..<65).map { _ in try generator.digest() }
         let item = Coverage(head: SignedHead(head: head, signature: generator.bytes(64)), proof: proof)
         let size = Message.events(EventBatch(events: [], coverage: [item])).body.count
-        #expect(size <= Coverage.maxEncodedSize)
+        #expect(size <= Coverage.maximumBytes)
     }
 }
