@@ -152,7 +152,10 @@ package struct SyncSession: Sendable {
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }
         for entry in stored.progress {
-            outgoing.known.advance(to: Dot(origin: entry.origin, seq: entry.seq))
+            // What a node sends is durable there.
+            let dot = Dot(origin: entry.origin, seq: entry.seq)
+            outgoing.known.advance(to: dot)
+            outgoing.durable.advance(to: dot)
             if entry.seq > progress[entry.origin]?.seq ?? 0 { progress[entry.origin] = entry }
         }
         state = .open(hello, outgoing, incoming)
