@@ -68,7 +68,7 @@ final class HTTPTransaction {
         self.onGone = onGone
         addHeaders(head, to: request)
         evhttp_send_reply_start(request, Int32(clamping: head.status), nil)
-        connection.boundJunk()
+        connection.readOn()
     }
 
     func write(_ bytes: [UInt8], wasAccepted: Bool, drained: (() -> Void)?) {
