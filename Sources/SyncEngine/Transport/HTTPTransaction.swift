@@ -61,7 +61,8 @@ final class HTTPTransaction {
         }
         guard !isHead else {
             let chunked = HTTPField("Transfer-Encoding", "chunked")
-            reply(Head(status: head.status, contentType: head.contentType, headers: head.headers + [chunked]), body: [])
+            reply(
+                Head(status: head.status, contentType: head.contentType, headers: head.headers + [chunked]), body: [])
             return
         }
         state = .streaming
