@@ -256,7 +256,9 @@ extension SyncNode {
             var hello: Hello?
             var outgoing: SyncSession.Outgoing?
             var incoming: SyncSession.Incoming?
-            if case .open(let found, let out, let into)? = session?.state { (hello, outgoing, incoming) = (found, out, into) }
+            if case .open(let found, let out, let into)? = session?.state {
+                (hello, outgoing, incoming) = (found, out, into)
+            }
             let phase: PeerStatus.Phase =
                 if outgoing != nil {
                     .connected

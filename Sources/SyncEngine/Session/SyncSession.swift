@@ -92,7 +92,9 @@ package struct SyncSession: Sendable {
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
-        for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 { progress[entry.origin] = entry }
+        for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
+            progress[entry.origin] = entry
+        }
         updateOpen { _, outgoing, _ in outgoing.hasMore = true }
         pump(now: now, &effects)
     }
@@ -200,7 +202,8 @@ package struct SyncSession: Sendable {
             fail(SessionFailure(code, text), now: now, &effects)
         }
         guard hello.node == remote else {
-            return refuse(.wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
+            return refuse(
+                .wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
         }
         guard hello.node != local.node else { return refuse(.metSelf, "this is the node itself") }
         let ours = Hello(
@@ -227,7 +230,8 @@ package struct SyncSession: Sendable {
         for entry in entries {
             let mine = progress[entry.origin]
             if entry.origin == local.origin, entry.seq > mine?.seq ?? 0 {
-                let text = "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
+                let text =
+                    "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
                 return fail(SessionFailure(.amnesia, text), now: now, &effects)
             }
             if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
@@ -276,7 +280,9 @@ package struct SyncSession: Sendable {
 
     private mutating func acknowledged(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) {
         for entry in entries {
-            guard let mine = progress[entry.origin], mine.seq == entry.seq, mine.rootPrefix != entry.root else { continue }
+            guard let mine = progress[entry.origin], mine.seq == entry.seq, mine.rootPrefix != entry.root else {
+                continue
+            }
             let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
             return fail(SessionFailure(.fork, text), now: now, &effects)
         }
