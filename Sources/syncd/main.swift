@@ -1,1 +1,1 @@
-print("syncd")
+Syncd.main()

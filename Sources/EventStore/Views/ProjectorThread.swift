@@ -33,6 +33,8 @@ package final class ProjectorThread: Sendable {
         }
     }
 
+    /// The last position of the log that it has been told of.
+    package var top: UInt64 { state.withLock { $0.top } }
     /// The last position applied.
     package var applied: UInt64 { state.withLock { $0.applied } }
     /// What keeps it from applying more, if anything does.

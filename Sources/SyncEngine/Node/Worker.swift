@@ -5,8 +5,8 @@ internal import EventStore
 /// ## Concurrency model
 /// The context is made on the thread, used there and dropped there. Jobs come through a queue behind a monitor; what may
 /// wait is bounded by those who submit (the credit of the peers, one read for each session).
-final class Worker<Context>: Sendable {
-    typealias Job = @Sendable (inout Context) -> Void
+package final class Worker<Context>: Sendable {
+    package typealias Job = @Sendable (inout Context) -> Void
 
     private struct Queue {
         var jobs: [Job] = []
@@ -17,7 +17,7 @@ final class Worker<Context>: Sendable {
     private let thread: Lock<WorkerThread?>
 
     /// Starts the thread; `name` has at most 15 bytes.
-    init(name: String, _ make: @escaping @Sendable () -> Context) {
+    package init(name: String, _ make: @escaping @Sendable () -> Context) {
         thread = Lock(nil)
         let queue = queue
         let started = WorkerThread(name: name) {
@@ -32,7 +32,7 @@ final class Worker<Context>: Sendable {
         thread.withLock { $0 = started }
     }
 
-    func submit(_ job: @escaping Job) {
+    package func submit(_ job: @escaping Job) {
         queue.update { queue in
             if !queue.isStopping { queue.jobs.append(job) }
             return true
@@ -40,7 +40,7 @@ final class Worker<Context>: Sendable {
     }
 
     /// Finishes what was submitted and ends the thread.
-    func stop() {
+    package func stop() {
         queue.update { queue in
             queue.isStopping = true
             return true

@@ -35,7 +35,7 @@ struct ConfigurationSetting: Sendable {
     /// Every key there is, in the order of the example file.
     static let all: [ConfigurationSetting] = [
         ConfigurationSetting("node.name", \.node.name, .optional(.name), flag: "--node-name"),
-        ConfigurationSetting("node.cluster", \.node.cluster, .name),
+        ConfigurationSetting("node.cluster", \.node.cluster, .name, flag: "--cluster"),
         ConfigurationSetting("storage.dir", \.storage.dir, .path, flag: "--data-dir"),
         ConfigurationSetting("storage.durability", \.storage.durability, .choice()),
         ConfigurationSetting("storage.min_free", \.storage.minFree, .size),

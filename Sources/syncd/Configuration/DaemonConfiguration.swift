@@ -38,7 +38,7 @@ struct DaemonConfiguration: Sendable, Equatable {
         /// The Unix socket of the HTTP API.
         var socket = Socket()
         /// The largest request body in bytes.
-        var maxBody: UInt64 = 1 << 20
+        var maxBody: UInt64 = 8 << 20
     }
 
     struct Socket: Sendable, Equatable {
@@ -94,8 +94,7 @@ struct NetworkAddress: Sendable, Equatable, CustomStringConvertible {
         } else {
             guard host.utf8.allSatisfy({ $0.isLetterOrDigit || "-._".utf8.contains($0) }) else { return nil }
         }
-        guard !host.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits),
-            port > 0
+        guard !host.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits)
         else { return nil }
         self.host = String(host)
         self.port = port

@@ -1,0 +1,78 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SyncEngine
+
+/// The HTTP API on its Unix socket, on an event loop of its own; the loop also receives the signals.
+///
+/// ## Concurrency model
+/// The loop's thread owns the HTTP server. Requests are answered on one worker thread, because they may wait for the disk;
+/// answers of appends come from the writer's thread. Signals reach the main thread through a monitor.
+final class APIServer: Sendable {
+    private let loop: EventLoop
+    private let worker: Worker<Void>
+    private let signals = Monitor([Int32]())
+
+    init(_ service: Service, _ api: DaemonConfiguration.API, _ log: Logger) throws(CommandFailure) {
+        let worker = Worker<Void>(name: "api-work") {}
+        self.worker = worker
+        let signals = signals
+        do throws(TransportError) {
+            loop = try EventLoop()
+            try loop.start(name: "api")
+        } catch {
+            throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
+        }
+        let loop = loop
+        let failure = loop.sync { () -> String? in
+            do throws(TransportError) {
+                try loop.onSignal([SIGINT, SIGTERM]) { signal in
+                    // The second one means now. Everything acknowledged is durable already.
+                    if !signals.withLock({ $0.isEmpty }) { _exit(128 + signal) }
+                    signals.update { signals in
+                        signals.append(signal)
+                        return true
+                    }
+                }
+                guard let path = api.socket.path else { return nil }
+                var limits = HTTPLimits()
+                limits.maximumBodyBytes = Int(clamping: api.maxBody)
+                let server = try HTTPServer(loop: loop, limits: limits) { exchange in
+                    worker.submit { _ in service.answer(exchange) }
+                }
+                try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        if let failure = failure ?? nil {
+            throw CommandFailure(
+                code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(failure)", exitCode: .cannotCreate)
+        }
+        if let path = api.socket.path, let group = api.socket.group { Self.give(path, to: group, log) }
+    }
+
+    /// Hands the socket to the group that may use it. Where there is no such group, or we may not, it stays ours alone.
+    private static func give(_ path: String, to group: String, _ log: Logger) {
+        guard let entry = getgrnam(group) else {
+            log.warning("there is no group \(group): only the daemon's own user may use \(path)")
+            chmod(path, 0o600)
+            return
+        }
+        if chown(path, uid_t.max, entry.pointee.gr_gid) != 0 {
+            log.warning("cannot give \(path) to group \(group): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Blocks until the daemon is asked to end.
+    func waitForSignal(_ log: Logger) {
+        let signal = signals.wait { $0.first } ?? 0
+        log.info("signal \(signal): stopping; once more stops at once")
+    }
+
+    func stop() {
+        worker.stop()
+        loop.stop()
+    }
+}

@@ -1,0 +1,64 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SyncEngine
+
+/// What the API answers (D19). Each endpoint has a file of its own.
+struct Service: Sendable {
+    let store: EventStore
+    let views: ProjectorThread
+    let node: SyncNode
+    let roster: PeerRoster
+    /// Free bytes below which appends are refused.
+    let minFree: UInt64
+
+    /// Events the views may be behind before appends have to wait.
+    static let maximumLag: UInt64 = 400_000
+
+    /// Answers a request. Runs on a worker's thread: it may wait.
+    func answer(_ exchange: HTTPExchange) {
+        let request = exchange.request
+        let path = request.path.split(separator: "/").map(String.init)
+        switch (request.method, path.first, path.count) {
+        case ("GET", "livez", 1): exchange.reply(status: 200, contentType: "text/plain", body: Array("ok\n".utf8))
+        case ("GET", "readyz", 1): ready(exchange)
+        case (_, "v1", 2...): version1(exchange, Array(path.dropFirst()))
+        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
+        }
+    }
+
+    private func version1(_ exchange: HTTPExchange, _ path: [String]) {
+        switch (exchange.request.method, path[0], path.count) {
+        case ("POST", "events", 1): append(exchange)
+        case ("GET", "status", 1): status(exchange)
+        case ("GET", "peers", 1): listPeers(exchange)
+        case ("POST", "peers", 1): addPeer(exchange)
+        case ("DELETE", "peers", 2): removePeer(exchange, path[1])
+        case (_, "events", 1), (_, "status", 1), (_, "peers", 1...2):
+            exchange.refuse(405, "E_METHOD", "\(exchange.request.method) is not for \(exchange.request.path)")
+        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
+        }
+    }
+
+    /// Why the node cannot take appends; empty if it can.
+    var obstacles: [String] {
+        var found: [String] = []
+        if let free = freeBytes, free < minFree {
+            found.append("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted")
+        }
+        if let error = views.lastError { found.append("views: \(error)") }
+        return found
+    }
+
+    private var freeBytes: UInt64? {
+        var status = statvfs()
+        guard statvfs(store.files.folder, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
+    private func ready(_ exchange: HTTPExchange) {
+        let obstacles = obstacles
+        let body = obstacles.isEmpty ? "[+]store ok\n" : obstacles.map { "[-]\($0)\n" }.joined()
+        exchange.reply(status: obstacles.isEmpty ? 200 : 503, contentType: "text/plain", body: Array(body.utf8))
+    }
+}

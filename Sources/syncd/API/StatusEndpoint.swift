@@ -1,0 +1,116 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SyncEngine
+
+/// `GET /v1/status` and the peers.
+extension Service {
+    func status(_ exchange: HTTPExchange) {
+        let identity = store.identity
+        let status = node.status()
+        let obstacles = obstacles
+        let isDegraded = !obstacles.isEmpty || status.peers.contains { $0.phase != .connected }
+        var line = JSONLine(type: "status")
+        line.add("node", identity.node.description)
+        line.add("name", identity.name)
+        line.add("cluster", identity.cluster)
+        line.add("origin", identity.origin.description)
+        line.add("software", "syncd \(Syncd.version)")
+        line.addExact("position", views.top)
+        line.addExact("views", views.applied)
+        line.add("rebuilding", views.isRebuilding)
+        line.add("state", isDegraded ? "degraded" : "ok")
+        line.add("problems", obstacles)
+        line.add("port", status.listeningPort)
+        line.addArray("peers") { array in
+            for peer in status.peers { array.addObject { Self.describe(peer, &$0) } }
+        }
+        line.addArray("pending") { array in
+            for pending in status.pending {
+                array.addObject { line in
+                    line.add("node", pending.node.description)
+                    line.add("address", pending.address)
+                    line.add("calls", pending.calls)
+                }
+            }
+        }
+        exchange.send(line)
+    }
+
+    func listPeers(_ exchange: HTTPExchange) {
+        var line = JSONLine(type: "peers")
+        line.addArray("peers") { array in
+            for peer in node.status().peers { array.addObject { Self.describe(peer, &$0) } }
+        }
+        exchange.send(line)
+    }
+
+    func addPeer(_ exchange: HTTPExchange) {
+        let object: JSONObject
+        do { object = try JSONObject(validating: exchange.request.body) } catch {
+            return exchange.refuse(400, "E_JSON", error.description)
+        }
+        guard let name = object.string("name"), !name.isEmpty, name.utf8.count <= 64 else {
+            return exchange.refuse(400, "E_PARAMETER", "name: 1 to 64 bytes")
+        }
+        guard let peer = object.string("node").flatMap({ NodeID(text: $0) }) else {
+            return exchange.refuse(400, "E_PARAMETER", "node: the 64 hexadecimal digits of a node id")
+        }
+        let address = object.string("address")
+        if let address, HostPort(address) == nil {
+            return exchange.refuse(400, "E_PARAMETER", "address: host:port, not '\(address)'")
+        }
+        guard peer != store.identity.node else {
+            return exchange.refuse(400, "E_PARAMETER", "node: this is the node itself")
+        }
+        do throws(StoreError) {
+            try roster.add(PeerEntry(name: name, node: peer, address: address))
+        } catch {
+            return exchange.refuse(error)
+        }
+        node.setPeers(roster.peers)
+        var line = JSONLine(type: "added")
+        line.add("name", name)
+        line.add("node", peer.description)
+        exchange.send(line, status: 201)
+    }
+
+    func removePeer(_ exchange: HTTPExchange, _ name: String) {
+        guard !roster.isConfigured(name) else {
+            return exchange.refuse(409, "E_CONFIGURED", "\(name) is named by the configuration; remove it there")
+        }
+        do throws(StoreError) {
+            guard try roster.remove(name) else {
+                return exchange.refuse(404, "E_NO_PEER", "there is no peer called \(name)")
+            }
+        } catch {
+            return exchange.refuse(error)
+        }
+        node.setPeers(roster.peers)
+        var line = JSONLine(type: "removed")
+        line.add("name", name)
+        exchange.send(line)
+    }
+
+    private static func describe(_ status: PeerStatus, _ line: inout JSONLine) {
+        line.add("name", status.peer.name)
+        line.add("node", status.peer.node.description)
+        line.add("address", status.peer.address)
+        switch status.phase {
+        case .connected: line.add("state", "connected")
+        case .connecting: line.add("state", "connecting")
+        case .disconnected(let retryIn):
+            line.add("state", "disconnected")
+            if let retryIn { line.add("retry_in_ms", retryIn) }
+        }
+        line.add("lacks", status.lacks)
+        line.add("owes", status.owes)
+        if let roundTrip = status.roundTrip { line.add("rtt_ms", roundTrip) }
+        if let offset = status.clockOffset { line.add("clock_offset_ms", offset) }
+        line.add("events_sent", status.eventsSent)
+        line.add("events_received", status.eventsReceived)
+        line.add("bytes_sent", status.bytesSent)
+        line.add("bytes_received", status.bytesReceived)
+        if let silent = status.silentFor { line.add("silent_ms", silent) }
+        line.add("error", status.lastError)
+    }
+}

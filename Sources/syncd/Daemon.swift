@@ -1,0 +1,116 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SyncEngine
+
+/// The running daemon: store, views, peers and API, from start to orderly end.
+enum Daemon {
+    static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
+        let configuration = settings.configuration
+        let log = Logger(level: configuration.log.level)
+        let store = try open(settings, log)
+        let views = ProjectorThread(store.files, top: try top(store))
+        let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
+        let roster = try PeerRoster(configuration: configuration, files: store.files)
+        let node = try replicate(store, roster, configuration, log)
+        let service = Service(
+            store: store, views: views, node: node, roster: roster, minFree: configuration.storage.minFree)
+        let server = try APIServer(service, configuration.api, log)
+
+        let identity = store.identity
+        log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
+        let port = node.status().listeningPort
+        if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
+        if let path = configuration.api.socket.path { log.info("API at unix:\(path)") }
+        notify("READY=1")
+        log.info("ready")
+
+        server.waitForSignal(log)
+        notify("STOPPING=1")
+        server.stop()
+        node.stop()
+        store.removeObserver(observer)
+        views.stop()
+        store.close()
+        log.info("stopped")
+        return .success
+    }
+
+    private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {
+        let configuration = settings.configuration
+        let folder = configuration.storage.dir
+        do throws(StoreError) {
+            if !StoreFiles(folder).exists {
+                try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)
+                log.info("made a store in \(folder)")
+            }
+            let socket = configuration.api.socket.path.map { " socket \(absolute($0))" } ?? ""
+            return try EventStore(
+                opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
+                owner: "syncd pid \(getpid())\(socket)")
+        } catch {
+            throw error.failure
+        }
+    }
+
+    private static func top(_ store: EventStore) throws(CommandFailure) -> UInt64 {
+        do { return try LogReader(store.files).top() } catch { throw error.failure }
+    }
+
+    private static func replicate(
+        _ store: EventStore, _ roster: PeerRoster, _ configuration: DaemonConfiguration, _ log: Logger
+    ) throws(CommandFailure) -> SyncNode {
+        let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
+        do throws(NodeError) {
+            return try SyncNode(
+                store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
+                log: { log.info($0) })
+        } catch {
+            throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
+    }
+
+    /// Tells systemd, if it started us (sd_notify(3): one datagram to the socket it named).
+    private static func notify(_ state: String) {
+        guard let name = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
+        let descriptor = socket(AF_UNIX, Int32(2 | 0o2000000), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var path = Array(name.utf8)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
+        if path.first == UInt8(ascii: "@") { path[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
+        let bytes = Array(state.utf8)
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                sendto(descriptor, bytes, bytes.count, 0, $0, length)
+            }
+        }
+    }
+}
+
+extension StoreError {
+    /// The error as a program tells it.
+    var failure: CommandFailure {
+        switch self {
+        case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
+        case .locked:
+            CommandFailure(
+                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain)
+        case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
+        case .corrupt, .unknownFormat:
+            CommandFailure(code: code, description, hint: "syncctl verify says more.", exitCode: .badInput)
+        case .diskFull: CommandFailure(code: code, description, exitCode: .cannotCreate)
+        case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
+        }
+    }
+}

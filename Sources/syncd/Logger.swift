@@ -1,0 +1,23 @@
+internal import CommandLineKit
+internal import Glibc
+
+/// One line for each fact, on standard error; with a syslog priority where journald reads it.
+struct Logger: Sendable {
+    let level: DaemonConfiguration.LogLevel
+    private let hasPriorities = getenv("JOURNAL_STREAM") != nil
+
+    init(level: DaemonConfiguration.LogLevel) { self.level = level }
+
+    func error(_ text: String) { write(text, .error, 3) }
+    func warning(_ text: String) { write(text, .warning, 4) }
+    func info(_ text: String) { write(text, .info, 6) }
+    func debug(_ text: String) { write(text, .debug, 7) }
+
+    private func write(_ text: String, _ wanted: DaemonConfiguration.LogLevel, _ priority: Int) {
+        let order = DaemonConfiguration.LogLevel.allCases
+        guard let limit = order.firstIndex(of: level), let rank = order.firstIndex(of: wanted), rank <= limit else {
+            return
+        }
+        Output.message((hasPriorities ? "<\(priority)>" : "syncd: ") + Sanitizer.line(text) + "\n")
+    }
+}

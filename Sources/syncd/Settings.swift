@@ -1,0 +1,64 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+
+/// What the daemon was told, from flags, environment and file.
+struct Settings {
+    let configuration: DaemonConfiguration
+    let loaded: LoadedConfiguration
+    /// The file's name, for messages.
+    let source: String
+    let isDevelopment: Bool
+
+    private static let usualFile = "/etc/syncd/syncd.json5"
+
+    init(_ arguments: ParsedArguments) throws(CommandFailure) {
+        isDevelopment = arguments.flag("dev")
+        let named = arguments.value("config")
+        source = named ?? Self.usualFile
+        var text: String?
+        if named != nil || !isDevelopment {
+            do throws(StoreError) {
+                let bytes = try SmallFile.read(source)
+                text = bytes.map { String(decoding: $0, as: UTF8.self) }
+            } catch {
+                throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
+            }
+            if text == nil, named != nil {
+                throw CommandFailure(
+                    code: "E_CONFIG", "there is no configuration at \(source)",
+                    hint: "Start from Examples/syncd.json5, or try: syncd --dev", exitCode: .configuration)
+            }
+        }
+        let flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap { name in
+            arguments.value(name).map { (name: "--\(name)", value: $0) }
+        }
+        loaded = ConfigurationSources(
+            path: source, text: text, environment: Terminal.processEnvironment(), flags: flags
+        ).load()
+        guard loaded.problems.isEmpty else {
+            throw CommandFailure(
+                code: "E_CONFIG", loaded.problems.map(\.description).joined(separator: "\n       "),
+                hint: "syncd --print-config shows every key.", exitCode: .configuration)
+        }
+        var configuration = loaded.configuration
+        if isDevelopment {
+            if arguments.value("data-dir") == nil { configuration.storage.dir = "./syncd-dev" }
+            if arguments.value("socket") == nil {
+                configuration.api.socket = DaemonConfiguration.Socket(
+                    path: configuration.storage.dir + "/api.sock", mode: 0o600, group: nil)
+            }
+            configuration.storage.minFree = 64 << 20
+        }
+        self.configuration = configuration
+    }
+
+    /// The short host name, when no other was given.
+    var nodeName: String {
+        if let name = configuration.node.name { return name }
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "node" }
+        let host = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return host.split(separator: ".").first.map(String.init) ?? "node"
+    }
+}
