@@ -51,7 +51,9 @@ let package = Package(
             path: "Benchmarks/sillok-bench", swiftSettings: strict),
 
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),
-        .testTarget(name: "SyncEngineTests", dependencies: ["SyncEngine", "EventStore"], swiftSettings: strict),
+        .testTarget(
+            name: "SyncEngineTests", dependencies: ["SyncEngine", "EventStore"], exclude: ["Wire/Vectors"],
+            swiftSettings: strict),
         .testTarget(
             name: "CommandLineKitTests", dependencies: ["CommandLineKit", "syncd"], swiftSettings: strict),
         .testTarget(

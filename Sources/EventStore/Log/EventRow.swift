@@ -5,7 +5,7 @@ enum EventRow {
         twin, leaf, salt, digest, payload
         """
 
-    private enum Column {
+    enum Column {
         static let position = 0
         static let user = 1
         static let conversation = 2
@@ -134,7 +134,7 @@ enum EventRow {
         return writer.bytes
     }
 
-    private static func dependencies(
+    static func dependencies(
         _ bytes: [UInt8], names: inout NameReader, on connection: Connection
     ) throws(SQLiteError) -> [Dot] {
         var reader = ProtobufReader(bytes)

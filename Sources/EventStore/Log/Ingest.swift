@@ -1,27 +1,3 @@
-/// An event as a peer sent it.
-package struct ReceivedEvent: Hashable, Sendable {
-    /// Canonical header bytes, not yet read.
-    package let header: [UInt8]
-    package let body: EventBody
-
-    package init(header: [UInt8], body: EventBody) {
-        self.header = header
-        self.body = body
-    }
-}
-
-/// A signed head that vouches for what is sent of one origin, with the proof that what is sent is a prefix of it.
-package struct Coverage: Hashable, Sendable {
-    package let head: SignedHead
-    /// RFC 6962 consistency proof from the last seq sent to the head's size; empty when they are equal.
-    package let proof: [Digest]
-
-    package init(head: SignedHead, proof: [Digest]) {
-        self.head = head
-        self.proof = proof
-    }
-}
-
 /// Why events of a peer are refused. Nothing of the batch is stored.
 package enum IngestError: Error, Hashable, Sendable {
     /// Not a canonical header.
@@ -77,8 +53,9 @@ struct VerifiedEvent: Sendable {
 package struct VerifiedBatch: Sendable {
     var events: [VerifiedEvent] = []
     var heads: [SignedHead] = []
+    /// How far each origin that occurred is known once the batch is stored, ascending by origin.
+    package var progress: [OriginProgress] = []
 
-    package var isEmpty: Bool { events.isEmpty && heads.isEmpty }
     package var count: Int { events.count }
 }
 
@@ -106,7 +83,7 @@ package final class IngestVerifier {
     package func size(of origin: OriginID) -> UInt64 { trees[origin]?.range.size ?? 0 }
 
     /// Checks a batch in the sender's order. What is here already is left out. On error nothing is taken note of.
-    package func verify(_ received: [ReceivedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
+    package func verify(_ received: [EncodedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
         var working: [OriginID: Tree] = [:]
         var batch = VerifiedBatch()
         for item in received {
@@ -121,11 +98,18 @@ package final class IngestVerifier {
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
+        batch.progress = coverage.compactMap { cover in
+            let origin = cover.head.head.origin
+            return trees[origin].map { tree in
+                OriginProgress(
+                    origin: origin, seq: tree.range.size, rootPrefix: tree.range.root(using: sha).prefix64)
+            }
+        }.sorted { $0.origin < $1.origin }
         return batch
     }
 
     private func verify(
-        _ item: ReceivedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
+        _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
     ) throws(IngestError) -> VerifiedEvent? {
         let header: EventHeader
         do { header = try EventHeader(canonicalBytes: item.header) } catch { throw .header(error) }

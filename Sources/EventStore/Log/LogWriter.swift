@@ -45,6 +45,9 @@ final class LogWriter: Sendable {
             case .snapshot, .flush: 0
             }
         }
+
+        /// Whether the queue's capacity applies: what peers send is bounded by the credit they were given.
+        var isBounded: Bool { if case .ingest = self { false } else { true } }
     }
 
     private struct Queue {
@@ -133,7 +136,7 @@ final class LogWriter: Sendable {
                 refusal = failure
             } else if queue.isClosing {
                 refusal = .closed
-            } else if queue.events > 0, queue.events + job.events > Self.capacity {
+            } else if job.isBounded, queue.events > 0, queue.events + job.events > Self.capacity {
                 refusal = .busy("\(queue.events) events are waiting for the disk")
             } else {
                 queue.jobs.append(job)

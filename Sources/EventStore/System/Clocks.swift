@@ -17,3 +17,8 @@ package enum WallClock {
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }
 }
+
+/// Blocks the calling thread. Never for Swift's cooperative pool.
+package func sleepMilliseconds(_ milliseconds: Int) {
+    usleep(useconds_t(clamping: milliseconds * 1_000))
+}

@@ -93,7 +93,9 @@ package final class Dialer: LoopResource {
         guard descriptor >= 0 else { return failed(errno) }
         let result = address.withPointer { Glibc.connect(descriptor, $0, address.length) }
         guard result == 0 || errno == EINPROGRESS else { return failed(errno) }
-        watch = DescriptorWatch(loop: loop, descriptor: descriptor, interest: .writable) { [unowned self] in answered() }
+        watch = DescriptorWatch(loop: loop, descriptor: descriptor, interest: .writable) { [unowned self] in
+            answered()
+        }
         // One dead address must not use up the time of those behind it.
         let share = (deadline - .now) / (addresses.count + 1)
         timer?.cancel()

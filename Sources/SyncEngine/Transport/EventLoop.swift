@@ -123,11 +123,13 @@ package final class EventLoop: @unchecked Sendable {
         guard shared.withLock({ $0.phase == .running }) else { return nil }
         let result = Lock<Value?>(nil)
         let done = Gate()
-        guard post({
-            let value = body()
-            result.withLock { $0 = value }
-            done.open()
-        }) else { return nil }
+        guard
+            post({
+                let value = body()
+                result.withLock { $0 = value }
+                done.open()
+            })
+        else { return nil }
         done.wait()
         return result.withLock { $0 }
     }

@@ -55,7 +55,7 @@ final class HTTPConnection {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Undoes what ``watchClient()`` and ``boundJunk()`` changed, and learns when the reply has been written.
+    /// Undoes what ``readOn()`` changed, and learns when the reply has been written.
     func willFinish(_ request: OpaquePointer) {
         setIdleTimeout(limits.idleTimeout)
         bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, limits.inputHighWatermark)
@@ -75,13 +75,15 @@ final class HTTPConnection {
         var context: UnsafeMutableRawPointer?
         bufferevent_getcb(bufferevent, nil, &write, &event, &context)
         bufferevent_setcb(bufferevent, nil, write, event, context)
-        boundJunk()
-        bufferevent_enable(bufferevent, Int16(EV_READ))
+        readOn()
     }
 
-    /// evhttp keeps reading during an answer, without limit; and its idle timeout would cut a quiet feed.
-    func boundJunk() {
+    /// Reads during an answer, to see the client leave, but never much; and without the idle timeout, which would cut
+    /// a quiet feed. evhttp's read callback must be off.
+    func readOn() {
         bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, 4096)
+        // In this order: libevent forgets the timeout of a persistent event only while its timer is running.
+        bufferevent_enable(bufferevent, Int16(EV_READ))
         setIdleTimeout(.zero)
     }
 

@@ -61,14 +61,15 @@ final class HTTPTransaction {
         }
         guard !isHead else {
             let chunked = HTTPField("Transfer-Encoding", "chunked")
-            reply(Head(status: head.status, contentType: head.contentType, headers: head.headers + [chunked]), body: [])
+            reply(
+                Head(status: head.status, contentType: head.contentType, headers: head.headers + [chunked]), body: [])
             return
         }
         state = .streaming
         self.onGone = onGone
         addHeaders(head, to: request)
         evhttp_send_reply_start(request, Int32(clamping: head.status), nil)
-        connection.boundJunk()
+        connection.readOn()
     }
 
     func write(_ bytes: [UInt8], wasAccepted: Bool, drained: (() -> Void)?) {

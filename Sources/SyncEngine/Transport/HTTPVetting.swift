@@ -55,7 +55,9 @@ func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
     var rest = text.utf8.makeIterator()
     while let byte = rest.next() {
         if byte == UInt8(ascii: "%") {
-            guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else { return nil }
+            guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         } else {
             bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)

@@ -52,7 +52,7 @@ final class ListeningSocket {
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         // Accepted sockets inherit this one; evhttp never sets it, and replies over it would wait 40 ms.
-        setOption(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+        setOption(descriptor, tcpLevel, TCP_NODELAY, 1)
         guard address.withPointer({ bind(descriptor, $0, address.length) }) == 0 else {
             let code = errno
             Glibc.close(descriptor)

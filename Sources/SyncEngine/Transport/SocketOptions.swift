@@ -5,7 +5,7 @@ internal import Glibc
 /// Without them the kernel keeps a dead peer for 8 to 15 minutes, and up to megabytes of data in front of a control
 /// frame (the `TCP_NOTSENT_LOWAT` of `unsentBytes`).
 func setLinkOptions(_ descriptor: Int32, unsentBytes: Int) {
-    let tcp = Int32(IPPROTO_TCP)
+    let tcp = tcpLevel
     setOption(descriptor, tcp, TCP_NODELAY, 1)
     setOption(descriptor, tcp, TCP_NOTSENT_LOWAT, Int32(clamping: unsentBytes))
     setOption(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
@@ -20,3 +20,6 @@ func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int3
     var value = value
     _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
 }
+
+/// IPPROTO_TCP by its number (RFC 9293): the name belongs to whichever C module is read first.
+let tcpLevel: Int32 = 6

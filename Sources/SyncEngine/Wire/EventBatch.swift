@@ -3,32 +3,15 @@ public import EventStore
 /// Events the receiver lacks, with proof that they belong to signed histories.
 public struct EventBatch: Hashable, Sendable {
     /// In the sender's position order, which is causal order; at most ``WireLimits/events``.
-    public var events: [WireEvent]
+    public var events: [EncodedEvent]
     /// One for every origin that occurs, strictly ascending by origin.
     public var coverage: [Coverage]
 
     /// A batch of these parts.
-    public init(events: [WireEvent], coverage: [Coverage]) {
+    public init(events: [EncodedEvent], coverage: [Coverage]) {
         self.events = events
         self.coverage = coverage
     }
-}
-
-/// Proof that the events of one origin in a batch belong to a history its origin has signed.
-public struct Coverage: Hashable, Sendable {
-    /// A head of that origin, of the last of those events or a later one. Its signature is not checked here.
-    public let head: SignedHead
-    /// The RFC 6962 consistency proof from the last of those events to the head; empty when they are equal.
-    public let proof: [Digest]
-
-    /// Coverage of these parts.
-    public init(head: SignedHead, proof: [Digest]) {
-        self.head = head
-        self.proof = proof
-    }
-
-    /// No coverage adds more bytes to an Events message.
-    public static let maxEncodedSize = 2_400
 }
 
 extension EventBatch {
@@ -46,7 +29,7 @@ extension EventBatch {
             switch field.number {
             case 1:
                 try message.checkRoom(events.count, "events")
-                events.append(try WireEvent(try reader.nested("Event", field), limits: limits))
+                events.append(try EncodedEvent(try reader.nested("Event", field), limits: limits))
             case 2:
                 try message.checkRoom(coverage.count, "coverage")
                 coverage.append(try Coverage(try reader.nested("Coverage", field)))

@@ -38,6 +38,21 @@ extension Message {
         }
     }
 
+    /// The message's name in docs/sync.proto.
+    public var name: String {
+        switch self {
+        case .hello: "Hello"
+        case .vector: "Vector"
+        case .events: "Events"
+        case .ack: "Ack"
+        case .credit: "Credit"
+        case .ping: "Ping"
+        case .pong: "Pong"
+        case .bye: "Bye"
+        case .unknown(let type): "message of type \(type)"
+        }
+    }
+
     /// The frame that carries this message, compressed where `compress` allows it and it pays. A Hello is never
     /// compressed: it says who can read that.
     public func frame(compress: Bool) -> Frame {

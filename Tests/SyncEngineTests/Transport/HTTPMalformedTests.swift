@@ -10,7 +10,8 @@ import Testing
         "Host: x\r\nContent-Length: +3", "Host: x\r\nContent-Length: -3", "Host: x\r\nContent-Length: 3, 3",
         "Host: x\r\nContent-Length: 3\r\nContent-Length: 4", "Host: x\r\nContent-Length: 3\r\nContent-Length: 3",
         "Host: x\r\nContent-Length: 99999999999999999999", "Host: x\r\nContent-Length : 3",
-        "Host: x\r\nTransfer-Encoding: gzip, chunked", "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Host: x\r\nTransfer-Encoding: gzip, chunked",
+        "Host: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
         "Host: x\r\n: empty name", "Host: x\r\nBad Name: 1", "Host: x\r\nno colon here",
     ]
 
@@ -28,7 +29,9 @@ import Testing
         #expect(reply.components(separatedBy: "HTTP/1.1 ").count <= 2)
     }
 
-    @Test(arguments: ["/%", "/%4", "/%zz", "/%00", "/%ff", "/a?b=%q"]) func badEscapesAreRefused(target: String) throws {
+    @Test(arguments: ["/%", "/%4", "/%zz", "/%00", "/%ff", "/a?b=%q"]) func badEscapesAreRefused(target: String)
+        throws
+    {
         let server = try TestHTTPServer(handler: HTTPServerTests.echo)
         let reply = try server.exchange("GET \(target) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         #expect(reply.hasPrefix("HTTP/1.1 400 "), "\(reply)")

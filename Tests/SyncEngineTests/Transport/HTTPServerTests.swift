@@ -63,7 +63,8 @@ import Testing
         let request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         #expect(try server.exchange(request).hasPrefix("HTTP/1.1 204 "))
         let port = try #require(
-            server.server.sync { server in Result { try server.listen(host: "127.0.0.1", port: 0) } }).get()
+            server.server.sync { server in Result { try server.listen(host: "127.0.0.1", port: 0) } }
+        ).get()
         let client = try RawHTTPClient(port: port)
         client.send(request)
         #expect(client.read().hasPrefix("HTTP/1.1 204 "))

@@ -11,7 +11,9 @@ import Testing
         #expect(one.nodeID == again.nodeID)
         #expect(one.nodeID != two.nodeID)
         // From: openssl pkey -pubout -outform DER | sha256sum
-        #expect(one.nodeID.map { String(format: "%02x", $0) }.joined() == "fd110d301d2f077de1414b8f99f441b1403fab207b2052fbd2c065e4ee8e7dc2")
+        #expect(
+            one.nodeID.map { String(format: "%02x", $0) }.joined()
+                == "fd110d301d2f077de1414b8f99f441b1403fab207b2052fbd2c065e4ee8e7dc2")
     }
 
     @Test func otherKeysAndRubbishAreRefused() {
@@ -107,6 +109,7 @@ import Testing
             .handshakeTimeout, .slowPeer, .badFrame("x"), .closedByUs,
         ]
         #expect(Set(ends.map(\.description)).count == ends.count)
-        #expect(LinkEnd.rejectedByPeer(alert: 40).description == "the peer refused us: handshake failure (TLS alert 40)")
+        #expect(
+            LinkEnd.rejectedByPeer(alert: 40).description == "the peer refused us: handshake failure (TLS alert 40)")
     }
 }

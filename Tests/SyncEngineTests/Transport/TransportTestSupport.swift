@@ -102,7 +102,8 @@ struct LinkEndpoint {
 
     init(
         _ loop: TestLoop, descriptor: Int32, context: TLSContext, role: TLSLink.Role,
-        limits: TLSLink.Limits = .init(), keepBodies: Bool = true, configure: @escaping @Sendable (TLSLink) -> Void = { _ in }
+        limits: TLSLink.Limits = .init(), keepBodies: Bool = true,
+        configure: @escaping @Sendable (TLSLink) -> Void = { _ in }
     ) throws {
         let log = log
         link = try loop.make {

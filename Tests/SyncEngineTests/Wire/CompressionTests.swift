@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func batchTravelsCompressedOnlyWhereAllowed() throws {
-        let event = WireEvent(header: [1], body: .present(salt: UUIDBits(high: 1, low: 2), payload: message))
+        let event = EncodedEvent(header: [1], body: .present(salt: UUIDBits(high: 1, low: 2), payload: message))
         let batch = Message.events(EventBatch(events: [event], coverage: []))
         let plain = batch.frame(compress: false)
         let packed = batch.frame(compress: true)

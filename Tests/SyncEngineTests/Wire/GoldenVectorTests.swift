@@ -82,8 +82,8 @@ struct Golden: Sendable, CustomTestStringConvertible {
         let payload = Array(#"{"text":"어제부터 두통이 심해요"}"#.utf8)
         return EventBatch(
             events: [
-                WireEvent(Event(header: headers[0], body: .present(salt: salt, payload: payload))),
-                WireEvent(Event(header: headers[1], body: .erased(payloadDigest: try digest(0x80)))),
+                EncodedEvent(Event(header: headers[0], body: .present(salt: salt, payload: payload))),
+                EncodedEvent(Event(header: headers[1], body: .erased(payloadDigest: try digest(0x80)))),
             ],
             coverage: [
                 Coverage(head: try head(a, 301, 0x20), proof: [try digest(1), try digest(2)]),
@@ -117,8 +117,8 @@ struct Golden: Sendable, CustomTestStringConvertible {
         guard case .events(let batch) = golden.message else { throw Unexpected() }
         let event = try batch.events[0].event()
         #expect(event.header.user == "u-1029")
-        #expect(WireEvent(event) == batch.events[0])
-        #expect(throws: InvalidHeader.self) { try WireEvent(header: [1], body: batch.events[0].body).event() }
+        #expect(EncodedEvent(event) == batch.events[0])
+        #expect(throws: InvalidHeader.self) { try EncodedEvent(header: [1], body: batch.events[0].body).event() }
     }
 
     @Test func frameMadeByTheZstdCommand() throws {

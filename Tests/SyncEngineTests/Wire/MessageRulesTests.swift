@@ -111,7 +111,7 @@ import Testing
 
     @Test func batchesAreBounded() throws {
         let erased = try #require(Digest(bytes: digest))
-        let event = WireEvent(header: [1], body: .erased(payloadDigest: erased))
+        let event = EncodedEvent(header: [1], body: .erased(payloadDigest: erased))
         let most = Message.events(
             EventBatch(events: Array(repeating: event, count: WireLimits.events), coverage: []))
         #expect(refusal(.events, most.body) == nil)
@@ -151,10 +151,10 @@ import Testing
     @Test func encodedSizeIsExact() throws {
         var generator = MessageGenerator(seed: 6)
         for size in [1, 127, 128, 16_383, 16_384, 200_000] {
-            let whole = WireEvent(
+            let whole = EncodedEvent(
                 header: generator.bytes(min(size, 65_536)),
                 body: .present(salt: generator.origin().bits, payload: [UInt8](repeating: 1, count: size)))
-            let erased = WireEvent(header: whole.header, body: .erased(payloadDigest: try generator.digest()))
+            let erased = EncodedEvent(header: whole.header, body: .erased(payloadDigest: try generator.digest()))
             for event in [whole, erased] {
                 let batch = Message.events(EventBatch(events: [event], coverage: []))
                 #expect(batch.body.count == event.encodedSize)
@@ -169,6 +169,6 @@ import Testing
         let proof = try (0..<65).map { _ in try generator.digest() }
         let item = Coverage(head: SignedHead(head: head, signature: generator.bytes(64)), proof: proof)
         let size = Message.events(EventBatch(events: [], coverage: [item])).body.count
-        #expect(size <= Coverage.maxEncodedSize)
+        #expect(size <= Coverage.maximumBytes)
     }
 }

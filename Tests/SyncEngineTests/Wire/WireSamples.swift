@@ -48,13 +48,13 @@ struct MessageGenerator {
         }
     }
 
-    mutating func event() throws -> WireEvent {
+    mutating func event() throws -> EncodedEvent {
         let header = bytes(Int.random(in: 1...160, using: &random))
         if Bool.random(using: &random) {
-            return WireEvent(header: header, body: .erased(payloadDigest: try digest()))
+            return EncodedEvent(header: header, body: .erased(payloadDigest: try digest()))
         }
         let payload = bytes(Int.random(in: 1...300, using: &random))
-        return WireEvent(header: header, body: .present(salt: origin().bits, payload: payload))
+        return EncodedEvent(header: header, body: .present(salt: origin().bits, payload: payload))
     }
 
     mutating func coverage() throws -> [Coverage] {

@@ -1,28 +1,6 @@
 public import EventStore
 
-/// An event as it travels: the header's canonical bytes, not read yet, and the body.
-public struct WireEvent: Hashable, Sendable {
-    /// ``EventHeader/canonicalBytes``, or what claims to be that.
-    public let header: [UInt8]
-    /// The payload, or what erasure left of it.
-    public let body: EventBody
-
-    /// An event of these parts.
-    public init(header: [UInt8], body: EventBody) {
-        self.header = header
-        self.body = body
-    }
-
-    /// The form in which `event` travels.
-    public init(_ event: Event) {
-        self.init(header: event.header.canonicalBytes, body: event.body)
-    }
-
-    /// The event, its header read and found canonical.
-    public func event() throws(InvalidHeader) -> Event {
-        Event(header: try EventHeader(canonicalBytes: header), body: body)
-    }
-
+extension EncodedEvent {
     /// Bytes this event adds to an Events message.
     public var encodedSize: Int {
         Self.fieldSize(innerSize)
@@ -43,7 +21,7 @@ public struct WireEvent: Hashable, Sendable {
     }
 }
 
-extension WireEvent {
+extension EncodedEvent {
     func write(to writer: inout ProtobufWriter) {
         writer.message(1) { inner in
             inner.bytes.reserveCapacity(innerSize)

@@ -1,0 +1,153 @@
+/// Events on their way to a peer, with the heads that vouch for them.
+package struct OutgoingBatch: Sendable {
+    /// In position order, which is causal order.
+    package var events: [EncodedEvent] = []
+    /// One for each origin that occurs, ascending by origin.
+    package var coverage: [Coverage] = []
+    /// The last dot of each origin that occurs.
+    package var advanced: [Dot] = []
+    /// Everything up to here that the peer lacked is in this batch or in earlier ones.
+    package var through: UInt64 = 0
+    /// Whether there was nothing more to read.
+    package var isAtTop = false
+}
+
+extension Coverage {
+    /// No coverage takes more bytes than this in a message: a head and a proof of 65 digests.
+    package static let maximumBytes = 2_400
+}
+
+/// How much to put into a batch.
+package struct OutgoingLimits: Sendable {
+    package var events: Int
+    /// Bytes of headers, payloads and coverage, before compression. The last event may go beyond it.
+    package var bytes: Int
+
+    package init(events: Int = 4_096, bytes: Int = 256 << 10) {
+        self.events = events
+        self.bytes = bytes
+    }
+}
+
+/// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
+package final class OutgoingReader {
+    private let log: LogReader
+    private let own: OriginID
+    /// A head of everything this node has appended; signed when it is asked for.
+    private let ownHead: () -> SignedHead?
+    private let sha = SHA256()
+
+    package init(_ store: EventStore) throws(StoreError) {
+        log = try LogReader(store.files)
+        own = store.identity.origin
+        ownHead = { store.head() }
+    }
+
+    /// The position after which everything that `known` lacks stands.
+    package func start(for known: VersionVector) throws(StoreError) -> UInt64 {
+        var first: UInt64?
+        for origin in try log.origins() where origin.size > known[origin.id] {
+            let position = try log.event(Dot(origin: origin.id, seq: known[origin.id] + 1))?.position
+            if let position { first = min(first ?? position, position) }
+        }
+        if let first { return first - 1 }
+        return try log.top()
+    }
+
+    /// The next events after `position` that `known` does not contain.
+    ///
+    /// Only events that a signed head covers leave the node: those of other origins up to the last head received, our
+    /// own always. The batch ends before the first event that is not covered yet.
+    package func batch(
+        after position: UInt64, lacking known: VersionVector, limits: OutgoingLimits
+    ) throws(StoreError) -> OutgoingBatch {
+        var batch = OutgoingBatch()
+        var bytes = 0
+        var ends = Ends(own: ownHead())
+        var isFull = false
+        var isBlocked = false
+        var failure: StoreError?
+        // A scan is one short read transaction: the WAL must not wait for a slow peer.
+        let chunk = limits.events
+        var scanned = 0
+        batch.through = try log.scan(after: position, limit: chunk) { stored in
+            scanned += 1
+            let dot = stored.event.header.dot
+            if known.contains(dot) { return true }
+            do throws(StoreError) {
+                guard dot.seq <= (try ends.covered(dot.origin, log)) else {
+                    isBlocked = true
+                    return false
+                }
+            } catch {
+                failure = error
+                return false
+            }
+            let encoded = EncodedEvent(stored.event)
+            batch.events.append(encoded)
+            if ends.reached.updateValue(dot.seq, forKey: dot.origin) == nil { bytes += Coverage.maximumBytes }
+            bytes += encoded.header.count + (stored.event.payload?.count ?? 0)
+            isFull = bytes >= limits.bytes
+            return !isFull
+        }
+        if let failure { throw failure }
+        if isBlocked { batch.through -= 1 }
+        batch.isAtTop = !isFull && (isBlocked || scanned < chunk)
+        batch.advanced = ends.reached.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
+        for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
+        return batch
+    }
+
+    /// How far each origin may be sent, and how far this batch goes.
+    private struct Ends {
+        let own: SignedHead?
+        var limits: [OriginID: UInt64] = [:]
+        var reached: [OriginID: UInt64] = [:]
+
+        init(own: SignedHead?) {
+            self.own = own
+            if let own { limits[own.head.origin] = own.head.size }
+        }
+
+        mutating func covered(_ origin: OriginID, _ log: LogReader) throws(StoreError) -> UInt64 {
+            if let known = limits[origin] { return known }
+            let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            limits[origin] = size
+            return size
+        }
+    }
+
+    private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
+        let stored = try log.head(of: dot.origin, atLeast: dot.seq)
+        guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
+            throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
+        }
+        let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
+        return Coverage(head: head, proof: proof)
+    }
+}
+
+extension LogReader {
+    /// The smallest stored head of at least `size` events, or the largest of those.
+    package func head(
+        of origin: OriginID, atLeast size: UInt64, largest: Bool = false
+    ) throws(StoreError) -> SignedHead? {
+        try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return nil }
+            return try MerkleStore(connection: connection, sha: SHA256())
+                .head(of: origin, ref: ref, atLeast: size, largest: largest)
+        }
+    }
+
+    /// The proof that an origin's first `old` events are a prefix of its first `new`.
+    package func consistency(
+        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+    ) throws(StoreError) -> [Digest] {
+        guard old < new else { return [] }
+        return try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return [] }
+            return try MerkleStore(connection: connection, sha: sha)
+                .consistency(origin: ref, from: old, to: new, names: &names)
+        }
+    }
+}

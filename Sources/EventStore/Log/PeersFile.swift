@@ -1,0 +1,51 @@
+/// A peer as `peers.json` of a store names it.
+package struct PeerEntry: Hashable, Sendable {
+    /// What people call it here.
+    package var name: String
+    /// Its pinned id.
+    package var node: NodeID
+    /// `host:port` to call it at; `nil` if it calls us.
+    package var address: String?
+
+    package init(name: String, node: NodeID, address: String?) {
+        self.name = name
+        self.node = node
+        self.address = address
+    }
+}
+
+/// The peers that were added with `syncctl`: state of the store, beside those of the daemon's configuration.
+/// `{"peers":[{"name":…,"node":"<64 hex digits>","address":"host:port"}]}`
+package enum PeersFile {
+    package static func load(_ files: StoreFiles) throws(StoreError) -> [PeerEntry] {
+        guard let bytes = try SmallFile.read(files.peers) else { return [] }
+        let object: JSONObject
+        do { object = try JSONObject(validating: bytes) } catch { throw .corrupt("\(files.peers): \(error)") }
+        guard let elements = object.elements("peers") else { throw .corrupt("\(files.peers): no list 'peers'") }
+        var peers: [PeerEntry] = []
+        for element in elements {
+            guard let peer = element.object, let name = peer.string("name"),
+                let node = peer.string("node").flatMap({ NodeID(text: $0) })
+            else { throw .corrupt("\(files.peers): a peer without name or node") }
+            peers.append(PeerEntry(name: name, node: node, address: peer.string("address")))
+        }
+        return peers
+    }
+
+    package static func save(_ peers: [PeerEntry], _ files: StoreFiles) throws(StoreError) {
+        var out = Array("{\"peers\":[".utf8)
+        for (index, peer) in peers.enumerated() {
+            out.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)
+            out.append(contentsOf: "{\"name\":".utf8)
+            JSONText.append(peer.name, to: &out)
+            out.append(contentsOf: ",\"node\":\"\(peer.node)\"".utf8)
+            if let address = peer.address {
+                out.append(contentsOf: ",\"address\":".utf8)
+                JSONText.append(address, to: &out)
+            }
+            out.append(UInt8(ascii: "}"))
+        }
+        out.append(contentsOf: "\n]}\n".utf8)
+        try SmallFile.replace(files.peers, with: out, mode: 0o600)
+    }
+}

@@ -1,0 +1,154 @@
+/// One row for each conversation: what it is called, how much was said, when first and last.
+final class ConversationsView: View {
+    static let name = "conversations"
+    static let tables = """
+        CREATE TABLE conversation(
+          conversation INTEGER PRIMARY KEY,
+          events INTEGER NOT NULL, messages INTEGER NOT NULL,
+          title TEXT, title_stamp BLOB, category TEXT, category_stamp BLOB,
+          starter INTEGER, start_stamp BLOB,
+          first_time INTEGER NOT NULL, first_hlc INTEGER NOT NULL,
+          last_time INTEGER NOT NULL, last_hlc INTEGER NOT NULL
+        );
+        CREATE INDEX conversation_recent ON conversation(last_time, last_hlc, conversation);
+        """
+
+    struct Row {
+        var events = Int64(0)
+        var messages = Int64(0)
+        var title: Register<String>?
+        var category: Register<String>?
+        /// Who started it: the earliest `conversation.started` counts.
+        var start: Register<Int64>?
+        var first = (time: Int64.max, hlc: UInt64.max)
+        var last = (time: Int64.min, hlc: UInt64.min)
+        var mustRecount = false
+    }
+
+    /// A last-writer-wins register.
+    struct Register<Value> {
+        var value: Value
+        var stamp: Stamp
+    }
+
+    private var touched: [Int64: Row] = [:]
+
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+        guard let conversation = event.conversation else {
+            return event.type == EventType.conversationStarted || event.type == EventType.conversationRenamed
+                ? "\(event.type) without a conversation" : nil
+        }
+        var row =
+            try touched[conversation].orLoad { () throws(SQLiteError) in try load(conversation, store) } ?? Row()
+        row.events += change.amount
+        if event.isMessage { row.messages += change.amount }
+        switch change {
+        case .insert:
+            let key = (time: event.key.time, hlc: event.key.hlc.rawValue)
+            if key < row.first { row.first = key }
+            if key > row.last { row.last = key }
+        case .remove: row.mustRecount = true
+        case .shadow: break
+        }
+        let refusal = change.amount < 0 ? nil : register(event, &row)
+        touched[conversation] = row
+        return refusal
+    }
+
+    private func register(_ event: ProjectedEvent, _ row: inout Row) -> String? {
+        guard let payload = event.payload else { return nil }
+        let stamp = Stamp(event.key)
+        switch event.type {
+        case EventType.conversationStarted:
+            for name in ["title", "category"] {
+                if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
+            }
+            if let title = payload.string("title") { write(&row.title, title, stamp) }
+            if let category = payload.string("category") { write(&row.category, category, stamp) }
+            if row.start.map({ stamp < $0.stamp }) ?? true {
+                row.start = Register(value: event.author, stamp: stamp)
+            }
+        case EventType.conversationRenamed:
+            guard let title = payload.string("title") else { return "title is missing or not text" }
+            write(&row.title, title, stamp)
+        default: break
+        }
+        return nil
+    }
+
+    private func write(_ register: inout Register<String>?, _ value: String, _ stamp: Stamp) {
+        if register.map({ $0.stamp < stamp }) ?? true { register = Register(value: value, stamp: stamp) }
+    }
+
+    func flush(_ store: ViewStore) throws(SQLiteError) {
+        for conversation in touched.keys.sorted() {
+            guard var row = touched[conversation] else { continue }
+            if row.mustRecount { try recount(conversation, &row, store) }
+            guard row.events > 0 || row.title != nil || row.category != nil || row.start != nil else {
+                try store.run("DELETE FROM conversation WHERE conversation = ?", .integer(conversation))
+                continue
+            }
+            try save(conversation, row, store)
+        }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    /// First and last come from the timeline, which was flushed before.
+    private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {
+        let sql = "SELECT time, hlc FROM timeline WHERE conversation = ? ORDER BY time %, hlc % LIMIT 1"
+        for order in ["ASC", "DESC"] {
+            let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
+            try store.rows(statement, .integer(conversation)) { found in
+                let key = (time: found.int64(0), hlc: found.uint64(1))
+                if order == "ASC" { row.first = key } else { row.last = key }
+            }
+        }
+    }
+
+    private func load(_ conversation: Int64, _ store: ViewStore) throws(SQLiteError) -> Row? {
+        let select = try store.connection.statement(
+            """
+            SELECT events, messages, title, title_stamp, category, category_stamp, starter, start_stamp,
+              first_time, first_hlc, last_time, last_hlc
+            FROM conversation WHERE conversation = ?
+            """)
+        defer { select.reset() }
+        try select.bind(1, conversation)
+        guard try select.step() else { return nil }
+        return Row(
+            events: select.int64(0), messages: select.int64(1),
+            title: select.stamp(3).map { Register(value: select.text(2), stamp: $0) },
+            category: select.stamp(5).map { Register(value: select.text(4), stamp: $0) },
+            start: select.stamp(7).map { Register(value: select.int64(6), stamp: $0) },
+            first: (select.int64(8), select.uint64(9)), last: (select.int64(10), select.uint64(11)))
+    }
+
+    private func save(_ conversation: Int64, _ row: Row, _ store: ViewStore) throws(SQLiteError) {
+        try store.run(
+            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", .integer(conversation),
+            .integer(row.events), .integer(row.messages), .optional(row.title?.value),
+            .optional(row.title?.stamp), .optional(row.category?.value), .optional(row.category?.stamp),
+            row.start.map { .integer($0.value) } ?? .null, .optional(row.start?.stamp), .integer(row.first.time),
+            .integer(Int64(bitPattern: row.first.hlc)), .integer(row.last.time),
+            .integer(Int64(bitPattern: row.last.hlc)))
+    }
+
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+        var conversations: [Int64] = []
+        try store.rows("SELECT conversation FROM conversation") { conversations.append($0.int64(0)) }
+        for conversation in conversations {
+            guard let row = try load(conversation, store) else { continue }
+            digest.add(
+                try store.text(conversation), String(row.events), String(row.messages), row.title?.value ?? "",
+                row.title?.stamp.key.dot.description ?? "", row.category?.value ?? "",
+                row.category?.stamp.key.dot.description ?? "",
+                try row.start.map { start throws(SQLiteError) in try store.text(start.value) } ?? "",
+                "\(row.first) \(row.last)")
+        }
+    }
+}
+
+extension Binding {
+    static func optional(_ text: String?) -> Binding { text.map { .text($0) } ?? .null }
+    static func optional(_ stamp: Stamp?) -> Binding { stamp.map { .blob($0.bytes) } ?? .null }
+}

@@ -1,0 +1,37 @@
+/// Each origin's version vector as of its last event applied, so that the views can tell what happened before what. The
+/// log has the differences; this is their sum, persisted with the views.
+final class OriginClocks {
+    static let tables = """
+        CREATE TABLE clock(origin BLOB, other BLOB, seq INTEGER NOT NULL, PRIMARY KEY(origin, other)) WITHOUT ROWID;
+        """
+
+    private var vectors: [OriginID: [OriginID: UInt64]] = [:]
+    private var changed: Set<Dot> = []
+
+    init(_ connection: Connection) throws(SQLiteError) {
+        let select = try connection.statement("SELECT origin, other, seq FROM clock")
+        while try select.step() {
+            guard let origin = select.uuid(0), let other = select.uuid(1) else { continue }
+            vectors[OriginID(origin), default: [:]][OriginID(other)] = select.uint64(2)
+        }
+        select.reset()
+    }
+
+    /// Takes note of what an event's origin had applied.
+    func apply(_ event: ProjectedEvent, _ store: ViewStore) throws(SQLiteError) {
+        let origin = event.key.dot.origin
+        for dependency in event.dependencies where dependency.origin != origin {
+            vectors[origin, default: [:]][dependency.origin] = dependency.seq
+            try store.run(
+                "INSERT OR REPLACE INTO clock(origin, other, seq) VALUES(?, ?, ?)", .blob(origin.bytes),
+                .blob(dependency.origin.bytes), .integer(Int64(bitPattern: dependency.seq)))
+        }
+    }
+
+    /// Whether the origin of `event` had applied `earlier` when it appended `event`. Valid while `event` is the last
+    /// one applied of its origin.
+    func happenedBefore(_ earlier: Dot, _ event: Dot) -> Bool {
+        if earlier.origin == event.origin { return earlier.seq < event.seq }
+        return vectors[event.origin]?[earlier.origin] ?? 0 >= earlier.seq
+    }
+}

@@ -1,0 +1,100 @@
+/// Profile fields. The value is the last writer's by display order. Beside it stay the causally maximal writes, those
+/// that no later write knew of: when there are several with different values, they are a conflict that people can see
+/// until somebody who has seen all of them writes again (multi-value register, Shapiro et al., "A comprehensive study of
+/// Convergent and Commutative Replicated Data Types", 2011, §3.2.2).
+final class ProfilesView: View {
+    static let name = "profiles"
+    static let tables = """
+        CREATE TABLE profile(
+          user INTEGER, field TEXT, stamp BLOB, position INTEGER NOT NULL, author INTEGER NOT NULL,
+          value TEXT NOT NULL, maximal INTEGER NOT NULL,
+          PRIMARY KEY(user, field, stamp)
+        ) WITHOUT ROWID;
+        """
+
+    struct Write {
+        let stamp: Stamp
+        let position: UInt64
+        let author: Int64
+        /// JSON as it was written.
+        let value: String
+        var isMaximal: Bool
+    }
+
+    private struct Key: Hashable, Comparable {
+        let user: Int64
+        let field: String
+        static func < (a: Key, b: Key) -> Bool { (a.user, a.field) < (b.user, b.field) }
+    }
+
+    private var touched: [Key: [Write]] = [:]
+
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+        guard event.type == EventType.profileChanged, change.amount >= 0, let payload = event.payload else {
+            return nil
+        }
+        guard let fields = payload.object("fields") else { return "fields is missing or not an object" }
+        let stamp = Stamp(event.key)
+        for member in fields {
+            let key = Key(user: event.user, field: member.name)
+            var writes =
+                try touched[key].orLoad { () throws(SQLiteError) in
+                    try Self.load(key.user, key.field, store.connection)
+                } ?? []
+            if writes.contains(where: { $0.stamp == stamp }) { continue }
+            for index in writes.indices where store.clocks.happenedBefore(writes[index].stamp.key.dot, event.key.dot)
+            {
+                writes[index].isMaximal = false
+            }
+            writes.append(
+                Write(
+                    stamp: stamp, position: event.position, author: event.author,
+                    value: String(decoding: member.value.raw, as: UTF8.self), isMaximal: true))
+            writes.sort { $0.stamp < $1.stamp }
+            let winner = writes[writes.count - 1].stamp
+            writes.removeAll { !$0.isMaximal && $0.stamp != winner }
+            touched[key] = writes
+        }
+        return nil
+    }
+
+    static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(SQLiteError) -> [Write] {
+        let select = try connection.statement(
+            """
+            SELECT stamp, position, author, value, maximal FROM profile WHERE user = ? AND field = ? ORDER BY stamp
+            """)
+        defer { select.reset() }
+        try select.bind(1, user)
+        try select.bind(2, text: Array(field.utf8))
+        var writes: [Write] = []
+        while try select.step() {
+            guard let stamp = select.stamp(0) else { continue }
+            writes.append(
+                Write(
+                    stamp: stamp, position: select.uint64(1), author: select.int64(2), value: select.text(3),
+                    isMaximal: select.int64(4) != 0))
+        }
+        return writes
+    }
+
+    func flush(_ store: ViewStore) throws(SQLiteError) {
+        for key in touched.keys.sorted() {
+            try store.run("DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field))
+            for write in touched[key] ?? [] {
+                try store.run(
+                    "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field),
+                    .blob(write.stamp.bytes), .integer(Int64(bitPattern: write.position)), .integer(write.author),
+                    .text(write.value), .integer(write.isMaximal ? 1 : 0))
+            }
+        }
+        touched.removeAll(keepingCapacity: true)
+    }
+
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+        try store.rows("SELECT user, field, stamp, author, value, maximal FROM profile") { row throws(SQLiteError) in
+            digest.add(
+                try store.text(row.int64(0)), row.text(1), row.stamp(2)?.key.dot.description ?? "",
+                try store.text(row.int64(3)), row.text(4), String(row.int64(5)))
+        }
+    }
+}

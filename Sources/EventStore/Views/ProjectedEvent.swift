@@ -1,0 +1,114 @@
+/// An event as the views see it: interned refs of the log, and the payload only where a view reads it.
+struct ProjectedEvent {
+    let position: UInt64
+    let user: Int64
+    let conversation: Int64?
+    let author: Int64
+    let origin: Int64
+    let type: String
+    let id: EventID
+    let cause: EventID?
+    let key: DisplayKey
+    /// Refs of origins and the seqs the event's origin had newly applied.
+    let dependencies: [Dot]
+    /// `nil` if no view reads this type's payload, or it was erased.
+    let payload: JSONObject?
+    let isErased: Bool
+    /// Whether the header has fields of a later format.
+    let isFromTheFuture: Bool
+    let twinOf: UInt64?
+
+    /// Whether it is a line of dialogue.
+    var isMessage: Bool { type == EventType.messagePosted || type == EventType.botReplied }
+}
+
+/// The event types that views read (DESIGN, event catalogue).
+enum EventType {
+    static let conversationStarted = "conversation.started"
+    static let conversationRenamed = "conversation.renamed"
+    static let participantJoined = "participant.joined"
+    static let participantLeft = "participant.left"
+    static let messagePosted = "message.posted"
+    static let messageEdited = "message.edited"
+    static let messageRetracted = "message.retracted"
+    static let botReplied = "bot.replied"
+    static let surveyAnswered = "survey.answered"
+    static let profileChanged = "profile.changed"
+
+    /// Whose payloads are read while projecting.
+    static let read: Set<String> = [
+        conversationStarted, conversationRenamed, participantJoined, participantLeft, messageEdited, messageRetracted,
+        surveyAnswered, profileChanged,
+    ]
+}
+
+/// Reads the log for the projector.
+final class ProjectionSource {
+    let log: LogReader
+
+    init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
+
+    /// Up to `limit` events after `position`. A twin comes alone: it may take another event's place in the views.
+    func batch(after position: UInt64, limit: Int) throws(StoreError) -> [ProjectedEvent] {
+        try mapped { () throws(SQLiteError) in
+            let select = try log.connection.statement(
+                "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
+            defer { select.reset() }
+            try select.bind(1, position)
+            try select.bind(2, Int64(limit))
+            var events: [ProjectedEvent] = []
+            while try select.step() {
+                let event = try projected(select)
+                if event.twinOf != nil, !events.isEmpty { break }
+                events.append(event)
+                if event.twinOf != nil { break }
+            }
+            return events
+        }
+    }
+
+    /// The other events with the id of the twin, stored before it, by position.
+    func predecessors(of twin: ProjectedEvent, first: UInt64) throws(SQLiteError) -> [ProjectedEvent] {
+        let select = try log.connection.statement(
+            """
+            SELECT \(EventRow.columns) FROM event
+            WHERE (position = ?1 OR twin = ?1) AND position < ?2 ORDER BY position
+            """)
+        defer { select.reset() }
+        try select.bind(1, first)
+        try select.bind(2, twin.position)
+        var events: [ProjectedEvent] = []
+        while try select.step() { events.append(try projected(select)) }
+        return events
+    }
+
+    private func projected(_ row: Statement) throws(SQLiteError) -> ProjectedEvent {
+        let type = try log.names.text(row.int64(EventRow.Column.type), on: log.connection)
+        let hlc = HybridTime(rawValue: row.uint64(EventRow.Column.hlc))
+        let time = row.isNull(EventRow.Column.time) ? hlc.milliseconds : row.int64(EventRow.Column.time)
+        let origin = row.int64(EventRow.Column.origin)
+        guard let id = row.uuid(EventRow.Column.id) else {
+            throw SQLiteError(
+                extendedCode: 11, message: "event \(row.int64(0)): its id is not 16 bytes", context: "event")
+        }
+        let isErased = !row.isNull(EventRow.Column.digest)
+        let wantsPayload = EventType.read.contains(type) && !isErased
+        let user = row.int64(EventRow.Column.user)
+        return ProjectedEvent(
+            position: row.uint64(EventRow.Column.position), user: user,
+            conversation: row.isNull(EventRow.Column.conversation) ? nil : row.int64(EventRow.Column.conversation),
+            author: row.isNull(EventRow.Column.author) ? user : row.int64(EventRow.Column.author), origin: origin,
+            type: type, id: EventID(id), cause: row.uuid(EventRow.Column.cause).map(EventID.init),
+            key: DisplayKey(
+                time: min(time, hlc.milliseconds), hlc: hlc,
+                dot: Dot(
+                    origin: try log.names.origin(origin, on: log.connection), seq: row.uint64(EventRow.Column.seq))),
+            dependencies: row.isNull(EventRow.Column.dependencies)
+                ? []
+                : try EventRow.dependencies(
+                    row.bytes(EventRow.Column.dependencies), names: &log.names, on: log.connection),
+            payload: wantsPayload ? JSONObject(validated: row.bytes(EventRow.Column.payload)) : nil,
+            isErased: isErased, isFromTheFuture: !row.isNull(EventRow.Column.unknown),
+            twinOf: row.isNull(EventRow.Column.twin) ? nil : row.uint64(EventRow.Column.twin))
+    }
+}

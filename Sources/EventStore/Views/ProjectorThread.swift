@@ -1,0 +1,104 @@
+/// Keeps the views of an open store up to date.
+///
+/// ## Concurrency model
+/// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
+/// monitor.
+package final class ProjectorThread: Sendable {
+    private struct State {
+        var top: UInt64
+        var applied: UInt64 = 0
+        var lastError: StoreError?
+        var isRebuilding = false
+        var isStopping = false
+    }
+
+    private let state: Monitor<State>
+    private let thread: Lock<WorkerThread?>
+
+    /// Starts following the log of `files`, which is at least at `top`.
+    package init(_ files: StoreFiles, top: UInt64) {
+        let state = Monitor(State(top: top))
+        self.state = state
+        thread = Lock(nil)
+        let started = WorkerThread(name: "projector") { Self.run(files, state) }
+        thread.withLock { $0 = started }
+    }
+
+    /// The log has events up to `position`. Any thread; does not wait.
+    package func logAdvanced(to position: UInt64) {
+        state.update { state in
+            guard position > state.top else { return false }
+            state.top = position
+            return true
+        }
+    }
+
+    /// The last position applied.
+    package var applied: UInt64 { state.withLock { $0.applied } }
+    /// What keeps it from applying more, if anything does.
+    package var lastError: StoreError? { state.withLock { $0.lastError } }
+    /// Whether the views are built anew.
+    package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
+
+    /// Waits until everything up to `position` is applied. Returns false when that takes longer.
+    package func wait(for position: UInt64, milliseconds: Int) -> Bool {
+        state.wait(milliseconds: milliseconds) { $0.applied >= position ? true : nil } ?? false
+    }
+
+    /// Ends the thread after the batch under way.
+    package func stop() {
+        state.update { state in
+            state.isStopping = true
+            return true
+        }
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+
+    private static func run(_ files: StoreFiles, _ state: Monitor<State>) {
+        var projector: Projector?
+        var pause = 50
+        while !state.withLock({ $0.isStopping }) {
+            do throws(StoreError) {
+                let current: Projector
+                if let projector { current = projector } else { current = try Projector(files) }
+                projector = current
+                try follow(current, state)
+                pause = 50
+            } catch {
+                projector = nil
+                state.update { state in
+                    state.lastError = error
+                    return true
+                }
+                // Disk full, busy: try again, less and less often.
+                _ = state.wait(milliseconds: pause) { $0.isStopping ? true : nil }
+                pause = min(pause * 2, 5_000)
+            }
+        }
+    }
+
+    /// Applies small batches when the views are near the log's end, and large ones when they are behind.
+    private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
+        while true {
+            let wanted: UInt64? =
+                state.wait { state in
+                    state.applied = projector.position
+                    state.isRebuilding = projector.isRebuilding
+                    if state.isStopping { return .some(nil) }
+                    return state.top > projector.position || projector.isRebuilding ? state.top : nil
+                } ?? nil
+            guard let wanted else { return }
+            let behind = wanted - min(wanted, projector.position)
+            let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
+            state.update { state in
+                state.applied = position
+                state.isRebuilding = projector.isRebuilding
+                state.lastError = nil
+                return true
+            }
+        }
+    }
+}

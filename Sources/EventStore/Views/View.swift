@@ -1,0 +1,159 @@
+/// A projection of the log into tables of `views.db`. Its state is a function of the *set* of events, whatever their
+/// causal order of arrival (D8); it holds refs and positions of this node's log, its digest whole values.
+///
+/// One batch is `apply` for each event in position order, then `flush`. Between the two a view may gather what it will
+/// write; `flush` writes in key order. A delta that is merged behind the log later on fits the same two steps.
+protocol View: AnyObject {
+    /// Its name in digests, quarantine and status.
+    static var name: String { get }
+    /// Its tables.
+    static var tables: String { get }
+
+    /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String?
+
+    /// Writes what `apply` gathered.
+    func flush(_ store: ViewStore) throws(SQLiteError)
+
+    /// Adds each logical row in whole values.
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError)
+}
+
+extension View {
+    func flush(_ store: ViewStore) throws(SQLiteError) {}
+}
+
+/// What happens to an event in a view.
+enum ViewChange {
+    /// It is new.
+    case insert
+    /// It is new, but an event with the same id counts in its place: only last-writer registers take note.
+    case shadow
+    /// It counted until now; its twin takes its place.
+    case remove
+
+    /// What it adds to a count.
+    var amount: Int64 {
+        switch self {
+        case .insert: 1
+        case .shadow: 0
+        case .remove: -1
+        }
+    }
+}
+
+/// `views.db` while it is written, with the log beside it.
+final class ViewStore {
+    let connection: Connection
+    let source: ProjectionSource
+    let clocks: OriginClocks
+
+    init(connection: Connection, source: ProjectionSource) throws(SQLiteError) {
+        self.connection = connection
+        self.source = source
+        clocks = try OriginClocks(connection)
+    }
+
+    /// The text behind a ref.
+    func text(_ ref: Int64) throws(SQLiteError) -> String {
+        try source.log.names.text(ref, on: source.log.connection)
+    }
+
+    /// The ref of a text, if the log knows it.
+    func ref(_ text: String) throws(SQLiteError) -> Int64? {
+        try source.log.names.ref(text, on: source.log.connection)
+    }
+
+    func run(_ sql: String, _ bindings: Binding...) throws(SQLiteError) {
+        let statement = try connection.statement(sql)
+        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
+        try statement.run()
+    }
+
+    /// Calls `body` for each row.
+    func rows(
+        _ sql: String, _ bindings: Binding..., body: (Statement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        let statement = try connection.statement(sql)
+        defer { statement.reset() }
+        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
+        while try statement.step() { try body(statement) }
+    }
+}
+
+/// When a register was written: a ``DisplayKey`` as 40 bytes that compare as the key does.
+struct Stamp: Comparable, Hashable {
+    let bytes: [UInt8]
+
+    init(_ key: DisplayKey) {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(40)
+        bytes.appendBigEndian(UInt64(bitPattern: key.time) ^ 1 << 63)
+        bytes.appendBigEndian(key.hlc.rawValue)
+        key.dot.origin.bits.append(to: &bytes)
+        bytes.appendBigEndian(key.dot.seq)
+        self.bytes = bytes
+    }
+
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == 40 else { return nil }
+        self.bytes = bytes
+    }
+
+    var key: DisplayKey {
+        func word(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        return DisplayKey(
+            time: Int64(bitPattern: word(0) ^ 1 << 63), hlc: HybridTime(rawValue: word(8)),
+            dot: Dot(origin: OriginID(UUIDBits(high: word(16), low: word(24))), seq: word(32)))
+    }
+
+    static func < (a: Stamp, b: Stamp) -> Bool { a.bytes.lexicographicallyPrecedes(b.bytes) }
+}
+
+extension Optional {
+    /// The value, or what `load` finds.
+    func orLoad(_ load: () throws(SQLiteError) -> Wrapped?) throws(SQLiteError) -> Wrapped? {
+        if let self { return self }
+        return try load()
+    }
+}
+
+extension Statement {
+    func stamp(_ column: Int) -> Stamp? { Stamp(bytes(column)) }
+}
+
+/// Rows of a view: a count, and a digest that does not depend on their order: SHA-256 of each row, summed word by word.
+package struct ViewDigest: Hashable, Sendable, CustomStringConvertible {
+    /// The view's name.
+    package let view: String
+    /// How many rows.
+    package let rows: UInt64
+    /// The sum.
+    package let digest: Digest
+
+    package var description: String { "\(view) \(rows) \(digest)" }
+}
+
+/// Sums up the digests of rows.
+struct DigestSum {
+    private let sha = SHA256()
+    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    private(set) var rows = UInt64(0)
+
+    /// Adds a row of these fields. Each is length-prefixed, so that no two rows have one encoding.
+    mutating func add(_ fields: String...) {
+        var writer = ProtobufWriter()
+        for field in fields { writer.presentData(1, Array(field.utf8)) }
+        let words = sha.digest(writer.bytes).words
+        self.words = (
+            self.words.0 &+ words.0, self.words.1 &+ words.1, self.words.2 &+ words.2, self.words.3 &+ words.3
+        )
+        rows += 1
+    }
+
+    func digest(of view: String) -> ViewDigest {
+        var bytes: [UInt8] = []
+        for word in [words.0, words.1, words.2, words.3] { bytes.appendBigEndian(word) }
+        return bytes.withUnsafeBytes { ViewDigest(view: view, rows: rows, digest: Digest(reading: $0)) }
+    }
+}

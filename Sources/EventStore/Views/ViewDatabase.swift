@@ -1,0 +1,59 @@
+internal import Glibc
+
+/// The file `views.db`: how it is made, recognised and replaced.
+enum ViewDatabase {
+    /// "SilV".
+    static let applicationID: Int64 = 0x5369_6c56
+    /// Raised with every change to a view's tables or meaning: older files are rebuilt.
+    static let version: Int64 = 1
+
+    /// In the order in which a batch is flushed: conversations look at the timeline.
+    static func makeViews() -> [any View] {
+        [
+            TimelineView(), HistoryView(), ConversationsView(), ParticipantsView(), ProfilesView(), SurveysView(),
+            MessagesView(),
+        ]
+    }
+
+    private static let tables = """
+        CREATE TABLE progress(position INTEGER NOT NULL, incarnation TEXT NOT NULL);
+        CREATE TABLE quarantine(position INTEGER, view TEXT, reason TEXT NOT NULL, PRIMARY KEY(position, view))
+          WITHOUT ROWID;
+        """
+
+    /// Makes empty views at `path` for the log of this incarnation.
+    static func create(at path: String, incarnation: String) throws(SQLiteError) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        let connection = try Connection(path: path, mode: .write)
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+            try connection.execute(tables)
+            try connection.execute(OriginClocks.tables)
+            for view in makeViews() { try connection.execute(type(of: view).tables) }
+            let insert = try connection.statement("INSERT INTO progress VALUES(0, ?)")
+            try insert.bind(1, text: Array(incarnation.utf8))
+            try insert.run()
+        }
+    }
+
+    /// The position the views at `path` have applied; `nil` if they are missing, damaged, of another release, of another
+    /// log, or ahead of it: then they must be rebuilt.
+    static func progress(at path: String, incarnation: String, top: UInt64) -> UInt64? {
+        guard access(path, F_OK) == 0, let connection = try? openForReading(path) else { return nil }
+        let position = try? connection.integer(
+            "SELECT position FROM progress WHERE incarnation = ?", .text(incarnation))
+        guard let found = position ?? nil, found >= 0, UInt64(found) <= top,
+            (try? connection.integer("PRAGMA application_id")) == applicationID,
+            (try? connection.integer("PRAGMA user_version")) == version
+        else { return nil }
+        return UInt64(found)
+    }
+
+    /// Puts complete views at `new` in the place of those at `path`. Readers keep the old file until they look again.
+    static func swap(_ new: String, into path: String) throws(StoreError) {
+        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        guard rename(new, path) == 0 else { throw .io("\(path): \(String(cString: strerror(errno)))") }
+        try SmallFile.syncFolder(of: path)
+    }
+}

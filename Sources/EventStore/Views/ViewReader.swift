@@ -1,0 +1,404 @@
+internal import Glibc
+
+/// Answers questions from the views, with the events themselves from the log. Not Sendable: one for each thread.
+///
+/// Each page is one read transaction on the views; the log is always ahead of them. The rest may see later views: a page
+/// begins where the last one ended, in display order.
+package final class ViewReader {
+    package let log: LogReader
+    private let path: String
+    private var connection: Connection
+    private var inode: UInt64
+    private let temporaryFolder: String?
+    private static let page = 500
+
+    /// Reads the views of `files`.
+    package init(_ files: StoreFiles) throws(StoreError) {
+        log = try LogReader(files)
+        path = files.views
+        guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
+        connection = try openForReading(path)
+        inode = Self.inode(path)
+        temporaryFolder = nil
+    }
+
+    /// Builds views of `files` in a temporary place, for a store that has none and cannot be written.
+    package init(temporary files: StoreFiles) throws(StoreError) {
+        var template = Array("/tmp/sillok-views-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .io("/tmp: \(String(cString: strerror(errno)))") }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        temporaryFolder = folder
+        path = folder + "/views.db"
+        log = try LogReader(files)
+        try Projector(files, path: path).catchUp()
+        connection = try openForReading(path)
+        inode = Self.inode(path)
+    }
+
+    deinit {
+        guard let temporaryFolder else { return }
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        rmdir(temporaryFolder)
+    }
+
+    private static func inode(_ path: String) -> UInt64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    /// Runs `body` in one read transaction, on the views that are in place now.
+    private func reading<Result>(
+        _ body: (Connection) throws(SQLiteError) -> Result
+    ) throws(StoreError) -> Result {
+        let current = Self.inode(path)
+        if current != inode, current != 0 {
+            connection = try openForReading(path)
+            inode = current
+        }
+        return try mapped { () throws(SQLiteError) in
+            try connection.transaction("BEGIN") { () throws(SQLiteError) in try body(connection) }
+        }
+    }
+
+    // MARK: Timelines
+
+    /// The last position the views have applied.
+    package func progress() throws(StoreError) -> UInt64 {
+        try reading { connection throws(SQLiteError) in
+            UInt64(bitPattern: try connection.integer("SELECT position FROM progress") ?? 0)
+        }
+    }
+
+    /// Calls `body` with a user's events in display order until it returns false. Returns false if nobody has that id.
+    @discardableResult
+    package func history(
+        user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard let ref = try log.ref(user) else { return false }
+        return try entries(OrderedTable(table: "history", column: "user", owner: ref), query, body)
+    }
+
+    /// Calls `body` with a conversation's events in display order until it returns false.
+    @discardableResult
+    package func conversation(
+        _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard let ref = try log.ref(id) else { return false }
+        return try entries(OrderedTable(table: "timeline", column: "conversation", owner: ref), query, body)
+    }
+
+    private struct OrderedTable {
+        let table: String
+        let column: String
+        let owner: Int64
+    }
+
+    private struct Key {
+        let time: Int64
+        let hlc: UInt64
+        let position: UInt64
+    }
+
+    private func entries(
+        _ table: OrderedTable, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+    ) throws(StoreError) -> Bool {
+        var cursor: Key?
+        if let after = query.after {
+            cursor = Key(time: after.time, hlc: after.hlc.rawValue, position: 0)
+        }
+        let isBackward = if case .last = query.limit { true } else { false }
+        var left =
+            switch query.limit {
+            case .all: Int.max
+            case .first(let count), .last(let count): count
+            }
+        var found = false
+        var tail: [TimelineEntry] = []
+        while left > 0 {
+            let keys = try page(table, query, cursor, isBackward)
+            guard let last = keys.last else { break }
+            for entry in try resolve(keys, isBackward) where matches(entry, query) {
+                guard left > 0 else { break }
+                left -= 1
+                found = true
+                if isBackward {
+                    tail.append(entry)
+                } else if !body(entry) {
+                    return true
+                }
+            }
+            cursor = last
+        }
+        for entry in tail.reversed() where !body(entry) { return true }
+        return found
+    }
+
+    private func matches(_ entry: TimelineEntry, _ query: TimelineQuery) -> Bool {
+        if let after = query.after, entry.stored.event.header.displayKey <= after { return false }
+        if let knownAt = query.knownAt, entry.stored.position > knownAt { return false }
+        return query.types.isEmpty || query.types.contains(entry.stored.event.header.type)
+    }
+
+    /// The next rows in table order, whole groups of equal (time, hlc) only, so that they can be put in display order.
+    private func page(
+        _ table: OrderedTable, _ query: TimelineQuery, _ cursor: Key?, _ isBackward: Bool
+    ) throws(StoreError) -> [Key] {
+        let (comparison, order) = isBackward ? ("<", "DESC") : (">", "ASC")
+        let start = isBackward ? (Int64.max, Int64.max, Int64.max) : (Int64.min, Int64.min, Int64.min)
+        return try reading { connection throws(SQLiteError) in
+            func keys(_ select: Statement) throws(SQLiteError) -> [Key] {
+                var keys: [Key] = []
+                while try select.step() {
+                    keys.append(Key(time: select.int64(0), hlc: select.uint64(1), position: select.uint64(2)))
+                }
+                select.reset()
+                return keys
+            }
+            let select = try connection.statement(
+                """
+                SELECT time, hlc, position FROM \(table.table)
+                WHERE \(table.column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
+                ORDER BY time \(order), hlc \(order), position \(order) LIMIT \(Self.page)
+                """)
+            try select.bind(1, table.owner)
+            try select.bind(2, cursor?.time ?? start.0)
+            try select.bind(3, cursor.map { Int64(bitPattern: $0.hlc) } ?? start.1)
+            try select.bind(4, cursor.map { Int64(bitPattern: $0.position) } ?? start.2)
+            try select.bind(5, query.since ?? Int64.min)
+            try select.bind(6, query.until ?? Int64.max)
+            var rows = try keys(select)
+            guard rows.count == Self.page, let last = rows.last else { return rows }
+            let rest = try connection.statement(
+                """
+                SELECT time, hlc, position FROM \(table.table)
+                WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position \(comparison) ?
+                ORDER BY position \(order)
+                """)
+            try rest.bind(1, table.owner)
+            try rest.bind(2, last.time)
+            try rest.bind(3, last.hlc)
+            try rest.bind(4, last.position)
+            rows += try keys(rest)
+            return rows
+        }
+    }
+
+    private func resolve(_ keys: [Key], _ isBackward: Bool) throws(StoreError) -> [TimelineEntry] {
+        var events: [StoredEvent] = []
+        events.reserveCapacity(keys.count)
+        for key in keys {
+            guard let event = try log.event(at: key.position) else {
+                throw .corrupt("the views name event \(key.position), which the log does not have")
+            }
+            events.append(event)
+        }
+        events.sort { a, b in
+            let (a, b) = (a.event.header.displayKey, b.event.header.displayKey)
+            return isBackward ? b < a : a < b
+        }
+        return try reading { connection throws(SQLiteError) in
+            var entries: [TimelineEntry] = []
+            for event in events {
+                let state = event.event.isMessage ? try MessagesView.load(event.event.header.id, connection) : nil
+                entries.append(
+                    TimelineEntry(
+                        stored: event, edited: state?.edit?.text, edits: Int(state?.edits ?? 0),
+                        isRetracted: state?.retraction != nil))
+            }
+            return entries
+        }
+    }
+
+    // MARK: Conversations
+
+    /// Conversations, the latest active first; continues after `after`.
+    package func conversations(
+        limit: Int, after: ConversationSummary? = nil
+    ) throws(StoreError) -> [ConversationSummary] {
+        let rows = try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                """
+                SELECT \(Self.summaryColumns) FROM conversation WHERE (last_time, last_hlc, conversation) < (?, ?, ?)
+                ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
+                """)
+            try select.bind(1, after?.lastTime ?? Int64.max)
+            try select.bind(2, after.map { Int64(bitPattern: $0.lastHLC) } ?? Int64.max)
+            try select.bind(3, after?.ref ?? Int64.max)
+            try select.bind(4, Int64(limit))
+            return try Self.summaries(select)
+        }
+        var summaries: [ConversationSummary] = []
+        for row in rows { summaries.append(try named(row)) }
+        return summaries
+    }
+
+    /// One conversation; `nil` if there is none with this id.
+    package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
+        guard let ref = try log.ref(id) else { return nil }
+        let rows = try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT \(Self.summaryColumns) FROM conversation WHERE conversation = ?")
+            try select.bind(1, ref)
+            return try Self.summaries(select)
+        }
+        guard let row = rows.first else { return nil }
+        return try named(row)
+    }
+
+    /// How many events a conversation had, and when the log was at which position: for optimistic concurrency.
+    package func conversationVersion(_ id: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
+        let ref = try log.ref(id)
+        return try reading { connection throws(SQLiteError) in
+            let version = try ref.flatMap { ref throws(SQLiteError) in
+                try connection.integer("SELECT events FROM conversation WHERE conversation = ?", .integer(ref))
+            }
+            let position = try connection.integer("SELECT position FROM progress")
+            return (UInt64(bitPattern: version ?? 0), UInt64(bitPattern: position ?? 0))
+        }
+    }
+
+    private static let summaryColumns = """
+        conversation, title, category, starter, events, messages, first_time, last_time, last_hlc
+        """
+
+    private struct SummaryRow {
+        let ref: Int64
+        let title: String?
+        let category: String?
+        let starter: Int64?
+        let events: UInt64
+        let messages: UInt64
+        let first: Int64
+        let last: Int64
+        let lastHLC: UInt64
+    }
+
+    private static func summaries(_ select: Statement) throws(SQLiteError) -> [SummaryRow] {
+        var rows: [SummaryRow] = []
+        while try select.step() {
+            rows.append(
+                SummaryRow(
+                    ref: select.int64(0), title: select.isNull(1) ? nil : select.text(1),
+                    category: select.isNull(2) ? nil : select.text(2),
+                    starter: select.isNull(3) ? nil : select.int64(3),
+                    events: select.uint64(4), messages: select.uint64(5), first: select.int64(6),
+                    last: select.int64(7), lastHLC: select.uint64(8)))
+        }
+        select.reset()
+        return rows
+    }
+
+    private func named(_ row: SummaryRow) throws(StoreError) -> ConversationSummary {
+        var starter: String?
+        if let ref = row.starter { starter = try log.text(ref) }
+        return ConversationSummary(
+            conversation: try log.text(row.ref), title: row.title, category: row.category, startedBy: starter,
+            events: row.events, messages: row.messages, firstTime: row.first, lastTime: row.last,
+            lastHLC: row.lastHLC, ref: row.ref)
+    }
+
+    /// Who takes part, by name.
+    package func participants(of id: String) throws(StoreError) -> [Participant] {
+        guard let ref = try log.ref(id) else { return [] }
+        return try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT user, messages, joined FROM participant WHERE conversation = ? ORDER BY user")
+            defer { select.reset() }
+            try select.bind(1, ref)
+            var participants: [Participant] = []
+            while try select.step() {
+                participants.append(
+                    Participant(
+                        user: select.text(0), messages: select.uint64(1),
+                        joined: select.isNull(2) ? nil : select.int64(2) != 0))
+            }
+            return participants
+        }
+    }
+
+    // MARK: Profiles and surveys
+
+    /// A user's profile, fields by name. Fields last set to `null` are left out, unless that is a conflict.
+    package func profile(user: String) throws(StoreError) -> [ProfileField] {
+        guard let ref = try log.ref(user) else { return [] }
+        let rows = try reading { connection throws(SQLiteError) in
+            var names: [String] = []
+            let select = try connection.statement("SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field")
+            try select.bind(1, ref)
+            while try select.step() { names.append(select.text(0)) }
+            select.reset()
+            var rows: [(String, [ProfilesView.Write])] = []
+            for name in names { rows.append((name, try ProfilesView.load(ref, name, connection))) }
+            return rows
+        }
+        var fields: [ProfileField] = []
+        for (name, writes) in rows {
+            guard let winner = writes.last else { continue }
+            var concurrent: [ProfileWrite] = []
+            for write in writes.dropLast() where write.isMaximal { concurrent.append(try named(write)) }
+            let field = ProfileField(name: name, winner: try named(winner), concurrent: concurrent)
+            if winner.value != "null" || field.isConflict { fields.append(field) }
+        }
+        return fields
+    }
+
+    private func named(_ write: ProfilesView.Write) throws(StoreError) -> ProfileWrite {
+        let key = write.stamp.key
+        return ProfileWrite(
+            value: write.value, author: try log.text(write.author), time: key.time, dot: key.dot,
+            position: write.position)
+    }
+
+    /// Names of surveys with the number of answers given in each.
+    package func surveys() throws(StoreError) -> [(survey: String, answers: UInt64)] {
+        try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey")
+            defer { select.reset() }
+            var surveys: [(survey: String, answers: UInt64)] = []
+            while try select.step() { surveys.append((select.text(0), select.uint64(1))) }
+            return surveys
+        }
+    }
+
+    /// Calls `body` with how often each answer of a survey was given, by question, until it returns false.
+    package func survey(
+        _ name: String, question: String? = nil, _ body: (SurveyCount) -> Bool
+    ) throws(StoreError) {
+        try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                """
+                SELECT question, value, count FROM survey_count WHERE survey = ?1 AND (?2 IS NULL OR question = ?2)
+                ORDER BY question, value
+                """)
+            defer { select.reset() }
+            try select.bind(1, text: Array(name.utf8))
+            try select.bind(2, .optional(question))
+            while try select.step() {
+                let count = SurveyCount(
+                    survey: name, question: select.text(0), value: select.text(1), count: select.uint64(2))
+                if !body(count) { return }
+            }
+        }
+    }
+
+    /// Events that a view refused, by position.
+    package func quarantine(limit: Int = 1_000) throws(StoreError) -> [QuarantinedEvent] {
+        try reading { connection throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT position, view, reason FROM quarantine ORDER BY position, view LIMIT ?")
+            defer { select.reset() }
+            try select.bind(1, Int64(limit))
+            var events: [QuarantinedEvent] = []
+            while try select.step() {
+                events.append(
+                    QuarantinedEvent(position: select.uint64(0), view: select.text(1), reason: select.text(2)))
+            }
+            return events
+        }
+    }
+}
+
+extension Event {
+    var isMessage: Bool { header.type == EventType.messagePosted || header.type == EventType.botReplied }
+}

@@ -1,0 +1,280 @@
+internal import EventStore
+
+extension SyncNode {
+    /// What belongs to the loop's thread.
+    final class Core {
+        private struct Entry {
+            var peer: Peer
+            var link: PeerLink?
+            var dialer: Dialer?
+            var timer: TimerToken?
+            var dueAt: UInt64?
+            var backoff = Backoff()
+            var lastError: String?
+            /// Links in their TLS handshake.
+            var isHandshaking = false
+        }
+
+        private let loop: EventLoop
+        private let workers: StoreWorkers
+        private let context: TLSContext
+        private let local: SyncSession.Local
+        private let log: @Sendable (String) -> Void
+        private var random = SystemRandomNumberGenerator()
+        private var entries: [NodeID: Entry] = [:]
+        private var pending: [NodeID: PendingPeer] = [:]
+        private var progress: [OriginID: OriginProgress] = [:]
+        private var listener: Listener?
+        private var isStopping = false
+        /// Links that are saying goodbye.
+        private var leaving = 0
+
+        /// Most unknown callers remembered.
+        private static let pendingCapacity = 100
+
+        init(
+            loop: EventLoop, workers: StoreWorkers, context: TLSContext, local: SyncSession.Local, peers: [Peer],
+            log: @escaping @Sendable (String) -> Void
+        ) {
+            self.loop = loop
+            self.workers = workers
+            self.context = context
+            self.local = local
+            self.log = log
+            for peer in peers { entries[peer.node] = Entry(peer: peer) }
+        }
+
+        /// Listens and calls. Returns why it cannot.
+        func open(listen: HostPort?, progress: [OriginProgress]) -> String? {
+            for entry in progress where entry.seq > self.progress[entry.origin]?.seq ?? 0 {
+                self.progress[entry.origin] = entry
+            }
+            if let listen {
+                do throws(TransportError) {
+                    listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
+                        self?.accepted(socket)
+                    }
+                } catch {
+                    return "cannot listen at \(listen.host):\(listen.port): \(error)"
+                }
+            }
+            for node in entries.keys.sorted() { dial(node) }
+            return nil
+        }
+
+        func setPeers(_ peers: [Peer]) {
+            let named = Dictionary(peers.map { ($0.node, $0) }) { first, _ in first }
+            for node in entries.keys.sorted() where named[node] == nil {
+                let entry = entries.removeValue(forKey: node)
+                entry?.timer?.cancel()
+                entry?.dialer?.cancel()
+                entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+            }
+            for peer in peers {
+                pending[peer.node] = nil
+                let isNew = entries[peer.node] == nil
+                let moved = entries[peer.node]?.peer.address != peer.address
+                entries[peer.node, default: Entry(peer: peer)].peer = peer
+                if isNew || moved { dial(peer.node) }
+            }
+        }
+
+        func logAdvanced(_ notice: CommitNotice) {
+            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
+                progress[entry.origin] = entry
+            }
+            for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+        }
+
+        // MARK: Connections
+
+        private func accepted(_ socket: AcceptedSocket) {
+            do throws(TransportError) {
+                let link = try TLSLink(
+                    loop: loop, descriptor: socket.descriptor, context: context, role: .server, ticket: socket.ticket)
+                link.onOpen = { [weak self, weak link] bytes in
+                    guard let self, let link, let node = NodeID(bytes: bytes) else { return }
+                    answered(link, node, socket.peer)
+                }
+                link.onClose = { [log] end in log("call from \(socket.peer) ended in the handshake: \(end)") }
+            } catch {
+                log("call from \(socket.peer): \(error)")
+            }
+        }
+
+        private func answered(_ link: TLSLink, _ node: NodeID, _ address: String) {
+            guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
+            guard entries[node] != nil else {
+                noteUnknown(node, address)
+                return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
+            }
+            attach(link, node, isOutgoing: false)
+        }
+
+        private func noteUnknown(_ node: NodeID, _ address: String) {
+            log("unknown node \(node) called from \(address): pending")
+            if let known = pending[node] {
+                pending[node]?.calls = known.calls + 1
+                pending[node]?.lastSeen = WallClock.now
+            } else if pending.count < Self.pendingCapacity {
+                pending[node] = PendingPeer(node: node, address: address, lastSeen: WallClock.now, calls: 1)
+            }
+        }
+
+        private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
+            link.onClose = nil
+            // What an unlet node sends is never read.
+            link.pauseReading()
+            let frame = Message.bye(Bye(code, text: text)).frame(compress: false)
+            link.send(type: frame.type, flags: frame.flags, body: frame.body, priority: .control)
+            link.close(afterFlush: .seconds(2))
+        }
+
+        private func dial(_ node: NodeID) {
+            guard !isStopping, var entry = entries[node], entry.link == nil, entry.dialer == nil,
+                !entry.isHandshaking, let address = entry.peer.address
+            else { return }
+            entry.timer?.cancel()
+            entry.timer = nil
+            entry.dueAt = nil
+            guard let target = HostPort(address) else {
+                entry.lastError = "'\(address)' is not host:port"
+                entries[node] = entry
+                return
+            }
+            entry.dialer = Dialer(loop: loop, host: target.host, port: target.port) { [weak self] result in
+                self?.dialed(node, result)
+            }
+            entries[node] = entry
+        }
+
+        private func dialed(_ node: NodeID, _ result: Result<Int32, DialError>) {
+            entries[node]?.dialer = nil
+            switch result {
+            case .failure(let error): retry(node, because: error.description)
+            case .success(let descriptor): call(node, descriptor)
+            }
+        }
+
+        private func call(_ node: NodeID, _ descriptor: Int32) {
+            do throws(TransportError) {
+                let link = try TLSLink(loop: loop, descriptor: descriptor, context: context, role: .client)
+                entries[node]?.isHandshaking = true
+                link.onOpen = { [weak self, weak link] bytes in
+                    guard let self, let link, let found = NodeID(bytes: bytes) else { return }
+                    entries[node]?.isHandshaking = false
+                    guard entries[node] != nil, !isStopping else { return link.abort() }
+                    guard found == node else {
+                        let text = "\(entries[node]?.peer.address ?? "") is node \(found), expected \(node)"
+                        refuse(link, .wrongCertificate, text)
+                        retry(node, because: "WRONG_CERTIFICATE: \(text)")
+                        return
+                    }
+                    attach(link, node, isOutgoing: true)
+                }
+                link.onClose = { [weak self] end in
+                    self?.entries[node]?.isHandshaking = false
+                    self?.retry(node, because: end.description)
+                }
+            } catch {
+                retry(node, because: error.description)
+            }
+        }
+
+        /// Starts a session, unless there is a link to that node that stays: of two links in opposite directions the
+        /// one stays that the smaller node id called; of two in the same direction the newer.
+        private func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool) {
+            if let other = entries[node]?.link {
+                let prefersOutgoing = local.node < node
+                guard other.isOutgoing == isOutgoing || isOutgoing == prefersOutgoing else {
+                    return refuse(link, .duplicateLink, "there is another connection")
+                }
+                entries[node]?.link = nil
+                other.onEnd = nil
+                other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+            }
+            let sorted = progress.values.sorted { $0.origin < $1.origin }
+            let session = SyncSession(local: local, remote: node, progress: sorted)
+            let peerLink = PeerLink(
+                link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
+            entries[node]?.link = peerLink
+            peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.start()
+        }
+
+        private func ended(_ link: PeerLink, _ end: SessionEnd) {
+            if isStopping { leaving -= 1 }
+            guard entries[link.node]?.link === link else { return }
+            entries[link.node]?.link = nil
+            let held = PeerLink.now().monotonic - link.openedAt
+            if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
+            let name = entries[link.node]?.peer.name ?? link.node.short
+            log("peer \(name): \(end)")
+            retry(link.node, because: end.description)
+        }
+
+        private func retry(_ node: NodeID, because reason: String) {
+            guard !isStopping, var entry = entries[node] else { return }
+            entry.lastError = reason
+            if entry.link == nil, entry.peer.address != nil, entry.timer?.isPending != true {
+                let wait = entry.backoff.next(using: &random)
+                entry.dueAt = PeerLink.now().monotonic + UInt64(wait / .milliseconds(1))
+                entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
+            }
+            entries[node] = entry
+        }
+
+        // MARK: Leaving
+
+        func sayGoodbye() {
+            isStopping = true
+            listener?.close()
+            for node in entries.keys.sorted() {
+                entries[node]?.timer?.cancel()
+                entries[node]?.dialer?.cancel()
+                guard let link = entries[node]?.link else { continue }
+                leaving += 1
+                link.stop(SessionFailure(.shutdown, "the node is stopping"))
+            }
+        }
+
+        var isQuiet: Bool { leaving <= 0 }
+
+        // MARK: Status
+
+        func status() -> NodeStatus {
+            let now = PeerLink.now().monotonic
+            let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
+            return NodeStatus(
+                peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
+                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
+                listeningPort: listener?.boundPort ?? 0)
+        }
+
+        private func status(of entry: Entry, _ mine: VersionVector, _ now: UInt64) -> PeerStatus {
+            let session = entry.link?.session
+            var hello: Hello?
+            var outgoing: SyncSession.Outgoing?
+            var incoming: SyncSession.Incoming?
+            if case .open(let found, let out, let into)? = session?.state {
+                (hello, outgoing, incoming) = (found, out, into)
+            }
+            let phase: PeerStatus.Phase =
+                if outgoing != nil {
+                    .connected
+                } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
+                    .connecting
+                } else {
+                    .disconnected(retryIn: entry.dueAt.map { $0 > now ? $0 - now : 0 })
+                }
+            return PeerStatus(
+                peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
+                theirName: hello?.name, lacks: mine.count(missingFrom: outgoing?.durable ?? VersionVector()),
+                owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
+                clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
+                eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
+                bytesReceived: incoming?.bytes ?? 0,
+                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 })
+        }
+    }
+}

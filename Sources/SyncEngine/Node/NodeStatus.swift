@@ -1,0 +1,42 @@
+internal import EventStore
+
+/// A node as its operator sees it.
+package struct NodeStatus: Sendable {
+    package let peers: [PeerStatus]
+    package let pending: [PendingPeer]
+    /// The port of the peers' listener; 0 if there is none.
+    package let listeningPort: UInt16
+}
+
+/// One peer as its operator sees it.
+package struct PeerStatus: Sendable {
+    package enum Phase: Hashable, Sendable {
+        /// Events flow.
+        case connected
+        /// A call or a handshake is under way.
+        case connecting
+        /// No connection; `retryIn` milliseconds until the next call, if we are the one who calls.
+        case disconnected(retryIn: UInt64?)
+    }
+
+    package let peer: Peer
+    package let phase: Phase
+    /// What ended the last connection or call, if that was an error.
+    package let lastError: String?
+    /// How the peer calls itself.
+    package let theirName: String?
+    /// Events of this node that are not known to be durable there.
+    package let lacks: UInt64
+    /// Events it has and this node lacks, as far as it has said.
+    package let owes: UInt64
+    /// Milliseconds there and back.
+    package let roundTrip: UInt64?
+    /// Its wall clock minus ours, milliseconds.
+    package let clockOffset: Int64?
+    package let eventsSent: UInt64
+    package let eventsReceived: UInt64
+    package let bytesSent: UInt64
+    package let bytesReceived: UInt64
+    /// Milliseconds since anything was heard; `nil` without a connection.
+    package let silentFor: UInt64?
+}

@@ -1,0 +1,68 @@
+package import EventStore
+
+/// A node that is let in.
+package struct Peer: Hashable, Sendable {
+    /// What people call it here.
+    package var name: String
+    /// Its pinned id.
+    package var node: NodeID
+    /// `host:port` to call it at; `nil` if it calls us.
+    package var address: String?
+
+    package init(name: String, node: NodeID, address: String?) {
+        self.name = name
+        self.node = node
+        self.address = address
+    }
+}
+
+/// A node that knocked and is not let in.
+package struct PendingPeer: Hashable, Sendable {
+    package let node: NodeID
+    /// Where it called from.
+    package let address: String
+    /// Unix milliseconds of its last call.
+    package var lastSeen: Int64
+    package var calls: Int
+}
+
+/// `host:port`, with an IPv6 address in brackets.
+package struct HostPort: Hashable, Sendable {
+    package let host: String
+    package let port: UInt16
+
+    /// Reads `host:port` or `[address]:port`; `nil` for anything else.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.host = String(host)
+        self.port = port
+    }
+}
+
+/// When to call again: exponential with full jitter, so that nodes that lost each other together do not come back
+/// together. Starts anew only after a connection that held for a while.
+struct Backoff {
+    static let first = Duration.milliseconds(500)
+    static let longest = Duration.seconds(60)
+    /// A connection that held for so long was healthy.
+    static let healthyMilliseconds: UInt64 = 60_000
+
+    private var failures = 0
+
+    mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
+        let ceiling = min(Self.first * (1 << min(failures, 10)), Self.longest)
+        failures += 1
+        return ceiling * Double.random(in: 0.1...1, using: &random)
+    }
+
+    mutating func reset() { failures = 0 }
+}

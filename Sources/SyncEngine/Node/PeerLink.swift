@@ -1,0 +1,114 @@
+internal import EventStore
+
+/// One link with its session: the shell that performs the session's effects.
+///
+/// ## Concurrency model
+/// Belongs to the loop's thread. The store's work is done by ``StoreWorkers``, whose answers are posted back.
+final class PeerLink {
+    let node: NodeID
+    /// Whether this node called.
+    let isOutgoing: Bool
+    private(set) var session: SyncSession
+    private let link: TLSLink
+    private let loop: EventLoop
+    private let workers: StoreWorkers
+    private var timer: TimerToken?
+    private var armedFor: UInt64?
+    private var isClosed = false
+    /// Told once, when the link is gone.
+    var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    let openedAt = now().monotonic
+
+    init(
+        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers
+    ) {
+        self.link = link
+        self.node = node
+        self.isOutgoing = isOutgoing
+        self.session = session
+        self.loop = loop
+        self.workers = workers
+    }
+
+    static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
+
+    /// Takes over an open link and says hello.
+    func start() {
+        link.onFrame = { [weak self] type, flags, body in
+            let frame = Frame(type: type, flags: flags, body: body)
+            self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
+        }
+        link.onClose = { [weak self] end in self?.linkEnded(end) }
+        input { $0.started(now: $1, effects: &$2) }
+    }
+
+    func logAdvanced(_ notice: CommitNotice) {
+        input { $0.logAdvanced(notice, now: $1, effects: &$2) }
+    }
+
+    /// Says why, and ends.
+    func stop(_ failure: SessionFailure) {
+        input { $0.stop(failure, now: $1, effects: &$2) }
+    }
+
+    private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
+        guard !isClosed else { return }
+        var effects: [SessionEffect] = []
+        body(&session, Self.now(), &effects)
+        for effect in effects { perform(effect) }
+        arm()
+    }
+
+    private func perform(_ effect: SessionEffect) {
+        switch effect {
+        case .send(let frame, let lane):
+            link.send(
+                type: frame.type, flags: frame.flags, body: frame.body, priority: lane == .control ? .control : .data)
+        case .allowBodies(let bytes): link.maximumBody = bytes
+        case .read(let id, let request):
+            let this = loop.bind(self)
+            workers.read(request) { result in
+                this.post { $0.input { $0.eventsRead(id, result, now: $1, effects: &$2) } }
+            }
+        case .store(let id, let frame):
+            let this = loop.bind(self)
+            workers.store(frame) { result in
+                this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
+            }
+        case .close(let end):
+            link.close(afterFlush: .seconds(2))
+            finish(end)
+        }
+    }
+
+    /// One timer follows the session's next deadline. It is not moved for every frame: when it fires too early the
+    /// session does nothing and it is armed again.
+    private func arm() {
+        guard !isClosed, let deadline = session.nextDeadline else { return }
+        if let armedFor, armedFor <= deadline { return }
+        timer?.cancel()
+        armedFor = deadline
+        let current = Self.now().monotonic
+        let wait = Duration.milliseconds(deadline > current ? deadline - current : 0)
+        timer = loop.schedule(after: wait) { [weak self] in
+            guard let self else { return }
+            armedFor = nil
+            input { $0.timerFired(now: $1, effects: &$2) }
+        }
+    }
+
+    private func linkEnded(_ end: LinkEnd) {
+        session.linkLost(end.description)
+        finish(.linkLost(end.description))
+    }
+
+    private func finish(_ end: SessionEnd) {
+        guard !isClosed else { return }
+        isClosed = true
+        timer?.cancel()
+        link.onFrame = nil
+        let tell = onEnd
+        onEnd = nil
+        tell?(self, end)
+    }
+}

@@ -1,0 +1,89 @@
+package import EventStore
+
+/// Replicates a store with its peers: listens, calls, lets in whom it knows, and runs a session on each link.
+///
+/// ## Concurrency model
+/// Everything here belongs to the thread of the peers' event loop, which the node owns; ``status()``, ``setPeers(_:)`` and
+/// ``stop()`` may be called from any other thread and wait for it.
+package final class SyncNode: Sendable {
+    private let loop: EventLoop
+    private let core: LoopBound<Core>
+    private let workers: StoreWorkers
+    private let store: EventStore
+    private let observer: Int
+
+    /// Starts replicating `store`.
+    /// - Parameters:
+    ///   - listen: `host:port` to be called at; port 0 lets the kernel choose. `nil`: this node only calls.
+    ///   - peers: who is let in.
+    ///   - software: name and version, for the peers' operators.
+    package init(
+        store: EventStore, listen: HostPort?, peers: [Peer], software: String,
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(NodeError) {
+        self.store = store
+        workers = StoreWorkers(store: store)
+        let context: TLSContext
+        do throws(TLSSetupError) {
+            context = try TLSContext(identity: try TLSIdentity(privateKeyPEM: store.key.pem))
+        } catch {
+            throw .tls(error.description)
+        }
+        do throws(TransportError) {
+            loop = try EventLoop()
+            try loop.start(name: "peers")
+        } catch {
+            throw .transport(error.description)
+        }
+        let (loop, workers) = (loop, workers)
+        let local = SyncSession.Local(store.identity, software: software)
+        let made = loop.make {
+            Core(loop: loop, workers: workers, context: context, local: local, peers: peers, log: log)
+        }
+        guard let core = made else { throw .transport("the event loop did not start") }
+        self.core = core
+        // First the observer, then the snapshot: no commit falls between them.
+        observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
+        let progress: [OriginProgress]
+        do { progress = try store.progressBlocking() } catch { throw .store(error) }
+        let failure = core.sync { $0.open(listen: listen, progress: progress) } ?? nil
+        if let failure {
+            stop()
+            throw .transport(failure)
+        }
+    }
+
+    /// Changes who is let in. Links to those no longer named are closed.
+    package func setPeers(_ peers: [Peer]) { _ = core.sync { $0.setPeers(peers) } }
+
+    /// How it stands with the peers.
+    package func status() -> NodeStatus {
+        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], listeningPort: 0)
+    }
+
+    /// Takes leave of the peers and ends the threads. The store stays open.
+    package func stop() {
+        store.removeObserver(observer)
+        _ = core.sync { $0.sayGoodbye() }
+        for _ in 0..<200 where (core.sync { $0.isQuiet } ?? true) == false { sleepMilliseconds(10) }
+        loop.stop()
+        workers.stop()
+    }
+}
+
+/// Why a node could not be started.
+package enum NodeError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The key cannot be used.
+    case tls(String)
+    /// The address cannot be listened at.
+    case transport(String)
+    /// The store cannot be read.
+    case store(StoreError)
+
+    package var description: String {
+        switch self {
+        case .tls(let reason), .transport(let reason): reason
+        case .store(let error): error.description
+        }
+    }
+}

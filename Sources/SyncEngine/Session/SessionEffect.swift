@@ -1,0 +1,154 @@
+package import EventStore
+
+/// When something happens: both clocks are arguments, the session has none.
+package struct Moment: Hashable, Sendable {
+    /// Milliseconds that never go back.
+    package let monotonic: UInt64
+    /// Unix milliseconds; nothing is decided by it.
+    package let wall: Int64
+
+    package init(monotonic: UInt64, wall: Int64) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+}
+
+/// Connects an effect with the input that answers it.
+package struct RequestID: Hashable, Comparable, Sendable {
+    package let number: UInt64
+    package static func < (a: RequestID, b: RequestID) -> Bool { a.number < b.number }
+}
+
+/// What the session tells its shell to do. Plain values: a trace of them can be kept and compared.
+package enum SessionEffect: Hashable, Sendable {
+    /// Hand the frame to the link; control frames overtake data frames.
+    case send(Frame, Lane)
+    /// Accept bodies up to this many bytes from now on.
+    case allowBodies(Int)
+    /// Read events for the peer; answered by ``SyncSession/eventsRead(_:_:now:effects:)``.
+    case read(RequestID, ReadRequest)
+    /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
+    case store(RequestID, Frame)
+    /// The session is over. Close the link when what was sent has left.
+    case close(SessionEnd)
+}
+
+/// Which queue a frame waits in.
+package enum Lane: Hashable, Sendable {
+    case control
+    case data
+}
+
+/// What to read for a peer.
+package struct ReadRequest: Hashable, Sendable {
+    package enum Start: Hashable, Sendable {
+        /// Where the first event stands that the peer lacks.
+        case firstMissing
+        /// Everything up to this position was read before.
+        case after(UInt64)
+    }
+
+    package let start: Start
+    /// What the peer has, or has been sent.
+    package let known: VersionVector
+    /// Most bytes of events, before compression.
+    package let bytes: Int
+    /// Whether the peer reads zstd.
+    package let compress: Bool
+}
+
+/// What was read: at most one frame.
+package struct OutgoingFrame: Hashable, Sendable {
+    /// An Events frame; `nil` if there was nothing to send.
+    package let frame: Frame?
+    /// How many events are in it.
+    package let events: Int
+    /// Last dot of each origin in it.
+    package let advanced: [Dot]
+    /// Everything up to here has been read.
+    package let through: UInt64
+    /// Whether there is nothing more until the log advances.
+    package let isAtTop: Bool
+
+    package init(frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool) {
+        self.frame = frame
+        self.events = events
+        self.advanced = advanced
+        self.through = through
+        self.isAtTop = isAtTop
+    }
+}
+
+/// What was stored of a frame, durably.
+package struct StoredFrame: Hashable, Sendable {
+    /// How many events were new.
+    package let events: Int
+    /// How far each origin in the frame is durable here.
+    package let progress: [OriginProgress]
+
+    package init(events: Int, progress: [OriginProgress]) {
+        self.events = events
+        self.progress = progress
+    }
+}
+
+/// Why a session ended.
+package enum SessionEnd: Hashable, Sendable {
+    /// This node ended it, and told the peer.
+    case failed(SessionFailure)
+    /// The peer ended it.
+    case refused(code: UInt32, text: String, retryAfter: UInt32)
+    /// The link broke.
+    case linkLost(String)
+}
+
+/// An error with its code of the protocol.
+package struct SessionFailure: Error, Hashable, Sendable {
+    package let code: SessionErrorCode
+    package let text: String
+
+    package init(_ code: SessionErrorCode, _ text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    package init(_ error: WireError) { self.init(error.code, error.description) }
+
+    package init(_ error: IngestError) {
+        let code: SessionErrorCode =
+            switch error {
+            case .header, .originStart: .badFrame
+            case .payload(_, .payloadTooLarge): .eventTooLarge
+            case .payload: .badFrame
+            case .gap: .badChain
+            case .causalGap: .causalGap
+            case .notCovered, .badProof: .badProof
+            case .badSignature: .badSignature
+            case .amnesia: .amnesia
+            case .store(.diskFull): .storeFull
+            case .store: .storeError
+            }
+        self.init(code, error.description)
+    }
+}
+
+extension SessionEnd: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .failed(let failure): "\(failure.code.name): \(failure.text)"
+        case .refused(let code, let text, _):
+            "the peer refused: \(SessionErrorCode(rawValue: code)?.name ?? "code \(code)")"
+                + (text.isEmpty ? "" : ": \(text)")
+        case .linkLost(let reason): reason
+        }
+    }
+
+    /// What to do about it.
+    package var errorClass: SessionErrorCode.Class {
+        switch self {
+        case .failed(let failure): failure.code.errorClass
+        case .refused(let code, _, _): SessionErrorCode(rawValue: code)?.errorClass ?? .retry
+        case .linkLost: .retry
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package import EventStore
+
+extension SyncSession {
+    /// Who this node is, for the Hello.
+    package struct Local: Sendable {
+        package let node: NodeID
+        package let name: String
+        package let cluster: String
+        package let incarnation: UInt64
+        package let origin: OriginID
+        package let software: String
+
+        package init(_ identity: StoreIdentity, software: String) {
+            node = identity.node
+            name = identity.name
+            cluster = identity.cluster
+            incarnation = identity.incarnation
+            origin = identity.origin
+            self.software = software
+        }
+    }
+
+    /// Where the conversation stands. `closed` is reached from everywhere and never left.
+    package enum State: Sendable {
+        /// Nothing was said. Next: `greeting`.
+        case idle
+        /// Our Hello is out, theirs has not come. Next: `comparing`.
+        case greeting
+        /// Both Hellos are in order and our vector is out. Next: `open`, with their vector.
+        case comparing(Hello)
+        /// Events flow both ways.
+        case open(Hello, Outgoing, Incoming)
+        /// Over.
+        case closed(SessionEnd)
+    }
+
+    /// What goes to the peer.
+    package struct Outgoing: Sendable {
+        /// What the peer has, or has been sent.
+        var known: VersionVector
+        /// What the peer has said is durable there.
+        package internal(set) var durable: VersionVector
+        /// Where to read on.
+        var start = ReadRequest.Start.firstMissing
+        /// Whether the log may have something for the peer beyond `start`.
+        var hasMore = true
+        /// The read under way.
+        var reading: RequestID?
+        /// Bytes of Events frames the peer will take. The frame that uses it up may go below zero.
+        var credit: Int64
+        package internal(set) var events = UInt64(0)
+        package internal(set) var bytes = UInt64(0)
+    }
+
+    /// What comes from the peer.
+    package struct Incoming: Sendable {
+        /// Frames being stored, and the bytes each takes of the window.
+        var storing: [RequestID: Int] = [:]
+        /// Bytes of frames being stored.
+        var waiting = 0
+        /// Bytes stored that the peer has not been given credit for.
+        var owed = 0
+        package internal(set) var events = UInt64(0)
+        package internal(set) var bytes = UInt64(0)
+    }
+}
+
+/// Time limits of a session, milliseconds.
+package struct SessionTiming: Sendable {
+    /// From the start to the end of both Hellos and vectors.
+    package var opening: UInt64 = 20_000
+    /// A Ping goes out when nothing else did for so long.
+    package var keepalive: UInt64 = 10_000
+    /// The peer is gone when nothing was heard for so long.
+    package var silence: UInt64 = 30_000
+
+    package init() {}
+}
