@@ -30,7 +30,9 @@ struct DatabaseCheck {
                 findings.add(.database, "\(definition.kind) \(name) does not belong here")
                 continue
             }
-            if definition != wanted { findings.add(wanted.check, "\(wanted.kind) \(name) is not defined as it should be") }
+            if definition != wanted {
+                findings.add(wanted.check, "\(wanted.kind) \(name) is not defined as it should be")
+            }
         }
         for (name, wanted) in expected.sorted(by: { $0.key < $1.key }) {
             findings.add(wanted.check, "\(wanted.kind) \(name) is missing")

@@ -89,7 +89,8 @@ extension LogAudit {
         if pairs.count == header.dependencies.count,
             EventRow.dependencyBytes(pairs) != row.bytes(AuditedRow.dependencies)
         {
-            findings.add(subject.finding(.order, "its dependencies are not stored in ascending order or shortest form"))
+            findings.add(
+                subject.finding(.order, "its dependencies are not stored in ascending order or shortest form"))
         }
         guard let index, let own else { return }
         guard index == own else {
@@ -115,8 +116,8 @@ extension LogAudit {
             ? event.header.type == OriginStart.type && event.header.user == "node/\(proof.node)"
             : OriginStart(event)?.key == proof.key
         guard isStart else {
-            findings.add(
-                subject.finding(.origins, "the origin's first event does not name node \(proof.node.short) and its key"))
+            let fault = "the origin's first event does not name node \(proof.node.short) and its key"
+            findings.add(subject.finding(.origins, fault))
             return
         }
         if index == own, let start = OriginStart(event) { ownName = start.name }
@@ -134,7 +135,8 @@ extension LogAudit {
         guard twin < row.int64(AuditedRow.position), try select.step(), select.isNull(1),
             select.uuid(0) == stored.event.header.id.bits
         else {
-            findings.add(subject.finding(.twins, "is marked as the twin of position \(twin), which is not its first one"))
+            let fault = "is marked as the twin of position \(twin), which is not the first event with its id"
+            findings.add(subject.finding(.twins, fault))
             return
         }
     }

@@ -2,7 +2,8 @@
 extension LogAudit {
     /// Reads table `origin`, in the transaction that fixes the top.
     mutating func readOrigins() throws(SQLiteError) {
-        let ownRef = try connection.integer("SELECT value FROM meta WHERE key = 'origin' AND typeof(value) = 'integer'")
+        let ownRef = try connection.integer(
+            "SELECT value FROM meta WHERE key = 'origin' AND typeof(value) = 'integer'")
         let select = try connection.statement(
             """
             SELECT ref, id, node, key, typeof(id) = 'blob' AND typeof(node) = 'blob' AND typeof(key) = 'blob'
@@ -12,7 +13,9 @@ extension LogAudit {
         var expected = Int64(1)
         while try select.step() {
             let ref = select.int64(0)
-            if ref != expected { findings.add(.origins, "table origin has ref \(ref) where \(expected) should stand") }
+            if ref != expected {
+                findings.add(.origins, "table origin has ref \(ref) where \(expected) should stand")
+            }
             expected = ref &+ 1
             guard select.int64(4) == 1, let id = select.uuid(1), let node = select.digest(2),
                 let key = VerifyingKey(rawBytes: select.bytes(3))
@@ -118,9 +121,8 @@ extension LogAudit {
             """)
         defer { select.reset() }
         while try select.step() {
-            findings.add(
-                .tree,
-                "\(originName(select.int64(0))): node \(select.text(2)) of level \(select.text(1)) covers no events here")
+            let node = "node \(select.text(2)) of level \(select.text(1))"
+            findings.add(.tree, "\(originName(select.int64(0))): \(node) covers no events here")
         }
     }
 

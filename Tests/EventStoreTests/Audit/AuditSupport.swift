@@ -7,7 +7,7 @@ import Testing
 struct ForeignOrigin {
     let key = SigningKey.generate()
     let id: OriginID
-    private(set) var received: [ReceivedEvent] = []
+    private(set) var received: [EncodedEvent] = []
     private(set) var tree = MerkleRange()
     private var last = HybridTime(rawValue: 0)
 
@@ -34,7 +34,7 @@ struct ForeignOrigin {
             : .present(salt: salt, payload: draft.payload)
         let event = Event(header: header, body: body)
         tree.append(sha.leaf(of: event), using: sha)
-        received.append(ReceivedEvent(header: header.canonicalBytes, body: body))
+        received.append(EncodedEvent(header: header.canonicalBytes, body: body))
     }
 
     /// Hands everything over to `store`, which must know what the events need.

@@ -52,7 +52,8 @@ struct TamperTests {
         + ["id", "cause", "salt"].flatMap {
             [
                 Change($0, full, "substr(\($0), 2)"), Change($0, full, "\($0) || x'00'"),
-                Change($0, full, "CAST(\($0) AS TEXT)"), Change($0, full, "zeroblob(100000)"), Change($0, full, "1.5"),
+                Change($0, full, "CAST(\($0) AS TEXT)"), Change($0, full, "zeroblob(100000)"),
+                Change($0, full, "1.5"),
             ]
         }
         + [
@@ -63,7 +64,8 @@ struct TamperTests {
             Change("digest", erased, "substr(digest, 2)"), Change("digest", erased, "zeroblob(32)"),
             Change("dependencies", dependent, "x'ffffffffffffffffffffff'"),
             Change("dependencies", dependent, "zeroblob(1000)"), Change("dependencies", dependent, "x'0201'"),
-            Change("dependencies", dependent, "x'028500' || x'0301'"), Change("dependencies", dependent, "x'03010205'"),
+            Change("dependencies", dependent, "x'028500' || x'0301'"),
+            Change("dependencies", dependent, "x'03010205'"),
             Change("dependencies", dependent, "x'0206' || x'0301'"), Change("dependencies", dependent, "'ab'"),
             Change("twin", twin, "21"), Change("twin", twin, "307"), Change("twin", twin, "-1"),
             Change("twin", twin, "'x'"), Change("twin", twin, "20.5"),
@@ -82,7 +84,8 @@ struct TamperTests {
         let table = "event WHERE position = \(change.position)"
         var applied = false
         let copy = try sample.damaged { connection in
-            let before = try connection.integer("SELECT count(*) FROM \(table) AND \(change.column) IS (\(change.value))")
+            let before = try connection.integer(
+                "SELECT count(*) FROM \(table) AND \(change.column) IS (\(change.value))")
             applied = before == 0
             do {
                 try connection.execute(
@@ -120,7 +123,7 @@ struct TamperTests {
             ("unknown", 304), ("digest", erased), ("payload", 1), ("payload", 327), ("salt", 150),
         ])
     func bit(column: String, position: Int64) throws {
-        var random = SplitMix64(seed: UInt64(position) &* 31 &+ UInt64(column.utf8.count))
+        var random = SplitMix64(state: UInt64(position) &* 31 &+ UInt64(column.utf8.count))
         for _ in 0..<6 {
             let copy = try Self.sample.get().damaged { connection in
                 let select = try connection.statement("SELECT \(column) FROM event WHERE position = \(position)")

@@ -4,7 +4,9 @@ import Testing
 @testable import EventStore
 
 struct VerifierTests {
-    @Test("A store of one origin is intact, with node boundaries at 256 events", arguments: [0, 254, 255, 256, 511, 4_200])
+    @Test(
+        "A store of one origin is intact, with node boundaries at 256 events",
+        arguments: [0, 254, 255, 256, 511, 4_200])
     func clean(count: Int) throws {
         let (folder, store) = try makeStore()
         for start in stride(from: 0, to: count, by: 4_000) {
@@ -20,7 +22,8 @@ struct VerifierTests {
         #expect(report.top == UInt64(count) + 1 && report.events == report.top && report.unsigned == 0)
         #expect(seen.last == report.top && seen == seen.sorted())
         let origin = try #require(report.origins.first)
-        #expect(report.origins.count == 1 && origin.origin == store.identity.origin && origin.node == store.identity.node)
+        #expect(
+            report.origins.count == 1 && origin.origin == store.identity.origin && origin.node == store.identity.node)
         #expect(origin.size == report.top && origin.headSize == report.top)
         #expect(origin.root == store.head()?.head.root)
     }
