@@ -1,0 +1,137 @@
+/// What the verifier knows of one origin while it reads the log: its tree so far, and the next head to compare with.
+struct OriginProof {
+    let ref: Int64
+    let id: OriginID
+    let node: NodeID
+    let key: VerifyingKey
+    /// The seq of the last event seen.
+    private(set) var seq: UInt64 = 0
+    /// How many events were seen.
+    private(set) var events: UInt64 = 0
+    /// Events whose header or payload is not what was hashed when they were stored.
+    var damaged: UInt64 = 0
+    /// The tree over the events seen; `nil` once one was missing or unreadable: from there on nothing can be said of it.
+    private(set) var tree: MerkleRange? = MerkleRange()
+    /// The smallest stored head of more events than were seen.
+    private var next: StoredHead?
+    /// The largest head that was right.
+    private(set) var headSize: UInt64 = 0
+    /// Whether any head was stored when the verifier began or later.
+    private(set) var hasHeads = false
+
+    init(ref: Int64, id: OriginID, node: NodeID, key: VerifyingKey) {
+        self.ref = ref
+        self.id = id
+        self.node = node
+        self.key = key
+    }
+
+    var verified: VerifiedOrigin {
+        VerifiedOrigin(
+            origin: id, node: node, size: seq, root: tree.map { $0.root(using: SHA256()) }, headSize: headSize)
+    }
+
+    /// Takes note of the next event in position order.
+    mutating func advance(to found: UInt64) -> String? {
+        defer {
+            seq = found
+            events += 1
+        }
+        if found == seq + 1 { return nil }
+        tree = nil
+        if found <= seq { return "seq \(found) comes after seq \(seq): out of order" }
+        return found == seq + 2 ? "seq \(seq + 1) is missing" : "seqs \(seq + 1) to \(found - 1) are missing"
+    }
+
+    /// Gives up on the tree: the event just seen cannot be hashed.
+    mutating func breakTree() { tree = nil }
+
+    // MARK: Tree
+
+    /// Adds the leaf of the event just seen and compares the stored nodes that it completes.
+    mutating func add(
+        _ leaf: Digest, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
+    ) throws(SQLiteError) {
+        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
+        tree?.append(leaf, using: sha) { level, index, hash in
+            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, index, hash)) }
+        }
+        for node in finished {
+            let select = try connection.statement(
+                """
+                SELECT CASE typeof(hash) WHEN 'blob' THEN hash END FROM node \
+                WHERE origin = ? AND level = ? AND number = ?
+                """)
+            defer { select.reset() }
+            try select.bind(1, ref)
+            try select.bind(2, Int64(node.level))
+            try select.bind(3, node.index)
+            let first = node.index << UInt64(node.level) + 1
+            let range = "origin \(id): the node of level \(node.level) over seqs \(first) to \(seq)"
+            if try !select.step() {
+                findings.add(.tree, "\(range) is missing")
+            } else if select.digest(0) != node.hash {
+                findings.add(.tree, "\(range) is not the hash of these events")
+            }
+        }
+    }
+
+    // MARK: Heads
+
+    /// A row of table `head` as far as it has the right shape.
+    private struct StoredHead {
+        let size: UInt64
+        /// `nil` if a column is not what it should be.
+        let signed: SignedHead?
+    }
+
+    /// Finds the smallest stored head of more than ``seq`` events. Heads are read one by one: how many there are grows
+    /// with the log. A writer may take away a head that was found (a later one replaces it), which proves no less.
+    mutating func findHead(on connection: Connection) throws(SQLiteError) {
+        next = nil
+        let select = try connection.statement(
+            """
+            SELECT size, root, hlc, signature, typeof(root) = 'blob' AND typeof(hlc) = 'integer' \
+            AND typeof(signature) = 'blob' FROM head
+            WHERE origin = ? AND size > ? AND typeof(size) = 'integer' ORDER BY size LIMIT 1
+            """)
+        defer { select.reset() }
+        try select.bind(1, ref)
+        try select.bind(2, seq)
+        guard try select.step() else { return }
+        hasHeads = true
+        let size = select.uint64(0)
+        var signed: SignedHead?
+        if select.int64(4) == 1, let root = select.digest(1) {
+            let head = TreeHead(origin: id, size: size, root: root, hlc: HybridTime(rawValue: select.uint64(2)))
+            signed = SignedHead(head: head, signature: select.bytes(3))
+        }
+        next = StoredHead(size: size, signed: signed)
+    }
+
+    /// Compares the heads that speak of no more than the events seen; `hlc` is the last one's, if it could be read.
+    mutating func compareHeads(
+        hlc: HybridTime?, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
+    ) throws(SQLiteError) {
+        guard let head = next, head.size <= seq else { return }
+        let faults = self.faults(of: head, hlc: hlc, using: sha)
+        for fault in faults { findings.add(.heads, "origin \(id): the head at \(head.size) \(fault)") }
+        if faults.isEmpty, tree?.size == head.size { headSize = head.size }
+        try findHead(on: connection)
+    }
+
+    private func faults(of head: StoredHead, hlc: HybridTime?, using sha: SHA256) -> [String] {
+        guard let signed = head.signed else { return ["has a column of the wrong type or length"] }
+        var faults: [String] = []
+        if !signed.isValid(for: key) { faults.append("has a signature that is not that of node \(node.short)") }
+        guard let tree, tree.size == head.size else { return faults }
+        let root = tree.root(using: sha)
+        if root != signed.head.root {
+            faults.append("has root \(signed.head.root), its events have root \(root)")
+        }
+        if let hlc, hlc != signed.head.hlc {
+            faults.append("has hlc \(signed.head.hlc), its last event \(hlc)")
+        }
+        return faults
+    }
+}

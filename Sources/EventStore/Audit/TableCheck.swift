@@ -1,0 +1,149 @@
+/// What is checked of the tables beside `event`.
+extension LogAudit {
+    /// Reads table `origin`, in the transaction that fixes the top.
+    mutating func readOrigins() throws(SQLiteError) {
+        let ownRef = try connection.integer(
+            "SELECT value FROM meta WHERE key = 'origin' AND typeof(value) = 'integer'")
+        let select = try connection.statement(
+            """
+            SELECT ref, id, node, key, typeof(id) = 'blob' AND typeof(node) = 'blob' AND typeof(key) = 'blob'
+            FROM origin ORDER BY ref
+            """)
+        defer { select.reset() }
+        var expected = Int64(1)
+        while try select.step() {
+            let ref = select.int64(0)
+            if ref != expected {
+                findings.add(.origins, "table origin has ref \(ref) where \(expected) should stand")
+            }
+            expected = ref &+ 1
+            guard select.int64(4) == 1, let id = select.uuid(1), let node = select.digest(2),
+                let key = VerifyingKey(rawBytes: select.bytes(3))
+            else {
+                findings.add(.origins, "row \(ref) of table origin has a column of the wrong type or length")
+                continue
+            }
+            let proof = OriginProof(ref: ref, id: OriginID(id), node: NodeID(node), key: key)
+            if proof.node != key.nodeID {
+                findings.add(.origins, "origin \(proof.id): its key is not that of node \(proof.node.short)")
+            }
+            if ref == ownRef { own = origins.count }
+            indexes[ref] = origins.count
+            indexesByID[proof.id] = origins.count
+            origins.append(proof)
+        }
+        for index in origins.indices { try origins[index].findHead(on: connection) }
+    }
+
+    /// Table `meta` says whose store this is. Cluster and incarnation are settings of this store alone that no event
+    /// repeats: only their form can be checked.
+    mutating func checkMeta() throws(SQLiteError) {
+        if own == nil { findings.add(.origins, "table meta does not name this store's own origin") }
+        let name = try metaText("name")
+        if let own, let ownName, let name, name != ownName {
+            findings.add(
+                .origins,
+                "table meta calls the node '\(name)', the first event of its origin \(origins[own].id) '\(ownName)'")
+        }
+        for (key, value) in [("name", name), ("cluster", try metaText("cluster"))] {
+            let isSound = value.map { text in
+                (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != 0x2f }
+            }
+            if isSound != true { findings.add(.origins, "table meta has no sound \(key)") }
+        }
+        let incarnation = try metaText("incarnation").map { Array($0.utf8) } ?? []
+        if incarnation.count != 16 || !incarnation.allSatisfy({ hexDigit($0) != nil }) {
+            findings.add(.origins, "table meta has no sound incarnation")
+        }
+    }
+
+    /// A text of table `meta`; `nil` for none, for other types and for bytes that are not UTF-8.
+    private func metaText(_ key: String) throws(SQLiteError) -> String? {
+        let select = try connection.statement("SELECT value FROM meta WHERE key = ? AND typeof(value) = 'text'")
+        defer { select.reset() }
+        try select.bind(1, text: Array(key.utf8))
+        return try select.step() ? String(validating: select.bytes(0), as: UTF8.self) : nil
+    }
+
+    mutating func checkOrigins() throws(SQLiteError) {
+        for (index, origin) in origins.enumerated() {
+            if origin.events == 0 {
+                findings.add(.origins, "origin \(origin.id) is in table origin but has no events")
+            } else if origin.damaged == origin.events, origin.events > 1 {
+                findings.add(
+                    .origins,
+                    """
+                    all \(origin.events) events of origin \(origin.id) are damaged: \
+                    what was changed is likely its id in table origin
+                    """)
+            }
+            // The first events of another node may still be on their way to the head that covers them.
+            if origin.events > 0, !origin.hasHeads, index == own || !isWritten {
+                findings.add(
+                    .heads, "origin \(origin.id) has no signed head: nothing proves its \(origin.events) events")
+            }
+        }
+    }
+
+    /// Names that events use are covered by the events' leaves. One that none uses (a draft that was refused may leave
+    /// such a name behind) says nothing.
+    mutating func checkNames() throws(SQLiteError) {
+        let select = try connection.statement(
+            "SELECT ref FROM name WHERE typeof(text) <> 'text' OR text = '' LIMIT \(VerifyReport.maximumPerCheck)")
+        defer { select.reset() }
+        while try select.step() { findings.add(.names, "name \(select.int64(0)) is not a text") }
+        guard let suspects, suspects.count > 1 else { return }
+        for ref in suspects.refs.sorted() {
+            let uses = try connection.integer(
+                "SELECT count(*) FROM event WHERE user = ?1 OR conversation = ?1 OR type = ?1 OR author = ?1",
+                .integer(ref))
+            guard let uses, UInt64(clamping: uses) == suspects.count else { continue }
+            let text = try names.text(ref, on: connection)
+            findings.add(
+                VerifyFinding(
+                    .names,
+                    """
+                    all \(uses) events that use name \(ref), '\(text)', are damaged: \
+                    what was changed is likely that name
+                    """, position: suspects.first))
+        }
+    }
+
+    /// Nodes that belong to no complete subtree of events in the log.
+    mutating func checkNodes() throws(SQLiteError) {
+        let select = try connection.statement(
+            """
+            SELECT origin, substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
+              typeof(origin) = 'integer' AND typeof(level) = 'integer' AND typeof(number) = 'integer'
+              AND level > 0 AND level % \(MerkleStore.levelStep) = 0 AND number >= 0
+              AND number < coalesce((SELECT max(seq) FROM event WHERE event.origin = node.origin), 0) >> level
+            ) LIMIT \(VerifyReport.maximumPerCheck)
+            """)
+        defer { select.reset() }
+        while try select.step() {
+            let node = "node \(select.text(2)) of level \(select.text(1))"
+            findings.add(.tree, "\(originName(select.int64(0))): \(node) covers no events here")
+        }
+    }
+
+    /// Heads of no events, or of more than the log has now.
+    mutating func checkHeads() throws(SQLiteError) {
+        let select = try connection.statement(
+            """
+            SELECT origin, substr(quote(size), 1, 40) FROM head WHERE NOT (
+              typeof(origin) = 'integer' AND typeof(size) = 'integer' AND size > 0
+              AND size <= coalesce((SELECT max(seq) FROM event WHERE event.origin = head.origin), 0)
+            ) LIMIT \(VerifyReport.maximumPerCheck)
+            """)
+        defer { select.reset() }
+        while try select.step() {
+            findings.add(
+                .heads,
+                "\(originName(select.int64(0))): the head at \(select.text(1)) speaks of events that are not here")
+        }
+    }
+
+    private func originName(_ ref: Int64) -> String {
+        indexes[ref].map { "origin \(origins[$0].id)" } ?? "origin with the unknown ref \(ref)"
+    }
+}

@@ -1,0 +1,180 @@
+/// Proves a store from its files alone, without its daemon and without its key (D5).
+///
+/// Two things are proved. Nothing changed since it was stored: every event is hashed again, and the Merkle tree over the
+/// hashes must have the root of every head its origin has signed. And the log is what the writer leaves behind: gapless,
+/// causally closed, in the one form each value has. What no head covers yet is counted (``VerifyReport/unsigned``), as
+/// whoever could write to the file could have made it.
+///
+/// What cannot be told from the files: how many of the newest events and heads were cut off together, and which of two
+/// received events that did not know of each other arrived first. Peers and receipts that lie elsewhere tell the former;
+/// nobody signs the latter.
+///
+/// It only reads, and it may run while a writer appends: it fixes the last position first and reads in chunks, each a
+/// short transaction of its own. Memory is bounded by the number of origins.
+public struct Verifier: Sendable {
+    private let files: StoreFiles
+
+    /// A verifier for the store in `files`.
+    public init(_ files: StoreFiles) { self.files = files }
+
+    /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
+    ///
+    /// - Parameter progress: Called after each chunk with the last position seen and the last one there is.
+    public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
+        guard files.exists else { throw .notFound(path: files.folder) }
+        let connection = try openForReading(files.log)
+        try Schema.check(connection)
+        // Asked before the top is fixed: a writer that ends later may have left its last head behind by then.
+        let isWritten = StoreLock.owner(files) != nil
+        return try mapped { () throws(SQLiteError) in
+            var audit = LogAudit(connection: connection, isWritten: isWritten)
+            return try audit.run(progress)
+        }
+    }
+}
+
+/// One run of the verifier.
+struct LogAudit {
+    /// Events read in one transaction.
+    private static let chunk: Int64 = 2_048
+
+    let connection: Connection
+    /// Whether a writer has the store open.
+    let isWritten: Bool
+    let sha = SHA256()
+    var findings = VerifyFindings()
+    var names = NameReader()
+    var origins: [OriginProof] = []
+    /// Index into ``origins`` by the origin's ref and by its id.
+    var indexes: [Int64: Int] = [:]
+    var indexesByID: [OriginID: Int] = [:]
+    /// The origin this node writes to.
+    var own: Int?
+    /// Origins that advanced since the last own event; `nil` before the first one.
+    var advanced: Set<Int>?
+    /// What the first own event calls the node.
+    var ownName: String?
+    var erased: UInt64 = 0
+    /// What the damaged events seen so far have in common.
+    var suspects: NameSuspects?
+    private var events: UInt64 = 0
+    private var top: Int64 = 0
+
+    init(connection: Connection, isWritten: Bool) {
+        self.connection = connection
+        self.isWritten = isWritten
+    }
+
+    mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) -> VerifyReport {
+        let database = DatabaseCheck(connection: connection)
+        try attempt(.database) { audit throws(SQLiteError) in try database.schema(&audit.findings) }
+        try attempt(.database) { audit throws(SQLiteError) in try audit.begin() }
+        try attempt(.database) { audit throws(SQLiteError) in try audit.scan(progress) }
+        // After the scan: what happens to the file meanwhile is seen by at least one of the two.
+        try attempt(.database) { audit throws(SQLiteError) in try database.integrity(&audit.findings) }
+        try attempt(.origins) { audit throws(SQLiteError) in try audit.checkMeta() }
+        try attempt(.origins) { audit throws(SQLiteError) in try audit.checkOrigins() }
+        try attempt(.names) { audit throws(SQLiteError) in try audit.checkNames() }
+        try attempt(.tree) { audit throws(SQLiteError) in try audit.checkNodes() }
+        try attempt(.heads) { audit throws(SQLiteError) in try audit.checkHeads() }
+        return report
+    }
+
+    private var report: VerifyReport {
+        let signed = origins.reduce(UInt64(0)) { $0 + min($1.headSize, $1.events) }
+        return VerifyReport(
+            top: UInt64(clamping: top), events: events,
+            origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
+            unsigned: events - signed, findings: findings.listed, counts: findings.counts)
+    }
+
+    /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.
+    mutating func attempt(
+        _ check: VerifyCheck, _ body: (inout LogAudit) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        do {
+            try body(&self)
+        } catch {
+            guard error.isDamage else { throw error }
+            findings.add(check, "cannot be read any further: \(error.message)")
+        }
+    }
+
+    /// Fixes what is verified: the last position and the origins there are, as of one moment.
+    private mutating func begin() throws(SQLiteError) {
+        try connection.execute("BEGIN")
+        // Ended in any case: with what could be read the audit goes on.
+        defer { connection.rollback() }
+        top = try connection.integer("SELECT max(position) FROM event") ?? 0
+        try readOrigins()
+        if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }
+    }
+
+    // MARK: Events in position order
+
+    private mutating func scan(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) {
+        var next = Int64.min
+        var expected = Int64(1)
+        var skip = Int64(1)
+        while next <= top {
+            do {
+                let last = try readChunk(from: next, &expected)
+                skip = 1
+                guard let last, last < top else { break }
+                next = last + 1
+                progress(UInt64(clamping: last), UInt64(clamping: top))
+            } catch {
+                guard error.error.isDamage else { throw error.error }
+                let from = max(error.after, next == .min ? 0 : next - 1)
+                findings.add(.database, "events after position \(from) cannot be read: \(error.error.message)")
+                // What lies on the damaged page is lost; try behind it, in growing steps.
+                let (sum, isOver) = from.addingReportingOverflow(skip)
+                guard !isOver, sum < top else { break }
+                next = sum + 1
+                skip = skip &* 2
+            }
+        }
+        progress(UInt64(clamping: top), UInt64(clamping: top))
+    }
+
+    private struct Interrupted: Error {
+        let after: Int64
+        let error: SQLiteError
+    }
+
+    /// Reads up to ``chunk`` events from position `next`; `nil` when there are none.
+    private mutating func readChunk(from next: Int64, _ expected: inout Int64) throws(Interrupted) -> Int64? {
+        var last: Int64?
+        do throws(SQLiteError) {
+            let row = try connection.statement(AuditedRow.select)
+            defer { row.reset() }
+            try row.bind(1, next)
+            try row.bind(2, top)
+            try row.bind(3, Self.chunk)
+            while try row.step() {
+                let position = row.int64(AuditedRow.position)
+                last = position
+                events += 1
+                checkPosition(position, &expected)
+                try attempt(.events) { audit throws(SQLiteError) in try audit.check(row, at: position) }
+            }
+            return last
+        } catch {
+            throw Interrupted(after: last ?? .min, error: error)
+        }
+    }
+
+    private mutating func checkPosition(_ position: Int64, _ expected: inout Int64) {
+        if position < 1 {
+            findings.add(.positions, "there is an event at position \(position); positions begin with 1")
+            return
+        }
+        if position > expected {
+            let missing =
+                position == expected + 1
+                ? "no event at position \(expected)" : "no events at positions \(expected) to \(position - 1)"
+            findings.add(VerifyFinding(.positions, missing, position: UInt64(clamping: expected)))
+        }
+        expected = position &+ 1
+    }
+}
