@@ -13,7 +13,7 @@ extension Service {
         case "each": atomicity = .each
         case let other?: return exchange.refuse(400, "E_PARAMETER", "atomicity is whole or each, not '\(other)'")
         }
-        let batch = AppendBatch(request.body, atomicity)
+        let batch = AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived")
         guard batch.drafts.count <= EventStore.maximumBatch else {
             return exchange.refuse(StoreError.batchTooLarge(count: batch.drafts.count))
         }
@@ -71,7 +71,9 @@ private struct AppendBatch: Sendable {
     /// For each line: its number, and why it is no event; `nil` if it is the next of `drafts`.
     private var lines: [(number: Int, problem: InvalidLine?)] = []
 
-    init(_ body: [UInt8], _ atomicity: Atomicity) {
+    /// - Parameter derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
+    ///   counts once. Otherwise it gets a new one, unless it carries a `recordid`.
+    init(_ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool) {
         let parser = NativeLineParser()
         var start = 0
         var number = 0
@@ -81,7 +83,9 @@ private struct AppendBatch: Sendable {
             defer { start = end + 1 }
             guard body[start..<end].contains(where: { $0 > 0x20 }) else { continue }
             do throws(InvalidLine) {
-                drafts.append(try parser.parse(body, start..<end).draft)
+                var line = try parser.parse(body, start..<end)
+                if line.isDerivedID, line.recordID == nil, !derivesIDs { line.draft.id = nil }
+                drafts.append(line.draft)
                 lines.append((number, nil))
             } catch {
                 lines.append((number, error))
