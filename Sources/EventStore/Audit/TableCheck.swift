@@ -113,7 +113,7 @@ extension LogAudit {
     mutating func checkNodes() throws(SQLiteError) {
         let select = try connection.statement(
             """
-            SELECT origin, substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
+            SELECT substr(quote(origin), 1, 40), substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
               typeof(origin) = 'integer' AND typeof(level) = 'integer' AND typeof(number) = 'integer'
               AND level > 0 AND level % \(MerkleStore.levelStep) = 0 AND number >= 0
               AND number < coalesce((SELECT max(seq) FROM event WHERE event.origin = node.origin), 0) >> level
@@ -122,7 +122,7 @@ extension LogAudit {
         defer { select.reset() }
         while try select.step() {
             let node = "node \(select.text(2)) of level \(select.text(1))"
-            findings.add(.tree, "\(originName(select.int64(0))): \(node) covers no events here")
+            findings.add(.tree, "\(originName(select.text(0))): \(node) covers no events here")
         }
     }
 
@@ -130,7 +130,7 @@ extension LogAudit {
     mutating func checkHeads() throws(SQLiteError) {
         let select = try connection.statement(
             """
-            SELECT origin, substr(quote(size), 1, 40) FROM head WHERE NOT (
+            SELECT substr(quote(origin), 1, 40), substr(quote(size), 1, 40) FROM head WHERE NOT (
               typeof(origin) = 'integer' AND typeof(size) = 'integer' AND size > 0
               AND size <= coalesce((SELECT max(seq) FROM event WHERE event.origin = head.origin), 0)
             ) LIMIT \(VerifyReport.maximumPerCheck)
@@ -139,11 +139,12 @@ extension LogAudit {
         while try select.step() {
             findings.add(
                 .heads,
-                "\(originName(select.int64(0))): the head at \(select.text(1)) speaks of events that are not here")
+                "\(originName(select.text(0))): the head at \(select.text(1)) speaks of events that are not here")
         }
     }
 
-    private func originName(_ ref: Int64) -> String {
-        indexes[ref].map { "origin \(origins[$0].id)" } ?? "origin with the unknown ref \(ref)"
+    /// Names the origin with a ref in SQL's notation.
+    private func originName(_ ref: String) -> String {
+        Int64(ref).flatMap { indexes[$0] }.map { "origin \(origins[$0].id)" } ?? "origin with the unknown ref \(ref)"
     }
 }
