@@ -109,6 +109,27 @@ extension LogAudit {
         }
     }
 
+    /// Events with one id of which none is marked as the other's twin. A sound unique index has none, so the log is sorted
+    /// by id only when the indexes are not sound.
+    mutating func checkRepeatedIDs() throws(SQLiteError) {
+        guard findings.counts[.index] != nil || findings.counts[.database] != nil else { return }
+        // SQLite takes the other columns from the row that has the maximum.
+        let select = try connection.statement(
+            """
+            SELECT max(position), min(position), id, origin, seq FROM event NOT INDEXED
+            WHERE twin IS NULL AND position <= ? GROUP BY id HAVING count(*) > 1 LIMIT \(VerifyReport.maximumPerCheck)
+            """)
+        defer { select.reset() }
+        try select.bind(1, top)
+        while try select.step() {
+            let dot = indexes[select.int64(3)].map { Dot(origin: origins[$0].id, seq: select.uint64(4)) }
+            findings.add(
+                VerifyFinding(
+                    .twins, "has the id of the event at position \(select.int64(1)) but is not marked as its twin",
+                    position: UInt64(exactly: select.int64(0)), dot: dot, eventID: select.uuid(2).map(EventID.init)))
+        }
+    }
+
     /// Nodes that belong to no complete subtree of events in the log.
     mutating func checkNodes() throws(SQLiteError) {
         let select = try connection.statement(
