@@ -105,7 +105,8 @@ extension StoreError {
         case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
         case .locked:
             CommandFailure(
-                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain)
+                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain
+            )
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
         case .corrupt, .unknownFormat:
             CommandFailure(code: code, description, hint: "syncctl verify says more.", exitCode: .badInput)

@@ -146,26 +146,40 @@ package final class Projector {
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
 
-    // MARK: Digests
-
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(SQLiteError) in
-            var digests: [ViewDigest] = []
-            for view in target.views {
-                var sum = DigestSum()
-                try view.digest(target.store, into: &sum)
-                digests.append(sum.digest(of: type(of: view).name))
+        try mapped { () throws(SQLiteError) in try ViewDigests.read(target.store, target.views) }
+    }
+}
+
+/// Digests of all views.
+enum ViewDigests {
+    /// Of the views at `path`, in one read transaction.
+    static func read(_ files: StoreFiles, path: String) throws(StoreError) -> [ViewDigest] {
+        let source = try ProjectionSource(files)
+        let connection = try openForReading(path)
+        return try mapped { () throws(SQLiteError) in
+            try connection.transaction("BEGIN") { () throws(SQLiteError) in
+                try read(try ViewStore(connection: connection, source: source), ViewDatabase.makeViews())
             }
-            var sum = DigestSum()
-            let log = source.log
-            try target.store.rows("SELECT position, view, reason FROM quarantine") { row throws(SQLiteError) in
-                let dot = try log.dot(at: row.uint64(0))
-                sum.add(dot.description, row.text(1), row.text(2))
-            }
-            digests.append(sum.digest(of: "quarantine"))
-            return digests
         }
+    }
+
+    static func read(_ store: ViewStore, _ views: [any View]) throws(SQLiteError) -> [ViewDigest] {
+        var digests: [ViewDigest] = []
+        for view in views {
+            var sum = DigestSum()
+            try view.digest(store, into: &sum)
+            digests.append(sum.digest(of: type(of: view).name))
+        }
+        var sum = DigestSum()
+        let log = store.source.log
+        try store.rows("SELECT position, view, reason FROM quarantine") { row throws(SQLiteError) in
+            let dot = try log.dot(at: row.uint64(0))
+            sum.add(dot.description, row.text(1), row.text(2))
+        }
+        digests.append(sum.digest(of: "quarantine"))
+        return digests
     }
 }
 
