@@ -4,11 +4,11 @@ internal import EventStore
 enum ConversationsCommand: Subcommand {
     static let command = Command(
         "conversations", "Conversations, the latest active first.", group: "READ",
-        options: [.value("limit", short: "n", "N", "At most N. Default: 50.")],
+        options: [.value("last", short: "n", "N", "The N that were active last. Default: 50.")],
         examples: [.init("syncctl conversations -n 10", "the ten that were active last")])
 
     static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let limit = try context.integer("limit", in: 1...Int.max) ?? 50
+        let limit = try context.integer("last", in: 1...Int.max) ?? 50
         let views = try context.views()
         var table = TextTable([
             .left("LAST"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"), .left("TITLE"),

@@ -5,7 +5,8 @@ enum ReplayCommand: Subcommand {
     static let command = Command(
         "replay", "What was said, as native NDJSON in display order; as of a time if wanted.", group: "READ",
         options: [
-            .value("user", "UID", "This user's events."), .value("conversation", "ID", "This conversation."),
+            .value("user", short: "u", "UID", "This user's events."),
+            .value("conversation", "ID", "This conversation."),
             .flag("all", "The whole log, in position order."),
             .value("since", "TIME", "From this time on."), .value("until", "TIME", "Up to this time."),
             .value("as-of", "TIME", "Only what had happened by this time."),

@@ -9,7 +9,7 @@ enum TailCommand: Subcommand {
             .flag("follow", short: "f", "Go on as events arrive, until interrupted."),
             .value("type", "TYPE", "Only events of this type; may be repeated.", repeatable: true),
             .value("conversation", "ID", "Only this conversation."),
-            .value("user", "UID", "Only this user."),
+            .value("user", short: "u", "UID", "Only this user."),
         ],
         examples: [
             .init("syncctl tail -f", "what happens now"),
