@@ -12,6 +12,7 @@ enum Syncd {
         commands: [
             Command(
                 "", "Keeps an event-sourced chat store and replicates it with its peers.",
+                arguments: [.init("dir", "With --dev: where the store lies. Default: ./syncd-dev.", count: .optional)],
                 options: [
                     .value(
                         "config", "FILE", "The configuration, JSON5. Default: /etc/syncd/syncd.json5, if it is there."
@@ -24,7 +25,7 @@ enum Syncd {
                     .value("log-level", "LEVEL", "error, warning, info or debug."),
                     .flag(
                         "dev",
-                        "A first try: a store in ./syncd-dev (or --data-dir), its socket inside, no configuration."),
+                        "A first try: a store in DIR, its socket inside, no configuration."),
                     .flag("check-config", "Say what is wrong with the configuration, and end."),
                     .flag("print-config", "Print every value with where it comes from, and end."),
                     .flag("version", "Print the version, and end."),
@@ -57,6 +58,9 @@ enum Syncd {
         if arguments.flag("version") {
             try show("syncd \(version)\n")
             return .success
+        }
+        if let extra = arguments.positional("dir"), !arguments.flag("dev") {
+            throw CommandFailure(code: "E_USAGE", "'\(extra)' only goes with --dev", exitCode: .usage)
         }
         let settings = try Settings(arguments)
         if arguments.flag("print-config") {
