@@ -95,6 +95,7 @@ final class ConversationsView: View {
 
     /// First and last come from the timeline, which was flushed before.
     private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {
+        (row.first, row.last) = (Row().first, Row().last)
         let sql = "SELECT time, hlc FROM timeline WHERE conversation = ? ORDER BY time %, hlc % LIMIT 1"
         for order in ["ASC", "DESC"] {
             let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)

@@ -48,6 +48,9 @@ final class ProjectionSource {
 
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
 
+    /// Payload bytes after which a batch ends: memory does not grow with what people write (INV-9).
+    private static let payloadBudget = 16 << 20
+
     /// Up to `limit` events after `position`. A twin comes alone: it may take another event's place in the views.
     func batch(after position: UInt64, limit: Int) throws(StoreError) -> [ProjectedEvent] {
         try mapped { () throws(SQLiteError) in
@@ -57,10 +60,12 @@ final class ProjectionSource {
             try select.bind(1, position)
             try select.bind(2, Int64(limit))
             var events: [ProjectedEvent] = []
-            while try select.step() {
+            var bytes = 0
+            while bytes < Self.payloadBudget, try select.step() {
                 let event = try projected(select)
                 if event.twinOf != nil, !events.isEmpty { break }
                 events.append(event)
+                bytes += event.payload?.bytes.count ?? 0
                 if event.twinOf != nil { break }
             }
             return events

@@ -74,6 +74,11 @@ package final class Projector {
             try mapped { () throws(SQLiteError) in try apply(events, last.position) }
         } catch {
             // What was gathered for the failed batch must not reach the next one.
+            if case .corrupt = error, target.path == files.views {
+                // Nothing in the views is worth mending: the log has it all.
+                try beginRebuild()
+                return position
+            }
             target = try mapped { () throws(SQLiteError) in try Target(path: target.path, source: source) }
             throw error
         }
@@ -97,31 +102,35 @@ package final class Projector {
         try store.connection.transaction { () throws(SQLiteError) in
             for event in events {
                 try store.clocks.apply(event, store)
-                try apply(event, try change(for: event))
+                let (change, replaced) = try change(for: event)
+                if let replaced { try apply(replaced, .remove) }
+                try apply(event, change)
             }
             for view in target.views { try view.flush(store) }
             try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
         }
     }
 
-    /// Of all events with one id the one counts that was recorded first (D6); it may arrive last.
-    private func change(for event: ProjectedEvent) throws(SQLiteError) -> ViewChange {
-        guard let first = event.twinOf else { return .insert }
+    /// Of all events with one id the one counts that was recorded first (D6); it may arrive last, and then takes the
+    /// place of another.
+    private func change(
+        for event: ProjectedEvent
+    ) throws(SQLiteError) -> (change: ViewChange, replaced: ProjectedEvent?) {
+        guard let first = event.twinOf else { return (.insert, nil) }
         let earlier = try source.predecessors(of: event, first: first)
-        guard let counting = earlier.min(by: { $0.precedes($1) }) else { return .insert }
-        guard event.precedes(counting) else { return .shadow }
-        for view in target.views { _ = try view.apply(counting, .remove, target.store) }
-        return .insert
+        guard let counting = earlier.min(by: { $0.precedes($1) }) else { return (.insert, nil) }
+        return event.precedes(counting) ? (.insert, counting) : (.shadow, nil)
     }
 
     private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) {
         for view in target.views {
             let name = type(of: view).name
-            if event.isFromTheFuture, name != TimelineView.name, name != HistoryView.name {
-                try quarantine(event, name, "its header is of a later format")
-            } else if let reason = try view.apply(event, change, target.store) {
-                try quarantine(event, name, reason)
-            }
+            // Hidden from a view means hidden in both directions: what never went in is not taken out.
+            let isHidden = event.isFromTheFuture && name != TimelineView.name && name != HistoryView.name
+            let reason =
+                isHidden
+                ? "its header is of a later format" : try view.apply(event, change, target.store)
+            if let reason, change != .remove { try quarantine(event, name, reason) }
         }
     }
 
@@ -131,10 +140,21 @@ package final class Projector {
             .text(view), .text(reason))
     }
 
+    /// Leaves the damaged views where they are, for readers, and begins new ones beside them.
+    private func beginRebuild() throws(StoreError) {
+        target = try mapped { () throws(SQLiteError) in
+            try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
+            return try Target(path: files.newViews, source: source)
+        }
+        position = 0
+    }
+
     private func finishRebuild() throws(StoreError) {
         let source = source
         let new = target.path
-        _ = try? target.store.connection.checkpoint(truncate: true)
+        // Only what has left the WAL moves with the file.
+        let left = try mapped { () throws(SQLiteError) in try target.store.connection.checkpoint(truncate: true) }
+        guard left.wal <= left.copied else { throw .busy("somebody reads views that are being built") }
         // The file must not be open under its old name when it moves.
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: new + ".done", incarnation: incarnation)

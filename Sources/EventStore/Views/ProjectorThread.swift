@@ -35,16 +35,20 @@ package final class ProjectorThread: Sendable {
 
     /// The last position of the log that it has been told of.
     package var top: UInt64 { state.withLock { $0.top } }
-    /// The last position applied.
+    /// The last position applied; readers see it only once ``isRebuilding`` is over.
     package var applied: UInt64 { state.withLock { $0.applied } }
     /// What keeps it from applying more, if anything does.
     package var lastError: StoreError? { state.withLock { $0.lastError } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
 
-    /// Waits until everything up to `position` is applied. Returns false when that takes longer.
+    /// Waits until readers see everything up to `position`. Returns false when that takes longer, or when the thread is
+    /// told to stop.
     package func wait(for position: UInt64, milliseconds: Int) -> Bool {
-        state.wait(milliseconds: milliseconds) { $0.applied >= position ? true : nil } ?? false
+        state.wait(milliseconds: milliseconds) { state in
+            if !state.isRebuilding, state.applied >= position { return true }
+            return state.isStopping ? false : nil
+        } ?? false
     }
 
     /// Ends the thread after the batch under way.

@@ -21,6 +21,16 @@ enum ViewDatabase {
           WITHOUT ROWID;
         """
 
+    /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
+    /// whoever owns the store is about to build them.
+    static func openReader(at path: String, incarnation: String) throws(StoreError) -> Connection {
+        guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
+        guard progress(at: path, incarnation: incarnation, top: UInt64(Int64.max)) != nil else {
+            throw .busy("the views must be built anew")
+        }
+        return try openForReading(path)
+    }
+
     /// Makes empty views at `path` for the log of this incarnation.
     static func create(at path: String, incarnation: String) throws(SQLiteError) {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
@@ -50,9 +60,11 @@ enum ViewDatabase {
         return UInt64(found)
     }
 
-    /// Puts complete views at `new` in the place of those at `path`. Readers keep the old file until they look again.
+    /// Puts complete views at `new` in the place of those at `path`. Readers keep the old file until they look again. The
+    /// old name goes first: nobody may open the old file while its WAL is taken away, or find the new one beside the WAL
+    /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
-        for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
         guard rename(new, path) == 0 else { throw .io("\(path): \(String(cString: strerror(errno)))") }
         try SmallFile.syncFolder(of: path)
     }

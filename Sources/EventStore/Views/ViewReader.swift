@@ -7,18 +7,18 @@ internal import Glibc
 package final class ViewReader {
     package let log: LogReader
     private let path: String
+    private let incarnation: String
     private var connection: Connection
     private var inode: UInt64
     private let temporaryFolder: String?
-    private static let page = 500
 
     /// Reads the views of `files`.
     package init(_ files: StoreFiles) throws(StoreError) {
         log = try LogReader(files)
+        incarnation = try log.meta("incarnation") ?? ""
         path = files.views
-        guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
-        connection = try openForReading(path)
         inode = Self.inode(path)
+        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
         temporaryFolder = nil
     }
 
@@ -30,6 +30,7 @@ package final class ViewReader {
         temporaryFolder = folder
         path = folder + "/views.db"
         log = try LogReader(files)
+        incarnation = try log.meta("incarnation") ?? ""
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path)
         inode = Self.inode(path)
@@ -47,12 +48,12 @@ package final class ViewReader {
     }
 
     /// Runs `body` in one read transaction, on the views that are in place now.
-    private func reading<Result>(
+    func reading<Result>(
         _ body: (Connection) throws(SQLiteError) -> Result
     ) throws(StoreError) -> Result {
         let current = Self.inode(path)
         if current != inode, current != 0 {
-            connection = try openForReading(path)
+            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
             inode = current
         }
         return try mapped { () throws(SQLiteError) in
@@ -74,146 +75,6 @@ package final class ViewReader {
         }
     }
 
-    /// Calls `body` with a user's events in display order until it returns false. Returns false if nobody has that id.
-    @discardableResult
-    package func history(
-        user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
-    ) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(user) else { return false }
-        return try entries(OrderedTable(table: "history", column: "user", owner: ref), query, body)
-    }
-
-    /// Calls `body` with a conversation's events in display order until it returns false.
-    @discardableResult
-    package func conversation(
-        _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
-    ) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(id) else { return false }
-        return try entries(OrderedTable(table: "timeline", column: "conversation", owner: ref), query, body)
-    }
-
-    private struct OrderedTable {
-        let table: String
-        let column: String
-        let owner: Int64
-    }
-
-    private struct Key {
-        let time: Int64
-        let hlc: UInt64
-        let position: UInt64
-    }
-
-    private func entries(
-        _ table: OrderedTable, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
-    ) throws(StoreError) -> Bool {
-        var cursor: Key?
-        if let after = query.after {
-            cursor = Key(time: after.time, hlc: after.hlc.rawValue, position: 0)
-        }
-        let isBackward = if case .last = query.limit { true } else { false }
-        var left =
-            switch query.limit {
-            case .all: Int.max
-            case .first(let count), .last(let count): count
-            }
-        var found = false
-        var tail: [TimelineEntry] = []
-        while left > 0 {
-            let keys = try page(table, query, cursor, isBackward)
-            guard let last = keys.last else { break }
-            for entry in try resolve(keys, isBackward) where matches(entry, query) {
-                guard left > 0 else { break }
-                left -= 1
-                found = true
-                if isBackward {
-                    tail.append(entry)
-                } else if !body(entry) {
-                    return true
-                }
-            }
-            cursor = last
-        }
-        for entry in tail.reversed() where !body(entry) { return true }
-        return found
-    }
-
-    private func matches(_ entry: TimelineEntry, _ query: TimelineQuery) -> Bool {
-        if let after = query.after, entry.stored.event.header.displayKey <= after { return false }
-        if let knownAt = query.knownAt, entry.stored.position > knownAt { return false }
-        return query.types.isEmpty || query.types.contains(entry.stored.event.header.type)
-    }
-
-    /// The next rows in table order, whole groups of equal (time, hlc) only, so that they can be put in display order.
-    private func page(
-        _ table: OrderedTable, _ query: TimelineQuery, _ cursor: Key?, _ isBackward: Bool
-    ) throws(StoreError) -> [Key] {
-        let (comparison, order) = isBackward ? ("<", "DESC") : (">", "ASC")
-        let start = isBackward ? (Int64.max, Int64.max, Int64.max) : (Int64.min, Int64.min, Int64.min)
-        return try reading { connection throws(SQLiteError) in
-            func keys(_ select: Statement) throws(SQLiteError) -> [Key] {
-                var keys: [Key] = []
-                while try select.step() {
-                    keys.append(Key(time: select.int64(0), hlc: select.uint64(1), position: select.uint64(2)))
-                }
-                select.reset()
-                return keys
-            }
-            let select = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
-                ORDER BY time \(order), hlc \(order), position \(order) LIMIT \(Self.page)
-                """)
-            try select.bind(1, table.owner)
-            try select.bind(2, cursor?.time ?? start.0)
-            try select.bind(3, cursor.map { Int64(bitPattern: $0.hlc) } ?? start.1)
-            try select.bind(4, cursor.map { Int64(bitPattern: $0.position) } ?? start.2)
-            try select.bind(5, query.since ?? Int64.min)
-            try select.bind(6, query.until ?? Int64.max)
-            var rows = try keys(select)
-            guard rows.count == Self.page, let last = rows.last else { return rows }
-            let rest = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position \(comparison) ?
-                ORDER BY position \(order)
-                """)
-            try rest.bind(1, table.owner)
-            try rest.bind(2, last.time)
-            try rest.bind(3, last.hlc)
-            try rest.bind(4, last.position)
-            rows += try keys(rest)
-            return rows
-        }
-    }
-
-    private func resolve(_ keys: [Key], _ isBackward: Bool) throws(StoreError) -> [TimelineEntry] {
-        var events: [StoredEvent] = []
-        events.reserveCapacity(keys.count)
-        for key in keys {
-            guard let event = try log.event(at: key.position) else {
-                throw .corrupt("the views name event \(key.position), which the log does not have")
-            }
-            events.append(event)
-        }
-        events.sort { a, b in
-            let (a, b) = (a.event.header.displayKey, b.event.header.displayKey)
-            return isBackward ? b < a : a < b
-        }
-        return try reading { connection throws(SQLiteError) in
-            var entries: [TimelineEntry] = []
-            for event in events {
-                let state = event.event.isMessage ? try MessagesView.load(event.event.header.id, connection) : nil
-                entries.append(
-                    TimelineEntry(
-                        stored: event, edited: state?.edit?.text, edits: Int(state?.edits ?? 0),
-                        isRetracted: state?.retraction != nil))
-            }
-            return entries
-        }
-    }
-
     // MARK: Conversations
 
     /// Conversations, the latest active first; continues after `after`.
@@ -223,7 +84,8 @@ package final class ViewReader {
         let rows = try reading { connection throws(SQLiteError) in
             let select = try connection.statement(
                 """
-                SELECT \(Self.summaryColumns) FROM conversation WHERE (last_time, last_hlc, conversation) < (?, ?, ?)
+                SELECT \(Self.summaryColumns) FROM conversation
+                WHERE (last_time, last_hlc, conversation) < (?, ?, ?) AND events > 0
                 ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
                 """)
             try select.bind(1, after?.lastTime ?? Int64.max)
