@@ -1,6 +1,8 @@
 /// One row for each conversation: what it is called, how much was said, when first and last.
 final class ConversationsView: View {
     static let name = "conversations"
+    /// It counts what the timeline shows.
+    static let takesLaterFormats = true
     static let tables = """
         CREATE TABLE conversation(
           conversation INTEGER PRIMARY KEY,
@@ -41,7 +43,7 @@ final class ConversationsView: View {
         var row =
             try touched[conversation].orLoad { () throws(SQLiteError) in try load(conversation, store) } ?? Row()
         row.events += change.amount
-        if event.isMessage { row.messages += change.amount }
+        if event.isMessage, !event.isFromTheFuture { row.messages += change.amount }
         switch change {
         case .insert:
             let key = (time: event.key.time, hlc: event.key.hlc.rawValue)
@@ -56,6 +58,7 @@ final class ConversationsView: View {
     }
 
     private func register(_ event: ProjectedEvent, _ row: inout Row) -> String? {
+        if event.isFromTheFuture { return "its header is of a later format" }
         guard let payload = event.payload else { return nil }
         let stamp = Stamp(event.key)
         switch event.type {

@@ -43,9 +43,11 @@ package final class Projector {
         self.incarnation = incarnation
         let top = try source.log.top()
         let usual = path ?? files.views
-        if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top) {
+        if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),
+            let usable = try Self.usable(usual, source)
+        {
             position = found
-            target = try mapped { () throws(SQLiteError) in try Target(path: usual, source: source) }
+            target = usable
         } else {
             let new = path ?? files.newViews
             position = 0
@@ -53,6 +55,17 @@ package final class Projector {
                 try ViewDatabase.create(at: new, incarnation: incarnation)
                 return try Target(path: new, source: source)
             }
+        }
+    }
+
+    /// The views at `path`; `nil` if they turn out to be damaged.
+    private static func usable(_ path: String, _ source: ProjectionSource) throws(StoreError) -> Target? {
+        do {
+            return try Target(path: path, source: source)
+        } catch  where error.isCorrupt {
+            return nil
+        } catch {
+            throw StoreError(error)
         }
     }
 
@@ -124,13 +137,13 @@ package final class Projector {
 
     private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) {
         for view in target.views {
-            let name = type(of: view).name
+            let kind = type(of: view)
             // Hidden from a view means hidden in both directions: what never went in is not taken out.
-            let isHidden = event.isFromTheFuture && name != TimelineView.name && name != HistoryView.name
+            let isHidden = event.isFromTheFuture && !kind.takesLaterFormats
             let reason =
                 isHidden
                 ? "its header is of a later format" : try view.apply(event, change, target.store)
-            if let reason, change != .remove { try quarantine(event, name, reason) }
+            if let reason, change != .remove { try quarantine(event, kind.name, reason) }
         }
     }
 

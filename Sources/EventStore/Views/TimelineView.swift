@@ -2,6 +2,7 @@
 /// different origins can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
+    static let takesLaterFormats = true
     static let tables = """
         CREATE TABLE timeline(
           conversation INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
@@ -25,6 +26,7 @@ final class TimelineView: View {
 /// Every event of a user, in display order.
 final class HistoryView: View {
     static let name = "history"
+    static let takesLaterFormats = true
     static let tables = """
         CREATE TABLE history(
           user INTEGER, time INTEGER, hlc INTEGER, position INTEGER,

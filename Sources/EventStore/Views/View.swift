@@ -9,6 +9,10 @@ protocol View: AnyObject {
     /// Its tables.
     static var tables: String { get }
 
+    /// Whether it takes in events whose header is of a later format: it then reads from them only what every format
+    /// has, where they stand in time and in which conversation. From other views they are hidden (D13).
+    static var takesLaterFormats: Bool { get }
+
     /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String?
 
@@ -20,6 +24,8 @@ protocol View: AnyObject {
 }
 
 extension View {
+    static var takesLaterFormats: Bool { false }
+
     func flush(_ store: ViewStore) throws(SQLiteError) {}
 }
 

@@ -107,8 +107,9 @@ struct ArrivalOrderTests {
             let digests = try projector.digests()
             let found = (digests, try answers(folder))
             if let expected {
-                #expect(found.0 == expected.digests, "order \(index)")
-                #expect(found.1 == expected.answers, "order \(index)")
+                for (mine, first) in zip(found.0, expected.digests) { #expect(mine == first, "order \(index)") }
+                for (mine, first) in zip(found.1, expected.answers) { #expect(mine == first, "order \(index)") }
+                #expect(found.1.count == expected.answers.count)
             } else {
                 expected = found
                 #expect(digests.allSatisfy { $0.rows > 0 })
