@@ -105,7 +105,8 @@ public final class EventStore: Sendable {
 
     /// A verifier that knows what is stored now. Blocks for the writer.
     package func makeVerifierBlocking() throws(StoreError) -> IngestVerifier {
-        IngestVerifier(state: try snapshotBlocking(), own: identity.origin)
+        let signer = signer
+        return IngestVerifier(state: try snapshotBlocking(), own: identity.origin) { signer.size }
     }
 
     /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.
