@@ -48,7 +48,9 @@ enum Syncctl {
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
         // Swift repairs malformed arguments silently; a record must not.
         for index in 1..<max(Int(CommandLine.argc), 1) {
-            guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else { continue }
+            guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else {
+                continue
+            }
             throw CommandFailure(code: "E_UTF8", "argument \(index) is not UTF-8", exitCode: .usage)
         }
         if words == ["--version"] || words == ["version"] {

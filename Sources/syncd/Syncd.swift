@@ -12,7 +12,9 @@ enum Syncd {
         commands: [
             Command(
                 "", "Keeps an event-sourced chat store and replicates it with its peers.",
-                arguments: [.init("dir", "With --dev: where the store lies. Default: ./syncd-dev.", count: .optional)],
+                arguments: [
+                    .init("dir", "With --dev: where the store lies. Default: ./syncd-dev.", count: .optional)
+                ],
                 options: [
                     .value(
                         "config", "FILE", "The configuration, JSON5. Default: /etc/syncd/syncd.json5, if it is there."

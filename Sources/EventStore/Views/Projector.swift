@@ -8,6 +8,9 @@ package final class Projector {
     private var target: Target
     /// The last position applied.
     package private(set) var position: UInt64
+    /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
+    /// log has gone on since.
+    private let goal: UInt64
 
     /// A file of views under work.
     private struct Target {
@@ -42,6 +45,7 @@ package final class Projector {
         let incarnation = try source.log.meta("incarnation") ?? ""
         self.incarnation = incarnation
         let top = try source.log.top()
+        goal = top
         let usual = path ?? files.views
         if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),
             let usable = try Self.usable(usual, source)
@@ -96,6 +100,7 @@ package final class Projector {
             throw error
         }
         position = last.position
+        if isRebuilding, position >= goal { try finishRebuild() }
         if target.store.connection.walPages >= 1_000 { _ = try? target.store.connection.checkpoint() }
         return position
     }
