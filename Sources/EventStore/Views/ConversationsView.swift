@@ -22,8 +22,8 @@ final class ConversationsView: View {
         var category: Register<String>?
         /// Who started it: the earliest `conversation.started` counts.
         var start: Register<Int64>?
-        var first = (time: Int64.max, hlc: UInt64.max)
-        var last = (time: Int64.min, hlc: UInt64.min)
+        var first = (time: Int64.max, hlc: Int64.max)
+        var last = (time: Int64.min, hlc: Int64.min)
         var mustRecount = false
     }
 
@@ -46,7 +46,7 @@ final class ConversationsView: View {
         if event.isMessage, !event.isFromTheFuture { row.messages += change.amount }
         switch change {
         case .insert:
-            let key = (time: event.key.time, hlc: event.key.hlc.rawValue)
+            let key = (time: event.key.time, hlc: event.key.hlc.ordered)
             if key < row.first { row.first = key }
             if key > row.last { row.last = key }
         case .remove: row.mustRecount = true
@@ -103,7 +103,7 @@ final class ConversationsView: View {
         for order in ["ASC", "DESC"] {
             let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
             try store.rows(statement, .integer(conversation)) { found in
-                let key = (time: found.int64(0), hlc: found.uint64(1))
+                let key = (time: found.int64(0), hlc: found.int64(1))
                 if order == "ASC" { row.first = key } else { row.last = key }
             }
         }
@@ -124,7 +124,7 @@ final class ConversationsView: View {
             title: select.stamp(3).map { Register(value: select.text(2), stamp: $0) },
             category: select.stamp(5).map { Register(value: select.text(4), stamp: $0) },
             start: select.stamp(7).map { Register(value: select.int64(6), stamp: $0) },
-            first: (select.int64(8), select.uint64(9)), last: (select.int64(10), select.uint64(11)))
+            first: (select.int64(8), select.int64(9)), last: (select.int64(10), select.int64(11)))
     }
 
     private func save(_ conversation: Int64, _ row: Row, _ store: ViewStore) throws(SQLiteError) {
@@ -133,8 +133,8 @@ final class ConversationsView: View {
             .integer(row.events), .integer(row.messages), .optional(row.title?.value),
             .optional(row.title?.stamp), .optional(row.category?.value), .optional(row.category?.stamp),
             row.start.map { .integer($0.value) } ?? .null, .optional(row.start?.stamp), .integer(row.first.time),
-            .integer(Int64(bitPattern: row.first.hlc)), .integer(row.last.time),
-            .integer(Int64(bitPattern: row.last.hlc)))
+            .integer(row.first.hlc), .integer(row.last.time),
+            .integer(row.last.hlc))
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

@@ -10,7 +10,7 @@ package final class Projector {
     package private(set) var position: UInt64
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
     /// log has gone on since.
-    private let goal: UInt64
+    private var goal: UInt64
 
     /// A file of views under work.
     private struct Target {
@@ -164,7 +164,7 @@ package final class Projector {
             try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
             return try Target(path: files.newViews, source: source)
         }
-        position = 0
+        (position, goal) = (0, try source.log.top())
     }
 
     private func finishRebuild() throws(StoreError) {

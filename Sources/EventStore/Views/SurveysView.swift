@@ -47,7 +47,7 @@ final class SurveysView: View {
                     DELETE FROM survey_answer
                     WHERE survey = ? AND question = ? AND time = ? AND hlc = ? AND position = ? AND value = ?
                     """, .text(survey), .text(question), .integer(event.key.time),
-                    .integer(Int64(bitPattern: event.key.hlc.rawValue)),
+                    .integer(event.key.hlc.ordered),
                     .integer(Int64(bitPattern: event.position)), .text(value))
             }
         }
@@ -73,7 +73,7 @@ final class SurveysView: View {
             try store.run(
                 "INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)", .text(answer.count.survey.text),
                 .text(answer.count.question.text), .integer(event.key.time),
-                .integer(Int64(bitPattern: event.key.hlc.rawValue)), .integer(Int64(bitPattern: event.position)),
+                .integer(event.key.hlc.ordered), .integer(Int64(bitPattern: event.position)),
                 .integer(event.user), .text(answer.count.value.text))
         }
         for count in counts.keys.sorted() {

@@ -51,7 +51,7 @@ package struct ConversationSummary: Hashable, Sendable {
     /// Display time of the first and the last event, Unix milliseconds.
     package let firstTime: Int64
     package let lastTime: Int64
-    let lastHLC: UInt64
+    let lastHLC: Int64
     let ref: Int64
 }
 

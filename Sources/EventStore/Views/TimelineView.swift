@@ -52,7 +52,7 @@ struct OrderedRows {
     private struct Row: Comparable {
         let owner: Int64
         let time: Int64
-        let hlc: UInt64
+        let hlc: Int64
         let position: UInt64
 
         static func < (a: Row, b: Row) -> Bool {
@@ -75,12 +75,12 @@ struct OrderedRows {
         switch change {
         case .insert:
             gathered.append(
-                Row(owner: owner, time: event.key.time, hlc: event.key.hlc.rawValue, position: event.position))
+                Row(owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position))
         case .shadow: break
         case .remove:
             try store.run(
                 "DELETE FROM \(table) WHERE \(column) = ? AND time = ? AND hlc = ? AND position = ?", .integer(owner),
-                .integer(event.key.time), .integer(Int64(bitPattern: event.key.hlc.rawValue)),
+                .integer(event.key.time), .integer(event.key.hlc.ordered),
                 .integer(Int64(bitPattern: event.position)))
         }
     }

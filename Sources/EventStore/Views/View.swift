@@ -124,6 +124,13 @@ extension Optional {
     }
 }
 
+extension HybridTime {
+    /// A signed integer in the order of the stamps: SQLite has no unsigned ones, and a peer's clock may be anywhere.
+    var ordered: Int64 { Int64(bitPattern: rawValue ^ 1 << 63) }
+
+    init(ordered: Int64) { self.init(rawValue: UInt64(bitPattern: ordered) ^ 1 << 63) }
+}
+
 extension Statement {
     func stamp(_ column: Int) -> Stamp? { Stamp(bytes(column)) }
 }

@@ -32,7 +32,8 @@ extension ViewReader {
     /// A row: an event and the part of its display key that the table knows.
     private struct Key {
         let time: Int64
-        let hlc: UInt64
+        /// ``HybridTime/ordered``.
+        let hlc: Int64
         let position: UInt64
 
         func isTied(with other: Key) -> Bool { time == other.time && hlc == other.hlc }
@@ -51,7 +52,7 @@ extension ViewReader {
         if case .last(let count) = query.limit, count > 0 {
             start = try seek(table, query, types, last: count)
         }
-        var cursor = (start ?? query.after).map { Key(time: $0.time, hlc: $0.hlc.rawValue, position: 0) }
+        var cursor = (start ?? query.after).map { Key(time: $0.time, hlc: $0.hlc.ordered, position: 0) }
         var found = false
         while left > 0 {
             let keys = try page(table, query, cursor, isBackward: false)
@@ -115,7 +116,7 @@ extension ViewReader {
             }
             if let types, !types.contains(select.int64(0)) { return nil }
             let dot = Dot(origin: try log.names.origin(select.int64(1), on: log.connection), seq: select.uint64(2))
-            let display = DisplayKey(time: key.time, hlc: HybridTime(rawValue: key.hlc), dot: dot)
+            let display = DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
             if let after = query.after, display <= after { return nil }
             return display
         }
@@ -131,7 +132,7 @@ extension ViewReader {
             func keys(_ select: Statement) throws(SQLiteError) -> [Key] {
                 var keys: [Key] = []
                 while try select.step() {
-                    keys.append(Key(time: select.int64(0), hlc: select.uint64(1), position: select.uint64(2)))
+                    keys.append(Key(time: select.int64(0), hlc: select.int64(1), position: select.uint64(2)))
                 }
                 select.reset()
                 return keys
@@ -144,7 +145,7 @@ extension ViewReader {
                 """)
             try select.bind(1, table.owner)
             try select.bind(2, cursor?.time ?? start.0)
-            try select.bind(3, cursor.map { Int64(bitPattern: $0.hlc) } ?? start.1)
+            try select.bind(3, cursor?.hlc ?? start.1)
             try select.bind(4, cursor.map { Int64(bitPattern: $0.position) } ?? start.2)
             try select.bind(5, query.since ?? Int64.min)
             try select.bind(6, query.until ?? Int64.max)

@@ -89,7 +89,7 @@ package final class ViewReader {
                 ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
                 """)
             try select.bind(1, after?.lastTime ?? Int64.max)
-            try select.bind(2, after.map { Int64(bitPattern: $0.lastHLC) } ?? Int64.max)
+            try select.bind(2, after?.lastHLC ?? Int64.max)
             try select.bind(3, after?.ref ?? Int64.max)
             try select.bind(4, Int64(limit))
             return try Self.summaries(select)
@@ -137,7 +137,7 @@ package final class ViewReader {
         let messages: UInt64
         let first: Int64
         let last: Int64
-        let lastHLC: UInt64
+        let lastHLC: Int64
     }
 
     private static func summaries(_ select: Statement) throws(SQLiteError) -> [SummaryRow] {
@@ -149,7 +149,7 @@ package final class ViewReader {
                     category: select.isNull(2) ? nil : select.text(2),
                     starter: select.isNull(3) ? nil : select.int64(3),
                     events: select.uint64(4), messages: select.uint64(5), first: select.int64(6),
-                    last: select.int64(7), lastHLC: select.uint64(8)))
+                    last: select.int64(7), lastHLC: select.int64(8)))
         }
         select.reset()
         return rows
