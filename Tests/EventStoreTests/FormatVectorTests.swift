@@ -20,15 +20,19 @@ struct FormatVectorTests {
         self.values = values
     }
 
-    private func bytes(_ name: String) throws -> [UInt8] { try #require(hexBytes(try #require(values[name]))) }
+    private func bytes(_ name: String) throws -> [UInt8] {
+        let text = try #require(values[name])
+        return try #require(hexBytes(text))
+    }
 
     @Test("The canonical header, in both directions")
     func header() throws {
         let origin = try #require(OriginID(text: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"))
         let other = try #require(OriginID(text: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"))
+        let id = try #require(EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
         let header = EventHeader(
             dot: Dot(origin: origin, seq: 2), hlc: HybridTime(milliseconds: 1_785_549_735_120, counter: 3),
-            time: 1_785_549_700_000, id: try #require(EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f")),
+            time: 1_785_549_700_000, id: id,
             type: "message.posted", conversation: "c-88", user: "u-1029", author: "medibot",
             cause: EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e00"),
             dependencies: [Dot(origin: other, seq: 7)], version: 2)
@@ -39,7 +43,8 @@ struct FormatVectorTests {
     @Test("Payload digest, leaf and roots")
     func hashes() throws {
         let sha = SHA256()
-        let salt = try #require(UUIDBits(bytes: try bytes("salt")))
+        let saltBytes = try bytes("salt")
+        let salt = try #require(UUIDBits(bytes: saltBytes))
         let digest = sha.payloadDigest(salt: salt, payload: try bytes("payload"))
         #expect(digest.description == values["payload_digest"])
         #expect(sha.leaf(header: try bytes("header"), payloadDigest: digest).description == values["leaf"])
@@ -61,9 +66,11 @@ struct FormatVectorTests {
         let key = try #require(SigningKey(pem: Array(pem.utf8)))
         #expect(key.publicKey.rawBytes == (try bytes("public_key")))
         #expect(key.publicKey.nodeID.description == values["node_id"])
-        let root = try #require(Digest(bytes: try bytes("root3")))
+        let rootBytes = try bytes("root3")
+        let root = try #require(Digest(bytes: rootBytes))
+        let origin = try #require(OriginID(text: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"))
         let head = TreeHead(
-            origin: try #require(OriginID(text: "1b4e28ba-2fa1-11d2-883f-0016d3cca427")), size: 3, root: root,
+            origin: origin, size: 3, root: root,
             hlc: HybridTime(milliseconds: 1_785_549_735_120, counter: 3))
         #expect(Array(head.checkpointText.utf8) == (try bytes("checkpoint")))
         let signed = SignedHead(signing: head, with: key)
