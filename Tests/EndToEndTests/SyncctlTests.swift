@@ -18,7 +18,8 @@ struct SyncctlTests {
         #expect(Syncctl.table.contradictions() == [])
         for command in Syncctl.table.commands {
             #expect(!command.examples.isEmpty, "\(command.name)")
-            let help = try Programs.syncctl("/nowhere", command.name.split(separator: " ").map(String.init) + ["--help"])
+            let help = try Programs.syncctl(
+                "/nowhere", command.name.split(separator: " ").map(String.init) + ["--help"])
             #expect(help.code == 0 && help.output.contains("Examples:"), "\(command.name)")
         }
     }
@@ -38,7 +39,9 @@ struct SyncctlTests {
         #expect(first.output == "5 lines: 2 appended, 0 already there, 3 rejected\n")
         for number in [2, 3, 5] { #expect(first.errors.contains("line \(number):")) }
         let again = try Programs.syncctl(store, ["import", "-", "--json"], input: lines)
-        #expect(again.code == 4 && again.lines.last?["already"] as? Int == 2 && again.lines.last?["appended"] as? Int == 0)
+        #expect(
+            again.code == 4 && again.lines.last?["already"] as? Int == 2 && again.lines.last?["appended"] as? Int == 0
+        )
         #expect(try Programs.syncctl(store, ["import", "/no/such/file"]).code == 66)
         #expect(try Programs.syncctl(store, ["import", "-"], input: "nonsense\n").code == 65)
     }
@@ -46,7 +49,9 @@ struct SyncctlTests {
     @Test("Bad input is named, and nothing of it is stored")
     func badInput() throws {
         let store = try makeStore()
-        func append(_ arguments: String...) throws -> Programs.Result { try Programs.syncctl(store, ["append"] + arguments) }
+        func append(_ arguments: String...) throws -> Programs.Result {
+            try Programs.syncctl(store, ["append"] + arguments)
+        }
         let long = String(repeating: "가", count: 3_414)
         #expect(try append("-u", "u", "--conversation", long, "--text", "x").errors.contains("E_IDENTIFIER"))
         #expect(try append("-u", "u", "--data", "{").errors.contains("E_PAYLOAD_JSON"))
@@ -66,15 +71,21 @@ struct SyncctlTests {
     func roundTrip() throws {
         let (one, other) = (try makeStore(), try makeStore())
         _ = try Programs.syncctl(
-            one, ["append", "-u", "u-1", "--conversation", "c-1", "--time", "2026-08-01 09:00 UTC", "--text", "한글 😀 \"따옴표\""])
-        _ = try Programs.syncctl(one, ["append", "-u", "u-2", "--author", "bot", "--type", "bot.replied", "--text", "답"])
+            one,
+            [
+                "append", "-u", "u-1", "--conversation", "c-1", "--time", "2026-08-01 09:00 UTC", "--text",
+                "한글 😀 \"따옴표\"",
+            ])
+        _ = try Programs.syncctl(
+            one, ["append", "-u", "u-2", "--author", "bot", "--type", "bot.replied", "--text", "답"])
         let exported = try Programs.syncctl(one, ["export"]).output
         #expect(try Programs.syncctl(other, ["import", "-"], input: exported).code == 0)
         func essence(_ store: String) throws -> [String] {
             try Programs.syncctl(store, ["export"]).lines.compactMap { line in
                 guard line["type"] as? String != "origin.started" else { return nil }
                 let data = line["data"] as? [String: Any]
-                return "\(line["id"] ?? "") \(line["time"] ?? "") \(line["user"] ?? "") \(line["author"] ?? "") \(data?["text"] ?? "")"
+                return
+                    "\(line["id"] ?? "") \(line["time"] ?? "") \(line["user"] ?? "") \(line["author"] ?? "") \(data?["text"] ?? "")"
             }
         }
         #expect(try essence(one) == essence(other))

@@ -1,8 +1,6 @@
 /// One row for each conversation: what it is called, how much was said, when first and last.
 final class ConversationsView: View {
     static let name = "conversations"
-    /// It counts what the timeline shows.
-    static let takesLaterFormats = true
     static let tables = """
         CREATE TABLE conversation(
           conversation INTEGER PRIMARY KEY,
@@ -40,10 +38,11 @@ final class ConversationsView: View {
             return event.type == EventType.conversationStarted || event.type == EventType.conversationRenamed
                 ? "\(event.type) without a conversation" : nil
         }
+        if let refusal = Self.refusal(event) { return refusal }
         var row =
             try touched[conversation].orLoad { () throws(SQLiteError) in try load(conversation, store) } ?? Row()
         row.events += change.amount
-        if event.isMessage, !event.isFromTheFuture { row.messages += change.amount }
+        if event.isMessage { row.messages += change.amount }
         switch change {
         case .insert:
             let key = (time: event.key.time, hlc: event.key.hlc.ordered)
@@ -52,31 +51,40 @@ final class ConversationsView: View {
         case .remove: row.mustRecount = true
         case .shadow: break
         }
-        let refusal = change.amount < 0 ? nil : register(event, &row)
+        if change != .remove { register(event, &row) }
         touched[conversation] = row
-        return refusal
+        return nil
     }
 
-    private func register(_ event: ProjectedEvent, _ row: inout Row) -> String? {
-        if event.isFromTheFuture { return "its header is of a later format" }
+    /// Why the payload cannot be read, if so. Such an event does not count here at all.
+    private static func refusal(_ event: ProjectedEvent) -> String? {
         guard let payload = event.payload else { return nil }
-        let stamp = Stamp(event.key)
         switch event.type {
         case EventType.conversationStarted:
             for name in ["title", "category"] {
                 if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
             }
+        case EventType.conversationRenamed:
+            if payload.string("title") == nil { return "title is missing or not text" }
+        default: break
+        }
+        return nil
+    }
+
+    private func register(_ event: ProjectedEvent, _ row: inout Row) {
+        guard let payload = event.payload else { return }
+        let stamp = Stamp(event.key)
+        switch event.type {
+        case EventType.conversationStarted:
             if let title = payload.string("title") { write(&row.title, title, stamp) }
             if let category = payload.string("category") { write(&row.category, category, stamp) }
             if row.start.map({ stamp < $0.stamp }) ?? true {
                 row.start = Register(value: event.author, stamp: stamp)
             }
         case EventType.conversationRenamed:
-            guard let title = payload.string("title") else { return "title is missing or not text" }
-            write(&row.title, title, stamp)
+            if let title = payload.string("title") { write(&row.title, title, stamp) }
         default: break
         }
-        return nil
     }
 
     private func write(_ register: inout Register<String>?, _ value: String, _ stamp: Stamp) {
@@ -87,6 +95,8 @@ final class ConversationsView: View {
         for conversation in touched.keys.sorted() {
             guard var row = touched[conversation] else { continue }
             if row.mustRecount { try recount(conversation, &row, store) }
+            // A row without events is only what twins that do not count have said of the conversation.
+            if row.events == 0 { (row.first, row.last) = Self.never }
             guard row.events > 0 || row.title != nil || row.category != nil || row.start != nil else {
                 try store.run("DELETE FROM conversation WHERE conversation = ?", .integer(conversation))
                 continue
@@ -96,10 +106,15 @@ final class ConversationsView: View {
         touched.removeAll(keepingCapacity: true)
     }
 
-    /// First and last come from the timeline, which was flushed before.
+    private static let never = (first: (time: Int64.max, hlc: Int64.max), last: (time: Int64.min, hlc: Int64.min))
+
+    /// First and last come from the timeline, which was flushed before; it also has what this view refused.
     private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {
-        (row.first, row.last) = (Row().first, Row().last)
-        let sql = "SELECT time, hlc FROM timeline WHERE conversation = ? ORDER BY time %, hlc % LIMIT 1"
+        (row.first, row.last) = Self.never
+        let sql =
+            "SELECT time, hlc FROM timeline WHERE conversation = ? AND NOT EXISTS"
+            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position AND view = '\(Self.name)')"
+            + " ORDER BY time %, hlc % LIMIT 1"
         for order in ["ASC", "DESC"] {
             let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
             try store.rows(statement, .integer(conversation)) { found in

@@ -45,11 +45,10 @@ enum EventType {
 /// Reads the log for the projector.
 final class ProjectionSource {
     let log: LogReader
+    /// Payloads held at once; INV-9.
+    private static let batchBytes = 64 << 20
 
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
-
-    /// Payload bytes after which a batch ends: memory does not grow with what people write (INV-9).
-    private static let payloadBudget = 16 << 20
 
     /// Up to `limit` events after `position`. A twin comes alone: it may take another event's place in the views.
     func batch(after position: UInt64, limit: Int) throws(StoreError) -> [ProjectedEvent] {
@@ -61,11 +60,11 @@ final class ProjectionSource {
             try select.bind(2, Int64(limit))
             var events: [ProjectedEvent] = []
             var bytes = 0
-            while bytes < Self.payloadBudget, try select.step() {
+            while bytes < Self.batchBytes, try select.step() {
                 let event = try projected(select)
+                bytes += event.payload?.bytes.count ?? 0
                 if event.twinOf != nil, !events.isEmpty { break }
                 events.append(event)
-                bytes += event.payload?.bytes.count ?? 0
                 if event.twinOf != nil { break }
             }
             return events

@@ -54,10 +54,17 @@ package final class Projector {
             target = usable
         } else {
             let new = path ?? files.newViews
-            position = 0
-            target = try mapped { () throws(SQLiteError) in
-                try ViewDatabase.create(at: new, incarnation: incarnation)
-                return try Target(path: new, source: source)
+            if let found = ViewDatabase.progress(at: new, incarnation: incarnation, top: top),
+                let begun = try Self.usable(new, source)
+            {
+                position = found
+                target = begun
+            } else {
+                position = 0
+                target = try mapped { () throws(SQLiteError) in
+                    try ViewDatabase.create(at: new, incarnation: incarnation)
+                    return try Target(path: new, source: source)
+                }
             }
         }
     }
@@ -92,7 +99,7 @@ package final class Projector {
         } catch {
             // What was gathered for the failed batch must not reach the next one.
             if case .corrupt = error, target.path == files.views {
-                // Nothing in the views is worth mending: the log has it all.
+                // The log has it all. If it is the log that is damaged, new views fail in the same place and say so.
                 try beginRebuild()
                 return position
             }
@@ -150,6 +157,12 @@ package final class Projector {
                 ? "its header is of a later format" : try view.apply(event, change, target.store)
             if let reason, change != .remove { try quarantine(event, kind.name, reason) }
         }
+    }
+
+    /// An event whose header has unknown fields is listed, and not interpreted.
+    private static func reads(_ view: any View, _ event: ProjectedEvent) -> Bool {
+        let name = type(of: view).name
+        return !event.isFromTheFuture || name == TimelineView.name || name == HistoryView.name
     }
 
     private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(SQLiteError) {

@@ -78,8 +78,8 @@ struct ViewContentTests {
         #expect(try reader.quarantine().map(\.view) == ["participants", "participants", "conversations"])
         let summary = try #require(try reader.conversationSummary("c"))
         #expect(summary.title == "새 이름" && summary.category == "text" && summary.startedBy == "라")
-        #expect(summary.events == 10 && summary.messages == 1)
-        #expect(try reader.conversationVersion("c").version == 10)
+        #expect(summary.events == 9 && summary.messages == 1)
+        #expect(try reader.conversationVersion("c").version == 9)
     }
 
     @Test("Profile fields against the table of who knew of what (D8)")
