@@ -23,8 +23,7 @@ enum Records {
     private static let words = [
         "안녕하세요", "오늘", "회의는", "몇", "시에", "시작하나요", "감사합니다", "주문한", "물건이", "아직", "도착하지", "않았어요", "확인해", "주세요",
         "네", "알겠습니다", "내일", "다시", "연락드리겠습니다", "배송", "조회", "환불", "please", "check", "the", "order", "again", "thank",
-        "you",
-        "meeting", "tomorrow", "morning", "release", "is", "ready", "OK", "no", "problem", "see", "later",
+        "you", "meeting", "tomorrow", "morning", "release", "is", "ready", "OK", "no", "problem", "see", "later",
     ]
 
     /// Writes `count` records. The same count gives the same bytes everywhere.
