@@ -13,16 +13,18 @@ enum AppendBatchesBenchmark {
         let observer = store.observeCommits { projector?.logAdvanced(to: $0.top) }
         if let projector { try wait(projector, for: top) }
         let written = try writtenBytes()
+        let cpu = cpuTime()
         let elapsed = try nanoseconds {
             try store.fill(drafts[..<measured], batch: batch)
             if let projector { try wait(projector, for: top + UInt64(measured)) }
         }
+        let used = cpuTime() - cpu
         let bytes = try writtenBytes() - written
         store.removeObserver(observer)
         projector?.stop()
         store.close()
         let name = "2. durable append, batches of \(batch)" + (withViews ? ", views fresh" : "")
-        report("\(name) (events/s)", perSecond(measured, elapsed))
+        report(name, events: measured, elapsed: elapsed, cpu: used)
         report("\(name), written (bytes/event)", Double(bytes) / Double(measured))
     }
 

@@ -25,6 +25,19 @@ func perSecond(_ count: Int, _ nanoseconds: UInt64) -> Double {
     Double(count) * 1_000_000_000 / Double(nanoseconds)
 }
 
+/// CPU time of all threads of this process, in nanoseconds.
+func cpuTime() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// Prints the rate, and what each event took of the CPUs.
+func report(_ name: String, events: Int, elapsed: UInt64, cpu: UInt64) {
+    report("\(name) (events/s)", perSecond(events, elapsed))
+    report("\(name), CPU (µs/event)", Double(cpu) / 1_000 / Double(events))
+}
+
 /// Bytes that this process made the kernel write to disk so far (`write_bytes` of proc(5)).
 func writtenBytes() throws -> UInt64 {
     let name = "write_bytes: "

@@ -20,8 +20,7 @@ enum ResultTable {
 
         var ratio: String {
             guard let ours = median("sillok"), let floor = median("floor"), floor > 0 else { return "–" }
-            let hundredths = Int((ours / floor * 100).rounded())
-            return "\(hundredths / 100)." + String(String(hundredths % 100 + 100).dropFirst())
+            return ResultTable.fixed(ours / floor, decimals: 2)
         }
     }
 
@@ -43,10 +42,16 @@ enum ResultTable {
         }
     }
 
-    /// Whole numbers from 100 on, with commas; one decimal below.
+    private static func fixed(_ value: Double, decimals: Int) -> String {
+        let scale = decimals == 2 ? 100 : 10
+        let scaled = Int((value * Double(scale)).rounded())
+        return "\(scaled / scale)." + String(String(scaled % scale + scale).dropFirst())
+    }
+
+    /// Three digits or more: whole numbers from 100 on, with commas.
     private static func text(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        if tenths < 1_000 { return "\(tenths / 10).\(tenths % 10)" }
+        if value < 10 { return fixed(value, decimals: 2) }
+        if value < 100 { return fixed(value, decimals: 1) }
         let digits = String(Int(value.rounded()))
         var grouped = ""
         for (index, digit) in digits.enumerated() {
