@@ -1,1 +1,1 @@
-print("syncctl")
+Syncctl.main()

@@ -1,0 +1,150 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+
+/// What came of one event that was handed in.
+enum AppendResult {
+    /// Where the event is.
+    struct Place {
+        let position: String
+        let id: String
+        let origin: String
+        let sequence: String
+        let hlc: String
+    }
+
+    case appended(Place)
+    /// It was there before, with the same id and the same content.
+    case already(Place)
+    case rejected(code: String, message: String)
+
+    init(_ outcome: AppendOutcome) {
+        func place(_ receipt: AppendReceipt) -> Place {
+            Place(
+                position: String(receipt.position), id: receipt.id.description,
+                origin: receipt.dot.origin.description, sequence: String(receipt.dot.seq),
+                hlc: receipt.hlc.description)
+        }
+        self =
+            switch outcome {
+            case .appended(let receipt): .appended(place(receipt))
+            case .already(let receipt): .already(place(receipt))
+            case .rejected(let rejection): .rejected(code: rejection.code, message: rejection.description)
+            }
+    }
+
+    /// One line of the answer, as the daemon gives it too.
+    func json(line number: Int) -> JSONLine {
+        func placed(_ type: String, _ place: Place) -> JSONLine {
+            var line = JSONLine(type: type)
+            line.add("line", number)
+            line.add("position", place.position)
+            line.add("id", place.id)
+            line.add("origin", place.origin)
+            line.add("sequence", place.sequence)
+            line.add("hlc", place.hlc)
+            return line
+        }
+        switch self {
+        case .appended(let place): return placed("appended", place)
+        case .already(let place): return placed("already", place)
+        case .rejected(let code, let message):
+            var line = JSONLine(type: "rejected")
+            line.add("line", number)
+            line.add("code", code)
+            line.add("message", message)
+            return line
+        }
+    }
+}
+
+/// Appends events to a store: through its daemon when one runs, else directly under the writer's lock. Every draft needs
+/// an id, so that a request whose answer was lost can be repeated.
+enum Appender {
+    case direct(EventStore)
+    case daemon(DaemonClient)
+
+    static func open(_ files: StoreFiles) throws(CommandFailure) -> Appender {
+        // Another syncctl has the store for a moment only while it brings the views up to date.
+        let start = WallClock.now
+        while true {
+            do throws(CommandFailure) {
+                if let daemon = try DaemonClient.running(files) { return .daemon(daemon) }
+                return .direct(try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") })
+            } catch {
+                guard error.exitCode == .tryAgain, WallClock.now - start < 2_000 else { throw error }
+                sleep(milliseconds: 20)
+            }
+        }
+    }
+
+    /// A batch that was handed in; the call gives its results, in order, once they are durable.
+    typealias Pending = () throws(CommandFailure) -> [AppendResult]
+
+    /// Hands in drafts, each of which stands for itself. A store takes the next batch while the disk syncs this one.
+    func start(_ drafts: [EventDraft]) -> Pending {
+        switch self {
+        case .direct(let store):
+            let answer = Monitor<Result<[AppendOutcome], StoreError>?>(nil)
+            Self.submit(drafts, to: store, answer)
+            return { () throws(CommandFailure) in
+                try Self.results(of: drafts, store, answer)
+            }
+        case .daemon(let client):
+            return { () throws(CommandFailure) in
+                try client.append(drafts)
+            }
+        }
+    }
+
+    /// Appends one event if its conversation has `expected` events on this node (D6).
+    func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendResult] {
+        guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }
+        switch self {
+        case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
+        case .direct(let store):
+            let outcomes = try stored { () throws(StoreError) in
+                try Projector(store.files).catchUp()
+                let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
+                guard actual == expected else {
+                    return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
+                }
+                let condition = (ExpectedVersion(conversation: conversation, version: expected), at: top)
+                return try store.appendBlocking([draft], condition: condition)
+            }
+            return outcomes.map(AppendResult.init)
+        }
+    }
+
+    /// Signs and stores a head over what was appended, and lets go of the store.
+    func close() {
+        if case .direct(let store) = self { store.close() }
+    }
+
+    private static func submit(
+        _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
+    ) {
+        store.append(drafts, atomicity: .each) { result in
+            answer.update { answer in
+                answer = result
+                return true
+            }
+        }
+    }
+
+    private static func results(
+        of drafts: [EventDraft], _ store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
+    ) throws(CommandFailure) -> [AppendResult] {
+        let start = WallClock.now
+        while true {
+            guard let result = answer.wait(for: { $0 }) else { throw CommandFailure(StoreError.closed) }
+            if case .failure(.busy) = result, WallClock.now - start < DaemonClient.patience {
+                sleep(milliseconds: 100)
+                answer.withLock { $0 = nil }
+                submit(drafts, to: store, answer)
+                continue
+            }
+            return try stored { () throws(StoreError) in try result.get() }.map(AppendResult.init)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+
+enum InitCommand {
+    static let entry = Subcommand(
+        Command(
+            "init", "Makes an empty store", group: "Administration",
+            options: [
+                .value("name", "NAME", "What people call this node (default: the short host name)."),
+                .value("cluster", "NAME", "Only nodes of one cluster exchange events (default: default)."),
+            ],
+            examples: [
+                .init("syncctl init --store ./audit --name audit-1", "an empty store in ./audit"),
+                .init("syncctl init", "one in ./syncd-dev, named after this host"),
+            ],
+            discussion: """
+                A store holds a log, and the key and origin of its node. syncd makes one by itself on its first start; \
+                this is for stores without a daemon.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = StoreLocation.place(for: session).files
+        let name = session.arguments.value("name") ?? hostName()
+        let cluster = session.arguments.value("cluster") ?? "default"
+        for (option, value) in [("--name", name), ("--cluster", cluster)] {
+            let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+            guard isPlain, (1...64).contains(value.utf8.count) else {
+                throw usageFailure("\(option) '\(value)': 1 to 64 bytes without blanks, slashes and control characters")
+            }
+        }
+        let identity = try stored { () throws(StoreError) in
+            try EventStore.create(in: files.folder, name: name, cluster: cluster)
+            return try StoreIdentity(LogReader(files))
+        }
+        if session.isJSON {
+            var line = JSONLine(type: "store")
+            line.add("store", files.folder)
+            line.add("name", identity.name)
+            line.add("cluster", identity.cluster)
+            line.add("node", identity.node.description)
+            line.add("origin", identity.origin.description)
+            try session.output.line(line)
+        } else {
+            try session.output.line(Sanitizer.line("made the store \(files.folder)"))
+            try session.output.line("  node    \(Sanitizer.line(identity.name)) \(identity.node)")
+            try session.output.line("  origin  \(identity.origin)")
+        }
+        try session.end(count: 1)
+        return .success
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "node" }
+        let host = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return host.split(separator: ".").first.map(String.init) ?? "node"
+    }
+}

@@ -1,0 +1,73 @@
+internal import CommandLineKit
+internal import EventStore
+
+enum ProfileCommand {
+    static let entry = Subcommand(
+        Command(
+            "profile", "A user's profile, conflicts included", group: "Read",
+            arguments: [.init("user", "Whose profile.")],
+            examples: [.init("syncctl profile u-1029", "each field with who set it last")],
+            discussion: """
+                A field that was set on two nodes which did not know of each other shows both values: the last one \
+                holds until somebody sets it again. Exit code 1 when there is no profile.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let user = session.arguments.positional("user") ?? ""
+        let views = try FreshViews.open(session)
+        let fields = try stored { try views.profile(user: user) }
+        var table = TextTable([
+            .left("FIELD"), .left("VALUE"), .left("SET BY"), .left("TIME (\(session.offset))"), .left(""),
+        ])
+        for field in fields {
+            if session.isJSON {
+                try session.output.line(json(field))
+                continue
+            }
+            let others = field.concurrent.filter { $0.value != field.winner.value }
+            let note = field.isConflict ? "conflict: set at the same time" : ""
+            table.add(cells(field.name, field.winner, note, session))
+            for write in others { table.add(cells("", write, "also said", session)) }
+        }
+        if !session.isJSON, !fields.isEmpty { try session.print(table) }
+        try session.end(count: fields.count) { line in
+            line.add("user", user)
+            line.add("conflicts", fields.count(where: \.isConflict))
+        }
+        if fields.isEmpty { session.say("no profile of \(user)") }
+        return fields.isEmpty ? .nothingFound : .success
+    }
+
+    private static func cells(
+        _ name: String, _ write: ProfileWrite, _ note: String, _ session: Session
+    ) -> [TextTable.Cell] {
+        [
+            .init(name), .init(plain(write.value)), .init(write.author), .init(session.clock(write.time)),
+            .init(note, style: .yellow),
+        ]
+    }
+
+    /// The text of a JSON string, other values as they are written.
+    private static func plain(_ json: String) -> String {
+        guard json.hasPrefix("\"") else { return json }
+        return JSONObject(validated: Array("{\"value\":\(json)}".utf8)).string("value") ?? json
+    }
+
+    private static func json(_ field: ProfileField) -> JSONLine {
+        func describe(_ write: ProfileWrite, _ line: inout JSONLine) {
+            line.addRaw("value", write.value)
+            line.add("author", write.author)
+            line.add("time", Timestamp.text(write.time))
+            line.add("event", write.dot.description)
+            line.addExact("position", write.position)
+        }
+        var line = JSONLine(type: "field")
+        line.add("name", field.name)
+        describe(field.winner, &line)
+        line.add("conflict", field.isConflict)
+        line.addArray("concurrent") { array in
+            for write in field.concurrent { array.addObject { describe(write, &$0) } }
+        }
+        return line
+    }
+}

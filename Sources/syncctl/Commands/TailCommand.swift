@@ -1,0 +1,165 @@
+internal import CommandLineKit
+internal import EventStore
+
+enum TailCommand {
+    static let entry = Subcommand(
+        Command(
+            "tail", "Newest events in the order of the log", group: "Read",
+            options: [
+                .value("lines", short: "n", "N", "How many (default: 10; with --cursor-file all new ones)."),
+                .flag("follow", short: "f", "Wait for more and print them as they come."),
+                .value("type", "TYPE", "Only events of this type.", repeatable: true),
+                .value("conversation", "ID", "Only this conversation.", repeatable: true),
+                .value("user", "USER", "Only this user's history.", repeatable: true),
+                .value("cursor-file", "FILE", "Go on after the place kept in FILE, and keep the new one there."),
+            ],
+            examples: [
+                .init("syncctl tail -n 20", "the last 20 events"),
+                .init("syncctl tail -f --conversation c-88 --json", "one JSON object for each event as it comes"),
+                .init("syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
+            ],
+            discussion: """
+                Given several times, a filter means any of them; different filters must all match. The file with the \
+                place is written after the events were printed: after a crash some come again, none is lost.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        var tail = Tail(session, try StoreLocation.find(for: session).reader())
+        return try tail.run()
+    }
+}
+
+/// Which events to show; an empty set means any.
+struct EventFilter {
+    let types: Set<String>
+    let conversations: Set<String>
+    let users: Set<String>
+
+    init(_ arguments: ParsedArguments) {
+        types = Set(arguments.values("type"))
+        conversations = Set(arguments.values("conversation"))
+        users = Set(arguments.values("user"))
+    }
+
+    func matches(_ stored: StoredEvent) -> Bool {
+        let header = stored.event.header
+        if !types.isEmpty, !types.contains(header.type) { return false }
+        if !users.isEmpty, !users.contains(header.user) { return false }
+        if conversations.isEmpty { return true }
+        return header.conversation.map(conversations.contains) ?? false
+    }
+}
+
+private struct Tail {
+    let session: Session
+    let reader: LogReader
+    let filter: EventFilter
+    var lister: EventLister
+    var count = 0
+    private static let chunk: UInt64 = 500
+    /// How often a follower looks for more, in milliseconds.
+    private static let interval = 50
+
+    init(_ session: Session, _ reader: LogReader) {
+        self.session = session
+        self.reader = reader
+        filter = EventFilter(session.arguments)
+        lister = EventLister(session)
+    }
+
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        let cursor = session.arguments.value("cursor-file").map(CursorFile.init)
+        let wanted = try usage { try session.arguments.integer("lines", in: 0...10_000_000) }
+        var position = try stored { try reader.top() }
+        if let cursor, let place = try cursor.load(reader) {
+            position = try forward(from: place, to: position, atMost: wanted ?? .max)
+        } else {
+            try print(try newest(wanted ?? (cursor == nil ? 10 : .max), upTo: position))
+        }
+        try cursor?.save(position, reader)
+        while session.arguments.flag("follow") {
+            sleep(milliseconds: Self.interval)
+            let top = try stored { try reader.top() }
+            guard top > position else { continue }
+            position = try forward(from: position, to: top, atMost: .max)
+            try cursor?.save(position, reader)
+        }
+        try session.end(count: count) { line in line.addExact("position", position) }
+        return count > 0 || cursor != nil ? .success : .nothingFound
+    }
+
+    /// Prints what follows `position`; returns the last position looked at.
+    private mutating func forward(
+        from position: UInt64, to top: UInt64, atMost limit: Int
+    ) throws(CommandFailure) -> UInt64 {
+        var position = position
+        while position < top, count < limit {
+            var found: [StoredEvent] = []
+            let room = limit - count
+            let size = Int(min(Self.chunk, top - position))
+            position = try stored {
+                try reader.scan(after: position, limit: size) { event in
+                    if filter.matches(event) { found.append(event) }
+                    return found.count < room
+                }
+            }
+            try print(found)
+        }
+        return position
+    }
+
+    private mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
+        try lister.print(events)
+        try session.output.flush()
+        count += events.count
+    }
+
+    /// The last `wanted` matching events up to `top`, found from the end of the log backwards.
+    private func newest(_ wanted: Int, upTo top: UInt64) throws(CommandFailure) -> [StoredEvent] {
+        var chunks: [[StoredEvent]] = []
+        var missing = wanted
+        var end = top
+        while missing > 0, end > 0 {
+            let start = end - min(end, Self.chunk)
+            var found: [StoredEvent] = []
+            _ = try stored {
+                try reader.scan(after: start, limit: Int(end - start)) { event in
+                    if filter.matches(event) { found.append(event) }
+                    return true
+                }
+            }
+            chunks.append(found.suffix(missing))
+            missing -= min(missing, found.count)
+            end = start
+        }
+        return chunks.reversed().flatMap { $0 }
+    }
+}
+
+/// The place of a reader in one log: `<incarnation> <position>`. Another log's place is refused, never used.
+private struct CursorFile {
+    let path: String
+
+    func load(_ reader: LogReader) throws(CommandFailure) -> UInt64? {
+        guard let bytes = try stored({ try SmallFile.read(path) }) else { return nil }
+        let parts = String(decoding: bytes.prefix(200), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard parts.count == 2, let position = UInt64(parts[1]) else {
+            throw CommandFailure(
+                code: "E_CURSOR", "\(path) is no cursor", hint: "another file, or remove this one",
+                exitCode: .badInput)
+        }
+        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
+        guard parts[0] == incarnation, try stored({ try reader.top() }) >= position else {
+            throw CommandFailure(
+                code: "E_CURSOR", "\(path) is a place in another log",
+                why: "The store was restored or is another one; positions do not carry over.",
+                hint: "remove the file to begin anew", exitCode: .badInput)
+        }
+        return position
+    }
+
+    func save(_ position: UInt64, _ reader: LogReader) throws(CommandFailure) {
+        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
+        try stored { try SmallFile.replace(path, with: Array("\(incarnation) \(position)\n".utf8), mode: 0o600) }
+    }
+}

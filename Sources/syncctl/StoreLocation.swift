@@ -1,0 +1,55 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+
+/// Which store a command works on: `--store`, else `SYNCCTL_STORE`, else `./syncd-dev`, else `/var/lib/syncd`.
+struct StoreLocation {
+    let files: StoreFiles
+    /// Whether the user named it.
+    let isNamed: Bool
+
+    static let usual = ["./syncd-dev", "/var/lib/syncd"]
+
+    /// The place for a store that need not be there yet.
+    static func place(for session: Session) -> StoreLocation {
+        let named = session.arguments.value("store") ?? session.terminal.environment["SYNCCTL_STORE"]
+        if let named, !named.isEmpty { return StoreLocation(files: StoreFiles(named), isNamed: true) }
+        return StoreLocation(files: StoreFiles(usual[0]), isNamed: false)
+    }
+
+    /// The store, which must be there. Says which one it is when nobody named it.
+    static func find(for session: Session) throws(CommandFailure) -> StoreLocation {
+        let named = place(for: session)
+        if named.isNamed {
+            try require(named.files)
+            return named
+        }
+        for folder in usual where StoreFiles(folder).exists || isForbidden(StoreFiles(folder)) {
+            let files = StoreFiles(folder)
+            try require(files)
+            session.say("using the store \(folder)")
+            return StoreLocation(files: files, isNamed: false)
+        }
+        throw CommandFailure(
+            code: "E_NO_STORE", "no store in \(usual.joined(separator: " nor in "))",
+            hint: "--store DIR, or syncctl init --store DIR to make one", exitCode: .inputMissing)
+    }
+
+    /// The open log of the store.
+    func reader() throws(CommandFailure) -> LogReader {
+        try stored { try LogReader(files) }
+    }
+
+    private static func require(_ files: StoreFiles) throws(CommandFailure) {
+        if isForbidden(files) {
+            throw CommandFailure(
+                code: "E_PERMISSION", "cannot read the store at \(files.folder): permission denied",
+                hint: "the same command as the user that runs syncd", exitCode: .notPermitted)
+        }
+        guard files.exists else { throw CommandFailure(StoreError.notFound(path: files.folder)) }
+    }
+
+    private static func isForbidden(_ files: StoreFiles) -> Bool {
+        access(files.log, R_OK) != 0 && errno == EACCES
+    }
+}
