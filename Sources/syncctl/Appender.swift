@@ -103,7 +103,7 @@ enum Appender {
         switch self {
         case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
         case .direct(let store):
-            let outcomes = try stored { () throws(StoreError) in
+            let outcomes = try stored {
                 try Projector(store.files).catchUp()
                 let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
                 guard actual == expected else {
@@ -144,7 +144,7 @@ enum Appender {
                 submit(drafts, to: store, answer)
                 continue
             }
-            return try stored { () throws(StoreError) in try result.get() }.map(AppendResult.init)
+            return try stored { try result.get() }.map(AppendResult.init)
         }
     }
 }

@@ -16,7 +16,7 @@ struct FreshViews {
     }
 
     private func open() throws(CommandFailure) -> ViewReader {
-        let top = try stored { () throws(StoreError) in try LogReader(files).top() }
+        let top = try stored { try LogReader(files).top() }
         let start = WallClock.now
         while true {
             if let reader = try existing(), try stored({ try reader.progress() }) == top { return reader }

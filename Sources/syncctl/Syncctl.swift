@@ -16,7 +16,8 @@ struct Subcommand: Sendable {
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry,
+        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
+        ImportCommand.entry,
         ExportCommand.entry, VerifyCommand.entry, StatusCommand.entry, PeersCommand.list, PeersCommand.add,
         PeersCommand.remove, InitCommand.entry,
     ]

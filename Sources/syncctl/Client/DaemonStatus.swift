@@ -58,7 +58,8 @@ struct DaemonStatus {
 enum PeerTable {
     static func make(_ peers: [JSONObject]) -> TextTable {
         var table = TextTable([
-            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OWES"), .left("ADDRESS"), .left("ERROR"),
+            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OWES"), .left("ADDRESS"),
+            .left("ERROR"),
         ])
         for peer in peers {
             let state = peer.string("state") ?? "unknown"

@@ -38,7 +38,7 @@ enum AppendCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let arguments = session.arguments
         let isStream = arguments.positional("input") != nil
-        let given = 
+        let given =
             ["user", "text", "data", "id", "cause", "time", "expect", "conversation", "author", "type"]
             .filter { arguments.value($0) != nil }
         if isStream, let extra = given.first {

@@ -64,7 +64,11 @@ enum ConversationsCommand {
             let page = try stored { try views.conversations(limit: min(limit - count, 500), after: last) }
             guard !page.isEmpty else { break }
             for summary in page {
-                if session.isJSON { try session.output.line(json(summary)) } else { table.add(cells(summary, session)) }
+                if session.isJSON {
+                    try session.output.line(json(summary))
+                } else {
+                    table.add(cells(summary, session))
+                }
             }
             count += page.count
             last = page.last

@@ -90,7 +90,7 @@ enum ImportTarget {
                 let place = AppendResult.Place(position: "", id: "", origin: "", sequence: "", hlc: "")
                 var results: [AppendResult] = []
                 for draft in drafts {
-                    let isThere = try stored { () throws(StoreError) in
+                    let isThere = try stored {
                         try draft.id.flatMap { id throws(StoreError) in try reader.event(id: id) } != nil
                     }
                     results.append(isThere ? .already(place) : .appended(place))

@@ -44,7 +44,8 @@ struct ImportRun {
         try submit()
         try settle()
         progress.finish(
-            done: size == nil ? UInt64(tally.lines) : Interrupt.isRequested ? UInt64(offset >> 10) : (size ?? 0) >> 10,
+            done: size == nil
+                ? UInt64(tally.lines) : Interrupt.isRequested ? UInt64(offset >> 10) : (size ?? 0) >> 10,
             total: size.map { $0 >> 10 })
     }
 

@@ -26,10 +26,11 @@ enum InitCommand {
         for (option, value) in [("--name", name), ("--cluster", cluster)] {
             let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
             guard isPlain, (1...64).contains(value.utf8.count) else {
-                throw usageFailure("\(option) '\(value)': 1 to 64 bytes without blanks, slashes and control characters")
+                throw usageFailure(
+                    "\(option) '\(value)': 1 to 64 bytes without blanks, slashes and control characters")
             }
         }
-        let identity = try stored { () throws(StoreError) in
+        let identity = try stored {
             try EventStore.create(in: files.folder, name: name, cluster: cluster)
             return try StoreIdentity(LogReader(files))
         }

@@ -26,7 +26,8 @@ enum PeersCommand {
 
     static let remove = Subcommand(
         Command(
-            "peers remove", "Lets a node in no more", group: "Nodes", arguments: [.init("name", "What it is called.")],
+            "peers remove", "Lets a node in no more", group: "Nodes",
+            arguments: [.init("name", "What it is called.")],
             examples: [.init("syncctl peers remove laptop", "what it sent stays")]), run: runRemove)
 
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -59,7 +60,7 @@ enum PeersCommand {
     private static func runAdd(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         let peer = try entry(session)
-        let own = try stored { () throws(StoreError) in try StoreIdentity(LogReader(files)) }.node
+        let own = try stored { try StoreIdentity(LogReader(files)) }.node
         if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
         if let daemon = try DaemonClient.running(files) {
             _ = try daemon.ask(
@@ -99,7 +100,8 @@ enum PeersCommand {
         let text = session.arguments.positional("node") ?? ""
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let node = NodeID(text: parts[0]) else {
-            throw usageFailure("'\(parts[0])' is no node id", hint: "the 64 hexadecimal digits of syncctl status there")
+            throw usageFailure(
+                "'\(parts[0])' is no node id", hint: "the 64 hexadecimal digits of syncctl status there")
         }
         let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
         guard isPlain, (1...64).contains(name.utf8.count) else {
@@ -116,7 +118,7 @@ enum PeersCommand {
     private static func edit(
         _ files: StoreFiles, _ change: (inout [PeerEntry]) -> Void
     ) throws(CommandFailure) {
-        try stored { () throws(StoreError) in
+        try stored {
             let lock = try StoreLock(files, owner: "syncctl peers")
             defer { withExtendedLifetime(lock) {} }
             var peers = try PeersFile.load(files)

@@ -87,7 +87,8 @@ private struct OfflineStatus {
         lines.append("  log      \(top) events in \(files.folder)")
         switch views {
         case top: lines.append("  views    up to date")
-        case let position?: lines.append("  views    \(top - min(position, top)) events behind; the next query catches up")
+        case let position?:
+            lines.append("  views    \(top - min(position, top)) events behind; the next query catches up")
         case nil: lines.append("  views    not built; the next query builds them")
         }
         for line in lines { try session.output.line(Sanitizer.line(line)) }

@@ -16,7 +16,8 @@ enum TailCommand {
             examples: [
                 .init("syncctl tail -n 20", "the last 20 events"),
                 .init("syncctl tail -f --conversation c-88 --json", "one JSON object for each event as it comes"),
-                .init("syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
+                .init(
+                    "syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
             ],
             discussion: """
                 Given several times, a filter means any of them; different filters must all match. The file with the \

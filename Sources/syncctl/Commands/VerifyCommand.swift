@@ -44,7 +44,8 @@ enum VerifyCommand {
         let hidden = report.findingCount - UInt64(report.findings.count)
         if hidden > 0 { lines.append("  ! and \(hidden) more") }
         if report.erased > 0 {
-            lines.append("  not covered  what \(report.erased) erased events said; their headers and digests are proved")
+            lines.append(
+                "  not covered  what \(report.erased) erased events said; their headers and digests are proved")
         }
         if report.unsigned > 0 {
             lines.append("  not covered  \(report.unsigned) events that no signed head speaks of yet")
