@@ -41,7 +41,7 @@ struct FreshViews {
         do throws(StoreError) {
             let lock = try StoreLock(files, owner: "syncctl pid \(getpid())")
             defer { withExtendedLifetime(lock) {} }
-            var progress = Progress("views", unit: "events", style: session.style())
+            var progress = Progress("views", unit: "events", style: session.isJSON ? .off : session.style())
             var last: UInt64 = 0
             try Projector(files).catchUp { done, total in
                 last = done

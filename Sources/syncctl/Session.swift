@@ -64,7 +64,11 @@ struct Session {
             form == .plain
             ? table.plain()
             : terminal.isAccessible ? table.records() : table.aligned(width: width, color: usesColor)
-        for line in lines { try output.line(line) }
+        for line in lines {
+            // The last column may be empty.
+            let blanks = form == .plain ? 0 : line.reversed().prefix { $0 == " " }.count
+            try output.line(String(line.dropLast(blanks)))
+        }
     }
 
     /// The value of a time option, or `nil` if it was not given.

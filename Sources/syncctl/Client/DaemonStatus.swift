@@ -35,7 +35,7 @@ struct DaemonStatus {
         lines.append("  log      \(top) events")
         let lag = views < top ? "\(top - views) events behind" : "up to date"
         lines.append("  views    \(lag)" + (object.bool("rebuilding") ?? false ? ", being rebuilt" : ""))
-        if let port = object.integer("port") { lines.append("  peers    call port \(port)") }
+        if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         let peers = object.elements("peers") ?? []
         if !peers.isEmpty {
@@ -62,7 +62,7 @@ enum PeerTable {
             .left("ERROR"),
         ])
         for peer in peers {
-            let state = peer.string("state") ?? "unknown"
+            let state = peer.string("state") ?? "not running"
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(state, style: state == "connected" ? .green : .yellow), .init(number(peer["lacks"])),

@@ -34,7 +34,7 @@ enum PeersCommand {
         let files = try StoreLocation.find(for: session).files
         var peers: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
-            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers"))
+            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
             guard let found = JSONObject(validated: answer.body).elements("peers") else {
                 throw DaemonClient.misunderstood("no list of peers")
             }

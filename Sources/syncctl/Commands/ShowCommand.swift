@@ -52,9 +52,12 @@ enum ShowCommand {
         }
         add("id", header.id.description)
         add("type", header.type)
-        add("time", "\(session.clock(header.time)) (\(TimeFormat.offset(session.zone.offset(header.time))))")
-        let recorded = header.hlc.milliseconds
-        add("recorded", "\(session.clock(recorded)) (\(TimeFormat.offset(session.zone.offset(recorded))))")
+        func moment(_ milliseconds: Int64) -> String {
+            let offset = TimeFormat.offset(session.zone.offset(milliseconds))
+            return "\(session.clock(milliseconds)) \(offset) = \(Timestamp.text(milliseconds))"
+        }
+        add("time", moment(header.time))
+        add("recorded", moment(header.hlc.milliseconds))
         add("user", header.user)
         if header.author != header.user { add("author", header.author) }
         add("conversation", header.conversation)

@@ -19,7 +19,7 @@ enum StatusCommand {
         if owner?.hasPrefix("syncd ") ?? false {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
-                    return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status"))).show(session)
+                    return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))).show(session)
                 }
             } catch {
                 problem = error.what

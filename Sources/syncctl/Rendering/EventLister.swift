@@ -47,7 +47,8 @@ struct EventLister {
         let ahead = header.time - session.now
         let note = ahead > 60_000 ? "(+\(TimeSpan.text(ahead)) ahead) " : ""
         let cells = [
-            session.clock(header.time), String(stored.position), header.conversation ?? "-", header.author,
+            session.clock(header.time), String(stored.position), header.conversation ?? "-",
+            session.form == .human ? EventText.who(header) : header.author,
             header.type, note + EventText.summary(stored.event),
         ]
         return session.form == .plain ? cells.map(Sanitizer.plain) : cells.map(Sanitizer.line)

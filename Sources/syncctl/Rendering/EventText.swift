@@ -18,6 +18,11 @@ enum EventText {
         }
     }
 
+    /// The author; a node, which is named by 64 digits, in short.
+    static func who(_ header: EventHeader) -> String {
+        header.author.hasPrefix("node/") ? String(header.author.prefix(17)) : header.author
+    }
+
     /// The text, and how many attachments stand beside it.
     private static func said(_ data: JSONObject) -> String? {
         let text = data.string("text")

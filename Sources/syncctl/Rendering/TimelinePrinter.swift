@@ -66,7 +66,7 @@ struct TimelinePrinter {
         let header = entry.stored.event.header
         let style: TextStyle? = entry.isRetracted ? .dim : nil
         var cells: [TextTable.Cell] = [
-            .init(session.clock(header.time)), .init(String(entry.stored.position)), .init(header.author),
+            .init(session.clock(header.time)), .init(String(entry.stored.position)), .init(EventText.who(header)),
             .init(header.type), .init(text(entry), style: style),
         ]
         if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
