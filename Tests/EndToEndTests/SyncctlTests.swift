@@ -104,14 +104,16 @@ struct SyncctlTests {
         #expect(identifier.errors.contains("[E_IDENTIFIER]"))
         #expect(identifier.errors.utf8.count < 1_000)
 
-        let large = #"{"type":"message.posted","user":"u","data":{"text":""#
+        let large =
+            #"{"type":"message.posted","user":"u","data":{"text":""#
             + String(repeating: "가", count: 100_000) + "\"}}\n"
         let oversized = try await run("append", "-", input: large)
         #expect(oversized.code == 65)
         #expect(oversized.errors.contains("[E_PAYLOAD_SIZE]"))
 
         let notUTF8 = try await tool.run(
-            ["append", "-"], input: Data(#"{"type":"t","user":"u","data":{"x":""#.utf8) + [0xff, 0xfe] + Data("\"}}\n".utf8))
+            ["append", "-"],
+            input: Data(#"{"type":"t","user":"u","data":{"x":""#.utf8) + [0xff, 0xfe] + Data("\"}}\n".utf8))
         #expect(notUTF8.code == 65)
         #expect(notUTF8.errors.contains("[E_LINE_JSON]"))
 
@@ -122,7 +124,8 @@ struct SyncctlTests {
         #expect(try await run("append", "-", "--user", "u").code == 64)
         #expect(try await run("append", "--user", "u", "--text", "x", "--id", "nonsense").code == 64)
         #expect(try await run("append", "--user", "u", "--text", "x", "--time", "someday").code == 64)
-        #expect(try await run("tail", "--json").objects().last?["count"] as? Int == 1, "only the store's own first event")
+        #expect(
+            try await run("tail", "--json").objects().last?["count"] as? Int == 1, "only the store's own first event")
     }
 
     // MARK: Import and export
@@ -201,7 +204,9 @@ struct SyncctlTests {
             DisplayWidth.of(text[..<(try #require(text.range(of: part))).lowerBound])
         }
         let type = try column(heading, "TYPE")
-        for (row, name) in zip(rows, ["conversation.started", "message.posted", "bot.replied", "survey.", "profile."]) {
+        for (row, name) in zip(
+            rows, ["conversation.started", "message.posted", "bot.replied", "survey.", "profile."])
+        {
             #expect(try column(row, name) == type, "\(row)")
         }
         #expect(try column(rows[1], "어제부터") == column(heading, "TEXT"))
@@ -216,7 +221,9 @@ struct SyncctlTests {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)
         func kinds(_ arguments: String...) async throws -> [String] {
-            try await tool.run(["history", "김하늘", "--json"] + arguments).objects().compactMap { $0["kind"] as? String }
+            try await tool.run(["history", "김하늘", "--json"] + arguments).objects().compactMap {
+                $0["kind"] as? String
+            }
         }
         #expect(try await kinds("--last", "2") == ["survey.answered", "profile.changed"])
         #expect(try await kinds("--first", "1") == ["conversation.started"])
@@ -288,7 +295,8 @@ struct SyncctlTests {
         #expect(try await run("show", "what").code == 64)
 
         let replayed = try await run("replay", "--conversation", "c-88", "--as-of", "2026-08-01 11:02:16", "--json")
-        #expect(try replayed.objects().map { $0["type"] as? String } == ["conversation.started", "message.posted", "end"])
+        #expect(
+            try replayed.objects().map { $0["type"] as? String } == ["conversation.started", "message.posted", "end"])
         let known = try await run("replay", "--all", "--as-of", "seq:2", "--json").objects()
         #expect(known.last?["count"] as? Int == 2)
         // The store's own first event happened now, long after what was imported.

@@ -47,7 +47,8 @@ struct Tool: Sendable {
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
         try await Self.finish(process)
-        let code = process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+        let code =
+            process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
         return Run(
             output: try Data(contentsOf: files[1]),
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self), code: code)
