@@ -19,7 +19,7 @@ struct FreshViews {
         let top = try stored { try LogReader(files).top() }
         let start = WallClock.now
         while true {
-            if let reader = try existing(), try stored({ try reader.progress() }) == top { return reader }
+            if let reader = existing(), (try? reader.progress()) == top { return reader }
             if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0 {
                 if let reader = try caughtUp() { return reader }
             } else if StoreLock.owner(files) == nil {
@@ -30,10 +30,9 @@ struct FreshViews {
         }
     }
 
-    /// The views that are there; `nil` if there are none yet.
-    private func existing() throws(CommandFailure) -> ViewReader? {
-        guard access(files.views, R_OK) == 0 else { return nil }
-        return try stored { try ViewReader(files) }
+    /// The views that are there; `nil` if there are none yet, or none that can be read: they can be built anew.
+    private func existing() -> ViewReader? {
+        access(files.views, R_OK) == 0 ? try? ViewReader(files) : nil
     }
 
     /// Brings the views up to date; `nil` if somebody else has just taken the store.
@@ -63,7 +62,7 @@ struct FreshViews {
 
     /// What there is, with a word about what is missing.
     private func stale(_ top: UInt64) throws(CommandFailure) -> ViewReader {
-        guard let reader = try existing() else { return try temporary() }
+        guard let reader = existing() else { return try temporary() }
         let position = try stored { try reader.progress() }
         if position < top {
             session.say("the views are behind: the newest \(top - position) events are missing from this answer")

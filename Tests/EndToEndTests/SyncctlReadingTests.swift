@@ -88,6 +88,20 @@ extension SyncctlTests {
         #expect(try await run("conversation", "nothing").code == 1)
     }
 
+    @Test func damagedViewsAreBuiltAnew() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        #expect(try await run("history", "alice").code == 0)
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: folder.file("store/views.db" + suffix))
+        }
+        _ = try folder.write(Data(repeating: 0x5a, count: 20_000), to: "store/views.db")
+        let history = try await run("history", "alice", "--json")
+        #expect(history.code == 0, "\(history.errors)")
+        #expect(try history.objects().first?["text"] as? String == "hello")
+        #expect(try await run("verify").code == 0)
+    }
+
     @Test func tailShowAndReplayReadTheLog() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)

@@ -19,7 +19,8 @@ enum StatusCommand {
         if owner?.hasPrefix("syncd ") ?? false {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
-                    return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))).show(session)
+                    return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))).show(
+                        session)
                 }
             } catch {
                 problem = error.what
