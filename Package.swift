@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineKitTests", dependencies: ["CommandLineKit", "syncd"], swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["Converters", "EventStore", "syncd", "syncctl"],
+            name: "EndToEndTests", dependencies: ["Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

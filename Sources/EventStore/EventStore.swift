@@ -13,7 +13,7 @@ public final class EventStore: Sendable {
     public let identity: StoreIdentity
     /// The node's key.
     package let key: SigningKey
-    private let lock: StoreLock
+    private let lock: Lock<StoreLock?>
     private let signer: HeadSigner
     private let writer: LogWriter
 
@@ -34,7 +34,8 @@ public final class EventStore: Sendable {
     ) throws(StoreError) {
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
-        lock = try StoreLock(files, owner: owner)
+        let held = try StoreLock(files, owner: owner)
+        lock = Lock(held)
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
@@ -48,10 +49,13 @@ public final class EventStore: Sendable {
         writer = try LogWriter(files: files, durability: durability, signer: signer)
     }
 
-    deinit { writer.close() }
+    deinit { close() }
 
     /// Finishes what is queued, signs and stores a head, and lets go of the files. Blocks until that is done.
-    public func close() { writer.close() }
+    public func close() {
+        writer.close()
+        lock.withLock { $0 = nil }
+    }
 
     // MARK: Appending
 
@@ -105,7 +109,8 @@ public final class EventStore: Sendable {
 
     /// A verifier that knows what is stored now. Blocks for the writer.
     package func makeVerifierBlocking() throws(StoreError) -> IngestVerifier {
-        IngestVerifier(state: try snapshotBlocking(), own: identity.origin)
+        let signer = signer
+        return IngestVerifier(state: try snapshotBlocking(), own: identity.origin) { signer.size }
     }
 
     /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.

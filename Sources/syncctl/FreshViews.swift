@@ -11,8 +11,14 @@ struct FreshViews {
     private let files: StoreFiles
     private static let patience: Int64 = 2_000
 
+    /// The views of the store the session is about.
     static func open(_ session: Session) throws(CommandFailure) -> ViewReader {
-        try FreshViews(session: session, files: StoreLocation.find(for: session).files).open()
+        try open(session, StoreLocation.find(for: session).files)
+    }
+
+    /// The views of the store in `files`.
+    static func open(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> ViewReader {
+        try FreshViews(session: session, files: files).open()
     }
 
     private func open() throws(CommandFailure) -> ViewReader {

@@ -18,7 +18,8 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, StatusCommand.entry, PeersCommand.list, PeersCommand.add,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
+        PeersCommand.add,
         PeersCommand.remove, InitCommand.entry,
     ]
 
@@ -59,6 +60,7 @@ enum Syncctl {
             try output.line("syncctl \(version)")
             return .success
         }
+        try requireUTF8()
         let invocation = try usage { try table.parse(words.isEmpty ? ["--help"] : words) }
         switch invocation {
         case .help(let command):
@@ -69,6 +71,16 @@ enum Syncctl {
                 throw usageFailure("'\(arguments.command.name)' is no command")
             }
             return try subcommand.run(Session(arguments, terminal: terminal, output: output))
+        }
+    }
+
+    /// Swift repairs malformed arguments silently; a record must not.
+    private static func requireUTF8() throws(CommandFailure) {
+        for index in 1..<max(Int(CommandLine.argc), 1) {
+            guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else {
+                continue
+            }
+            throw CommandFailure(code: "E_UTF8", "argument \(index) is not UTF-8", exitCode: .usage)
         }
     }
 

@@ -44,7 +44,7 @@ enum Daemon {
                 try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)
                 log.info("made a store in \(folder)")
             }
-            let socket = configuration.api.socket.path.map { " socket \(absolute($0))" } ?? ""
+            let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
                 owner: "syncd pid \(getpid())\(socket)")
@@ -68,12 +68,6 @@ enum Daemon {
         } catch {
             throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)
         }
-    }
-
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-        defer { free(folder) }
-        return String(cString: folder) + "/" + path
     }
 
     /// Tells systemd, if it started us (sd_notify(3): one datagram to the socket it named).
@@ -105,7 +99,8 @@ extension StoreError {
         case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
         case .locked:
             CommandFailure(
-                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain)
+                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain
+            )
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
         case .corrupt, .unknownFormat:
             CommandFailure(code: code, description, hint: "syncctl verify says more.", exitCode: .badInput)

@@ -31,7 +31,7 @@ struct Settings {
             }
         }
         let flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap { name in
-            arguments.value(name).map { (name: "--\(name)", value: $0) }
+            arguments.value(name).map { (name: "--\(name)", value: Self.isPath(name, $0) ? Self.absolute($0) : $0) }
         }
         loaded = ConfigurationSources(
             path: source, text: text, environment: Terminal.processEnvironment(), flags: flags
@@ -43,7 +43,9 @@ struct Settings {
         }
         var configuration = loaded.configuration
         if isDevelopment {
-            if arguments.value("data-dir") == nil { configuration.storage.dir = "./syncd-dev" }
+            if arguments.value("data-dir") == nil {
+                configuration.storage.dir = Self.absolute(arguments.positional("dir") ?? "syncd-dev")
+            }
             if arguments.value("socket") == nil {
                 configuration.api.socket = DaemonConfiguration.Socket(
                     path: configuration.storage.dir + "/api.sock", mode: 0o600, group: nil)
@@ -51,6 +53,17 @@ struct Settings {
             configuration.storage.minFree = 64 << 20
         }
         self.configuration = configuration
+    }
+
+    private static func isPath(_ flag: String, _ value: String) -> Bool {
+        flag == "data-dir" || (flag == "socket" && value != "none")
+    }
+
+    /// A path on the command line is meant from here.
+    private static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return String(cString: folder) + "/" + path
     }
 
     /// The short host name, when no other was given.

@@ -12,15 +12,22 @@ enum Syncd {
         commands: [
             Command(
                 "", "Keeps an event-sourced chat store and replicates it with its peers.",
+                arguments: [
+                    .init("dir", "With --dev: where the store lies. Default: ./syncd-dev.", count: .optional)
+                ],
                 options: [
-                    .value("config", "FILE", "The configuration, JSON5. Default: /etc/syncd/syncd.json5, if it is there."),
+                    .value(
+                        "config", "FILE", "The configuration, JSON5. Default: /etc/syncd/syncd.json5, if it is there."
+                    ),
                     .value("data-dir", "DIR", "Where the store lies; made if there is none."),
                     .value("node-name", "NAME", "What people call this node; used when the store is made."),
                     .value("cluster", "NAME", "Only nodes of the same cluster exchange events."),
                     .value("socket", "PATH", "The Unix socket of the API; 'none' for none."),
                     .value("peer-listen", "ADDR:PORT", "Where peers may call; port 0 lets the system choose."),
                     .value("log-level", "LEVEL", "error, warning, info or debug."),
-                    .flag("dev", "A first try: a store in ./syncd-dev (or --data-dir), its socket inside, no configuration."),
+                    .flag(
+                        "dev",
+                        "A first try: a store in DIR, its socket inside, no configuration."),
                     .flag("check-config", "Say what is wrong with the configuration, and end."),
                     .flag("print-config", "Print every value with where it comes from, and end."),
                     .flag("version", "Print the version, and end."),
@@ -53,6 +60,9 @@ enum Syncd {
         if arguments.flag("version") {
             try show("syncd \(version)\n")
             return .success
+        }
+        if let extra = arguments.positional("dir"), !arguments.flag("dev") {
+            throw CommandFailure(code: "E_USAGE", "'\(extra)' only goes with --dev", exitCode: .usage)
         }
         let settings = try Settings(arguments)
         if arguments.flag("print-config") {

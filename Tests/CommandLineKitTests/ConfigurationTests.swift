@@ -221,7 +221,7 @@ private func load(
     }
 
     @Test(arguments: [
-        "", "host", ":1", "host:", "host:0", "host:65536", "host:+1", "host:-1", "host: 1", "2001:db8::7:7460",
+        "", "host", ":1", "host:", "host:65536", "host:+1", "host:-1", "host: 1", "2001:db8::7:7460",
         "[]:1", "[host]:1",
         "ho st:1", "http://host:1", "[::1:5", "host:99999999999999999999", "호스트:1",
     ])

@@ -34,15 +34,15 @@ struct SyncctlDaemonTests {
         let input = Data((lines + ["bad"]).joined(separator: "\n").utf8)
         #expect(
             try await tool.run(["import", "-"], input: input).text
-                == "lines 3001  appended 3000  already 0  rejected 1\n")
+                == "3001 lines: 3000 appended, 0 already there, 1 rejected\n")
         #expect(
             try await tool.run(["import", "-"], input: input).text
-                == "lines 3001  appended 0  already 3000  rejected 1\n")
+                == "3001 lines: 0 appended, 3000 already there, 1 rejected\n")
         let expecting = ["append", "--user", "u", "--conversation", "c", "--text", "다음", "--expect", "3000"]
         #expect(try await tool.run(expecting).text.hasPrefix("appended position 3002 "))
         #expect(try await tool.run(expecting).code == 4)
-        let last = try await tool.run(["history", "u", "--last", "1", "--json"]).objects()
-        #expect(last.first?["text"] as? String == "다음")
+        let last = try await tool.run(["history", "u", "--last", "1", "--json"]).events()
+        #expect(last.first?.text == "다음")
 
         let node = String(repeating: "cd", count: 32)
         #expect(try await tool.run(["peers", "add", "away", node]).code == 0)
@@ -125,7 +125,7 @@ struct SyncctlDaemonTests {
         let lock = try StoreLock(StoreFiles(folder.file("store")), owner: "syncd pid 1 socket /nowhere")
         let history = try await tool.run(["history", "u", "--json"])
         #expect(history.code == 0)
-        #expect(try history.objects().compactMap { $0["text"] as? String } == ["seen"])
+        #expect(try history.events().compactMap(\.text) == ["seen"])
         #expect(history.errors.contains("the newest 1 events are missing"))
         withExtendedLifetime(lock) {}
         _ = consume lock

@@ -3,16 +3,16 @@ import Foundation
 import Testing
 
 /// What `syncctl` shows of a store.
-extension SyncctlTests {
+extension SyncctlProgramTests {
     @Test func historyIsAligned() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)
         let history = try await run("history", "김하늘")
         #expect(history.code == 0)
         let lines = history.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(lines[0] == "김하늘 · 5 events · beginning .. now (+09:00)")
-        let heading = lines[2]
-        let rows = lines[3...].filter { !$0.isEmpty }
+        let heading = lines[0]
+        #expect(heading.hasPrefix("TIME (+09:00) "))
+        let rows = lines[1...].filter { !$0.isEmpty }
         #expect(rows.count == 5)
         func column(_ text: String, _ part: String) throws -> Int {
             DisplayWidth.of(text[..<(try #require(text.range(of: part))).lowerBound])
@@ -34,9 +34,7 @@ extension SyncctlTests {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)
         func kinds(_ arguments: String...) async throws -> [String] {
-            try await tool.run(["history", "김하늘", "--json"] + arguments).objects().compactMap {
-                $0["kind"] as? String
-            }
+            try await tool.run(["history", "김하늘", "--json"] + arguments).events().compactMap { $0["type"] as? String }
         }
         #expect(try await kinds("--last", "2") == ["survey.answered", "profile.changed"])
         #expect(try await kinds("--first", "1") == ["conversation.started"])
@@ -64,8 +62,8 @@ extension SyncctlTests {
         #expect(shown.text.contains("  (retracted) text 1\n"))
         #expect(shown.text.contains("  text 2\n"))
         let objects = try await run("conversation", "c", "--type", "message.posted", "--json").objects()
-        #expect(objects.compactMap { $0["edited"] as? Bool } == [true, false, false])
-        #expect(objects.compactMap { $0["retracted"] as? Bool } == [false, true, false])
+        #expect(objects.map { $0["edited"] as? String } == ["better", nil, nil, nil])
+        #expect(objects.map { $0["retracted"] as? Bool } == [nil, true, nil, nil])
     }
 
     @Test func otherViewsAnswer() async throws {
@@ -98,20 +96,21 @@ extension SyncctlTests {
         _ = try folder.write(Data(repeating: 0x5a, count: 20_000), to: "store/views.db")
         let history = try await run("history", "alice", "--json")
         #expect(history.code == 0, "\(history.errors)")
-        #expect(try history.objects().first?["text"] as? String == "hello")
+        #expect(try history.events().first?.text == "hello")
         #expect(try await run("verify").code == 0)
     }
 
     @Test func tailShowAndReplayReadTheLog() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)
-        let tail = try await run("tail", "-n", "2", "--json").objects()
-        #expect(tail.compactMap { $0["position"] as? String } == ["6", "7", "7"])
-        let filtered = try await run("tail", "--conversation", "c-88", "--type", "bot.replied", "--json").objects()
-        #expect(filtered.count == 2)
-        #expect(filtered[0]["text"] as? String == "Since when exactly? 1) 오늘 2) 어제")
+        let tail = try await run("tail", "-n", "2", "--json").events()
+        #expect(tail.compactMap { $0["position"] as? String } == ["6", "7"])
+        let filtered = try await run("tail", "--conversation", "c-88", "--type", "bot.replied", "--json").events()
+        #expect(filtered.count == 1)
+        #expect(filtered[0].text == "Since when exactly? 1) 오늘 2) 어제")
 
-        for name in ["3", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "\(tail[0]["origin"] as? String ?? "")/3"] {
+        let origin = try #require((tail[0]["source"] as? String)?.split(separator: "/").last)
+        for name in ["3", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "\(origin)/3"] {
             let shown = try await run("show", name)
             #expect(shown.code == 0, "\(name)")
             #expect(shown.text.contains("id            0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f\n"))
@@ -124,7 +123,7 @@ extension SyncctlTests {
         let replayed = try await run("replay", "--conversation", "c-88", "--as-of", "2026-08-01 11:02:16", "--json")
         #expect(
             try replayed.objects().map { $0["type"] as? String } == ["conversation.started", "message.posted", "end"])
-        let known = try await run("replay", "--all", "--as-of", "seq:2", "--json").objects()
+        let known = try await run("replay", "--all", "--known-at", "2", "--json").objects()
         #expect(known.last?["count"] as? Int == 2)
         // The store's own first event happened now, long after what was imported.
         let everything = try await run("replay", "--all", "--json").objects()
@@ -140,7 +139,7 @@ extension SyncctlTests {
         #expect(try await run("tail", "--cursor-file", file, "--json").objects().last?["count"] as? Int == 7)
         #expect(try await run("tail", "--cursor-file", file, "--json").objects().last?["count"] as? Int == 0)
         _ = try await run("append", "--user", "u", "--text", "new")
-        #expect(try await run("tail", "--cursor-file", file, "--json").objects().first?["text"] as? String == "new")
+        #expect(try await run("tail", "--cursor-file", file, "--json").events().first?.text == "new")
 
         #expect(try await tool.run(["init", "--store", folder.file("other")]).code == 0)
         let foreign = try await run("tail", "--cursor-file", file, "--store", folder.file("other"))
@@ -161,7 +160,7 @@ extension SyncctlTests {
         try FileManager.default.createDirectory(atPath: folder.file("copy/lock"), withIntermediateDirectories: false)
         let history = try await run("history", "alice", "--store", folder.file("copy"), "--json")
         #expect(history.code == 0, "\(history.errors)")
-        #expect(try history.objects().first?["text"] as? String == "hello")
+        #expect(try history.events().first?.text == "hello")
         #expect(!FileManager.default.fileExists(atPath: folder.file("copy/views.db")))
     }
 }

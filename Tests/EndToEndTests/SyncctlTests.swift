@@ -1,187 +1,107 @@
+import CommandLineKit
 import Foundation
 import Testing
 
-/// `syncctl` from outside: the real program on real stores.
+@testable import syncctl
+
+/// The CLI as its users run it.
+@Suite(.serialized)
 struct SyncctlTests {
-    let folder: ScratchFolder
-    let tool: Tool
-
-    init() throws {
-        folder = try ScratchFolder()
-        var tool = try Tool.named("syncctl")
-        tool.environment["SYNCCTL_STORE"] = folder.file("store")
-        self.tool = tool
+    private func makeStore() throws -> String {
+        let store = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        #expect(try Programs.syncctl(store, ["init", "--name", "test"]).code == 0)
+        return store
     }
 
-    func run(_ arguments: String..., input: String = "") async throws -> Tool.Run {
-        try await tool.run(arguments, input: Data(input.utf8))
+    @Test("The commands do not contradict each other, and each has help with an example")
+    func table() throws {
+        #expect(Syncctl.table.contradictions() == [])
+        for command in Syncctl.table.commands {
+            #expect(!command.examples.isEmpty, "\(command.name)")
+            let help = try Programs.syncctl(
+                "/nowhere", command.name.split(separator: " ").map(String.init) + ["--help"])
+            #expect(help.code == 0 && help.output.contains("Examples:"), "\(command.name)")
+        }
     }
 
-    func makeStore() async throws {
-        let made = try await run("init", "--name", "seoul-1")
-        #expect(made.code == 0, "\(made.errors)")
-    }
-
-    /// Three conversations' worth of Korean and English, one line of nonsense and one that lacks its user.
-    static let sample = """
-        {"type":"conversation.started","time":"2026-08-01T02:02:00Z","subject":"conversation/c-88","user":"김하늘","data":{"title":"두통 상담","category":"text","participants":["김하늘","medibot"]}}
-        {"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","time":"2026-08-01T02:02:15.120Z","subject":"conversation/c-88","user":"김하늘","data":{"text":"어제부터 두통이 심해요"}}
-        {"type":"bot.replied","time":"2026-08-01T02:02:17Z","subject":"conversation/c-88","user":"김하늘","author":"medibot","data":{"text":"Since when exactly? 1) 오늘 2) 어제","inReplyTo":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"}}
-        not json
-        {"type":"survey.answered","time":"2026-08-01T02:04:02Z","user":"김하늘","data":{"survey":"pain","question":"score","rating":7}}
-        {"type":"profile.changed","time":"2026-08-01T02:05:00Z","user":"김하늘","data":{"fields":{"name":"김하늘","language":"ko"}}}
-        {"type":"message.posted","data":{"text":"whose?"}}
-        {"type":"message.posted","time":"2026-08-01T03:00:00Z","subject":"conversation/c-90","user":"alice","data":{"text":"hello"}}
-
-        """
-
-    // MARK: Making and appending
-
-    @Test func initMakesAStoreOnce() async throws {
-        let made = try await run("init", "--name", "seoul-1", "--cluster", "clinic", "--json")
-        #expect(made.code == 0)
-        let objects = try made.objects()
-        #expect(objects.first?["name"] as? String == "seoul-1")
-        #expect(objects.first?["cluster"] as? String == "clinic")
-        #expect((objects.first?["node"] as? String)?.count == 64)
-        #expect(objects.last?["type"] as? String == "end")
-
-        let again = try await run("init")
-        #expect(again.code == 73)
-        #expect(again.errors.contains("[E_STORE_EXISTS]"))
-        let bad = try await run("init", "--store", folder.file("other"), "--name", "a b")
-        #expect(bad.code == 64)
-        #expect(!FileManager.default.fileExists(atPath: folder.file("other")))
-    }
-
-    @Test func appendTellsWhereTheEventIs() async throws {
-        try await makeStore()
-        let first = try await run("append", "--user", "u-1", "--conversation", "c", "--text", "물을 충분히 드세요")
-        #expect(first.code == 0)
-        #expect(first.text.hasPrefix("appended position 2 id "))
-
-        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
-        let arguments = ["append", "--user", "u-1", "--text", "once", "--id", id, "--json"]
-        let appended = try await tool.run(arguments).objects()
-        #expect(appended.first?["type"] as? String == "appended")
-        #expect(appended.first?["id"] as? String == id)
-        let already = try await tool.run(arguments)
-        #expect(already.code == 0)
-        #expect(try already.objects().first?["type"] as? String == "already")
-        #expect(try already.objects().first?["position"] as? String == appended.first?["position"] as? String)
-
-        let other = try await run("append", "--user", "u-1", "--text", "else", "--id", id)
-        #expect(other.code == 4)
-        #expect(other.errors.contains("[E_ID_REUSED]"))
-    }
-
-    @Test func saidTwiceIsMeantTwice() async throws {
-        try await makeStore()
-        let line = #"{"type":"message.posted","user":"u","data":{"text":"ping"}}"# + "\n"
-        let run = try await run("append", "-", "--json", input: line + line)
-        #expect(run.code == 0)
-        #expect(try run.objects().map { $0["type"] as? String } == ["appended", "appended", "end"])
-    }
-
-    @Test func expectedVersionGuardsAConversation() async throws {
-        try await makeStore()
-        let arguments = ["append", "--user", "u", "--conversation", "c", "--text", "x", "--expect"]
-        #expect(try await tool.run(arguments + ["0"]).code == 0)
-        let moved = try await tool.run(arguments + ["0"])
-        #expect(moved.code == 4)
-        #expect(moved.errors.contains("[E_VERSION]"))
-        #expect(try await tool.run(arguments + ["1"]).code == 0)
-    }
-
-    @Test func appendRefusesWhatIsNoEvent() async throws {
-        try await makeStore()
-        let identifier = try await run(
-            "append", "--user", "u", "--text", "x", "--conversation", String(repeating: "c", count: 10 << 10))
-        #expect(identifier.code == 65)
-        #expect(identifier.errors.contains("[E_IDENTIFIER]"))
-        #expect(identifier.errors.utf8.count < 1_000)
-
-        let large =
-            #"{"type":"message.posted","user":"u","data":{"text":""#
-            + String(repeating: "가", count: 100_000) + "\"}}\n"
-        let oversized = try await run("append", "-", input: large)
-        #expect(oversized.code == 65)
-        #expect(oversized.errors.contains("[E_PAYLOAD_SIZE]"))
-
-        let notUTF8 = try await tool.run(
-            ["append", "-"],
-            input: Data(#"{"type":"t","user":"u","data":{"x":""#.utf8) + [0xff, 0xfe] + Data("\"}}\n".utf8))
-        #expect(notUTF8.code == 65)
-        #expect(notUTF8.errors.contains("[E_LINE_JSON]"))
-
-        let data = try await run("append", "--user", "u", "--data", "[1]")
-        #expect(data.code == 65)
-        #expect(try await run("append", "--text", "x").code == 64)
-        #expect(try await run("append", "--user", "u").code == 64)
-        #expect(try await run("append", "-", "--user", "u").code == 64)
-        #expect(try await run("append", "--user", "u", "--text", "x", "--id", "nonsense").code == 64)
-        #expect(try await run("append", "--user", "u", "--text", "x", "--time", "someday").code == 64)
-        #expect(
-            try await run("tail", "--json").objects().last?["count"] as? Int == 1, "only the store's own first event")
-    }
-
-    // MARK: Import and export
-
-    @Test func importReportsBadLinesAndAddsNothingTwice() async throws {
-        try await makeStore()
-        let file = try folder.write(Data(Self.sample.utf8), to: "sample.ndjson")
-        let first = try await run("import", file)
+    @Test("An import reports bad lines with number and reason, takes the rest, and adds nothing the second time")
+    func imports() throws {
+        let store = try makeStore()
+        let lines = """
+            {"type":"message.posted","source":"/t","recordid":"1","user":"u-1","time":"2026-08-01T00:00:00Z","data":{"text":"안녕하세요"}}
+            not json
+            {"type":"message.posted","source":"/t","recordid":"2","user":"u-1","data":{"text":"hello"},"color":"red"}
+            {"type":"message.posted","source":"/t","recordid":"3","user":"u-1","data":{"text":"hello"}}
+            {"type":"message.posted","source":"/t","recordid":"4","user":"","data":{"text":"hello"}}
+            """
+        let first = try Programs.syncctl(store, ["import", "-"], input: lines)
         #expect(first.code == 4)
-        #expect(first.text == "lines 8  appended 6  already 0  rejected 2\n")
-        #expect(first.errors.contains("line 4 rejected: line: not a JSON object at byte 0   [E_LINE_JSON]"))
-        #expect(first.errors.contains("line 7 rejected: user: missing, every line needs it   [E_LINE_MISSING]"))
-
-        let again = try await run("import", file, "--batch", "2", "--json")
-        #expect(again.code == 4)
-        let objects = try again.objects()
-        #expect(objects.compactMap { $0["line"] as? Int } == [4, 7])
-        #expect(objects.last?["appended"] as? Int == 0)
-        #expect(objects.last?["already"] as? Int == 6)
-        #expect(objects.last?["rejected"] as? Int == 2)
-
-        let dry = try await run("import", "-", "--dry-run", input: Self.sample)
-        #expect(dry.text == "lines 8  new 0  already 6  rejected 2\n")
-        #expect(try await run("import", folder.file("nowhere")).code == 66)
-        #expect(try await run("import", folder.path).code == 66)
-        #expect(try await run("import", file, "--batch", "0").code == 64)
+        #expect(first.output == "5 lines: 2 appended, 0 already there, 3 rejected\n")
+        for number in [2, 3, 5] { #expect(first.errors.contains("line \(number):")) }
+        let again = try Programs.syncctl(store, ["import", "-", "--json"], input: lines)
+        #expect(
+            again.code == 4 && again.lines.last?["already"] as? Int == 2 && again.lines.last?["appended"] as? Int == 0
+        )
+        #expect(try Programs.syncctl(store, ["import", "/no/such/file"]).code == 66)
+        #expect(try Programs.syncctl(store, ["import", "-"], input: "nonsense\n").code == 65)
     }
 
-    @Test func onlyTwentyBadLinesAreShown() async throws {
-        try await makeStore()
-        let run = try await run("import", "-", input: String(repeating: "bad\n", count: 30))
-        #expect(run.errors.components(separatedBy: " rejected: ").count - 1 == 20)
-        #expect(run.errors.contains("and 10 more rejected lines"))
-        #expect(run.text == "lines 30  appended 0  already 0  rejected 30\n")
+    @Test("Bad input is named, and nothing of it is stored")
+    func badInput() throws {
+        let store = try makeStore()
+        func append(_ arguments: String...) throws -> Programs.Result {
+            try Programs.syncctl(store, ["append"] + arguments)
+        }
+        let long = String(repeating: "가", count: 3_414)
+        #expect(try append("-u", "u", "--conversation", long, "--text", "x").errors.contains("E_IDENTIFIER"))
+        #expect(try append("-u", "u", "--data", "{").errors.contains("E_PAYLOAD_JSON"))
+        #expect(try append("-u", "u", "--data", "[1]").code == 65)
+        #expect(try append("--text", "x").code == 64)
+        #expect(try append("-u", "u", "--text", "x", "--id", "zz").code == 64)
+        let big = #"{"type":"t","user":"u","data":{"a":"\#(String(repeating: "x", count: 262_144))"}}"#
+        let refused = try Programs.syncctl(store, ["import", "-", "--json"], input: big)
+        #expect(refused.lines.first?["code"] as? String == "E_PAYLOAD_SIZE")
+        #expect(try Programs.syncctl(store, ["status", "--json"]).lines.first?["position"] as? String == "1")
+        #expect(try Programs.syncctl("/no/such/store", ["history", "u"]).code == 66)
+        #expect(try Programs.syncctl(store, ["histroy", "u"]).errors.contains("did you mean"))
+        #expect(try Programs.syncctl(store, ["history", "u", "--since", "someday"]).code == 64)
     }
 
-    @Test func anExportMakesTheSameEventsElsewhere() async throws {
-        try await makeStore()
-        _ = try await run("import", "-", input: Self.sample)
-        let exported = try await run("export", "--json")
-        #expect(exported.code == 0)
-        #expect(try exported.objects().last?["type"] as? String == "end")
-        #expect(try exported.objects().dropLast().allSatisfy { ($0["leaf"] as? String)?.count == 64 })
-
-        let copy = ["--store", folder.file("copy")]
-        #expect(try await tool.run(["init", "--name", "copy"] + copy).code == 0)
-        let imported = try await tool.run(["import", "-"] + copy, input: exported.output)
-        #expect(imported.code == 0, "\(imported.errors)")
-        let back = try await tool.run(["export"] + copy)
-        func identities(_ run: Tool.Run) throws -> [[String]] {
-            try run.objects().filter { $0["specversion"] != nil }.map { object in
-                ["id", "type", "time", "user", "author", "subject"].map { object[$0] as? String ?? "" }
+    @Test("What is exported and imported elsewhere keeps ids, times and payloads")
+    func roundTrip() throws {
+        let (one, other) = (try makeStore(), try makeStore())
+        _ = try Programs.syncctl(
+            one,
+            [
+                "append", "-u", "u-1", "--conversation", "c-1", "--time", "2026-08-01 09:00 UTC", "--text",
+                "한글 😀 \"따옴표\"",
+            ])
+        _ = try Programs.syncctl(
+            one, ["append", "-u", "u-2", "--author", "bot", "--type", "bot.replied", "--text", "답"])
+        let exported = try Programs.syncctl(one, ["export"]).output
+        #expect(try Programs.syncctl(other, ["import", "-"], input: exported).code == 0)
+        func essence(_ store: String) throws -> [String] {
+            try Programs.syncctl(store, ["export"]).lines.compactMap { line in
+                guard line["type"] as? String != "origin.started" else { return nil }
+                let data = line["data"] as? [String: Any]
+                return
+                    "\(line["id"] ?? "") \(line["time"] ?? "") \(line["user"] ?? "") \(line["author"] ?? "") \(data?["text"] ?? "")"
             }
         }
-        // The copy begins with an event of its own.
-        #expect(try identities(back).dropFirst().elementsEqual(try identities(exported)))
-        #expect(try await tool.run(["verify"] + copy).code == 0)
+        #expect(try essence(one) == essence(other))
+        #expect(try essence(one).count == 2)
+    }
 
-        let part = try await run("export", "--since-position", "3", "--until-position", "4")
-        #expect(try part.objects().map { $0["position"] as? String } == ["3", "4"])
+    @Test("Hostile text is made visible, and JSON answers end with a line that says so")
+    func hostile() throws {
+        let store = try makeStore()
+        _ = try Programs.syncctl(
+            store, ["append", "-u", "u-1", "--data", #"{"text":"\u001b[31mred\u202eabc\nsecond"}"#])
+        let history = try Programs.syncctl(store, ["history", "u-1"])
+        #expect(history.code == 0)
+        #expect(!history.output.contains("\u{1b}[31m") && !history.output.contains("\u{202e}"))
+        #expect(history.output.split(separator: "\n").count == 2)
+        #expect(try Programs.syncctl(store, ["history", "u-1", "--json"]).lines.last?["type"] as? String == "end")
+        #expect(try Programs.syncctl(store, ["history", "nobody"]).code == 1)
     }
 }

@@ -15,6 +15,9 @@ struct Tool: Sendable {
         func objects() throws -> [[String: Any]] {
             try lines.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
         }
+
+        /// The events in JSON output, each in its native form.
+        func events() throws -> [[String: Any]] { try objects().compactMap { $0["event"] as? [String: Any] } }
     }
 
     let path: String
@@ -85,4 +88,9 @@ final class ScratchFolder: Sendable {
         try data.write(to: URL(fileURLWithPath: file(name)))
         return file(name)
     }
+}
+
+extension [String: Any] {
+    /// What an event in its native form says.
+    var text: String? { (self["data"] as? [String: Any])?["text"] as? String }
 }

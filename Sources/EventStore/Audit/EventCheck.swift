@@ -38,12 +38,13 @@ extension LogAudit {
         }
         let header = stored.event.header
         try checkDependencies(header, row, index, subject)
-        checkForm(stored.event, subject)
+        let bytes = header.canonicalBytes
+        checkForm(stored.event, bytes, subject)
         try checkTwin(stored, row, subject)
         guard let index, seq > 0 else { return }
         if header.dot.seq == 1 { checkStart(stored.event, index, subject) }
 
-        let leaf = sha.leaf(of: stored.event)
+        let leaf = sha.leaf(header: bytes, payloadDigest: sha.payloadDigest(stored.event.body))
         if EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {
             findings.add(subject.finding(.events, "header or payload is not what was stored: it has another leaf"))
             origins[index].damaged += 1
@@ -55,9 +56,8 @@ extension LogAudit {
     }
 
     /// Limits, canonical form and the payload's grammar: what is asked of an event before it is stored.
-    private mutating func checkForm(_ event: Event, _ subject: Subject) {
+    private mutating func checkForm(_ event: Event, _ bytes: [UInt8], _ subject: Subject) {
         do {
-            let bytes = event.header.canonicalBytes
             if try EventHeader(canonicalBytes: bytes) != event.header {
                 findings.add(subject.finding(.events, "its header does not have the canonical form"))
             }

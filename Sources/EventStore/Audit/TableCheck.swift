@@ -109,11 +109,32 @@ extension LogAudit {
         }
     }
 
+    /// Events with one id of which none is marked as the other's twin. A sound unique index has none, so the log is sorted
+    /// by id only when the indexes are not sound.
+    mutating func checkRepeatedIDs() throws(SQLiteError) {
+        guard findings.counts[.index] != nil || findings.counts[.database] != nil else { return }
+        // SQLite takes the other columns from the row that has the maximum.
+        let select = try connection.statement(
+            """
+            SELECT max(position), min(position), id, origin, seq FROM event NOT INDEXED
+            WHERE twin IS NULL AND position <= ? GROUP BY id HAVING count(*) > 1 LIMIT \(VerifyReport.maximumPerCheck)
+            """)
+        defer { select.reset() }
+        try select.bind(1, top)
+        while try select.step() {
+            let dot = indexes[select.int64(3)].map { Dot(origin: origins[$0].id, seq: select.uint64(4)) }
+            findings.add(
+                VerifyFinding(
+                    .twins, "has the id of the event at position \(select.int64(1)) but is not marked as its twin",
+                    position: UInt64(exactly: select.int64(0)), dot: dot, eventID: select.uuid(2).map(EventID.init)))
+        }
+    }
+
     /// Nodes that belong to no complete subtree of events in the log.
     mutating func checkNodes() throws(SQLiteError) {
         let select = try connection.statement(
             """
-            SELECT origin, substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
+            SELECT substr(quote(origin), 1, 40), substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
               typeof(origin) = 'integer' AND typeof(level) = 'integer' AND typeof(number) = 'integer'
               AND level > 0 AND level % \(MerkleStore.levelStep) = 0 AND number >= 0
               AND number < coalesce((SELECT max(seq) FROM event WHERE event.origin = node.origin), 0) >> level
@@ -122,7 +143,7 @@ extension LogAudit {
         defer { select.reset() }
         while try select.step() {
             let node = "node \(select.text(2)) of level \(select.text(1))"
-            findings.add(.tree, "\(originName(select.int64(0))): \(node) covers no events here")
+            findings.add(.tree, "\(originName(select.text(0))): \(node) covers no events here")
         }
     }
 
@@ -130,7 +151,7 @@ extension LogAudit {
     mutating func checkHeads() throws(SQLiteError) {
         let select = try connection.statement(
             """
-            SELECT origin, substr(quote(size), 1, 40) FROM head WHERE NOT (
+            SELECT substr(quote(origin), 1, 40), substr(quote(size), 1, 40) FROM head WHERE NOT (
               typeof(origin) = 'integer' AND typeof(size) = 'integer' AND size > 0
               AND size <= coalesce((SELECT max(seq) FROM event WHERE event.origin = head.origin), 0)
             ) LIMIT \(VerifyReport.maximumPerCheck)
@@ -139,11 +160,12 @@ extension LogAudit {
         while try select.step() {
             findings.add(
                 .heads,
-                "\(originName(select.int64(0))): the head at \(select.text(1)) speaks of events that are not here")
+                "\(originName(select.text(0))): the head at \(select.text(1)) speaks of events that are not here")
         }
     }
 
-    private func originName(_ ref: Int64) -> String {
-        indexes[ref].map { "origin \(origins[$0].id)" } ?? "origin with the unknown ref \(ref)"
+    /// Names the origin with a ref in SQL's notation.
+    private func originName(_ ref: String) -> String {
+        Int64(ref).flatMap { indexes[$0] }.map { "origin \(origins[$0].id)" } ?? "origin with the unknown ref \(ref)"
     }
 }

@@ -24,7 +24,7 @@ public struct Verifier: Sendable {
         guard files.exists else { throw .notFound(path: files.folder) }
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        // Asked before the top is fixed: a writer that ends later may have left its last head behind by then.
+        // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
         return try mapped { () throws(SQLiteError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten)
@@ -58,7 +58,8 @@ struct LogAudit {
     /// What the damaged events seen so far have in common.
     var suspects: NameSuspects?
     private var events: UInt64 = 0
-    private var top: Int64 = 0
+    /// The last position when the audit began.
+    private(set) var top: Int64 = 0
 
     init(connection: Connection, isWritten: Bool) {
         self.connection = connection
@@ -74,6 +75,7 @@ struct LogAudit {
         try attempt(.database) { audit throws(SQLiteError) in try database.integrity(&audit.findings) }
         try attempt(.origins) { audit throws(SQLiteError) in try audit.checkMeta() }
         try attempt(.origins) { audit throws(SQLiteError) in try audit.checkOrigins() }
+        try attempt(.twins) { audit throws(SQLiteError) in try audit.checkRepeatedIDs() }
         try attempt(.names) { audit throws(SQLiteError) in try audit.checkNames() }
         try attempt(.tree) { audit throws(SQLiteError) in try audit.checkNodes() }
         try attempt(.heads) { audit throws(SQLiteError) in try audit.checkHeads() }

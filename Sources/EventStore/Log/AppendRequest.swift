@@ -111,8 +111,9 @@ extension EventDraft {
     func matches(_ stored: Event) -> Bool {
         let header = stored.header
         if let time, time != header.time { return false }
-        guard type == header.type, user == header.user, conversation == header.conversation,
-            (author ?? user) == header.author, cause == header.cause, version == header.version
+        guard type.hasSameBytes(as: header.type), user.hasSameBytes(as: header.user),
+            conversation.hasSameBytes(as: header.conversation), (author ?? user).hasSameBytes(as: header.author),
+            cause == header.cause, version == header.version
         else { return false }
         // Of an erased event only the headers are left to compare.
         return stored.payload.map { $0 == payload } ?? true

@@ -18,6 +18,9 @@ package final class HeadSigner: Sendable {
     /// Takes note of what the writer has just committed.
     func committed(_ origin: OriginState) { state.withLock { $0.committed = origin } }
 
+    /// How many events of this node's origin are committed.
+    var size: UInt64 { state.withLock { $0.committed?.size ?? 0 } }
+
     /// How many committed events no head speaks of yet.
     var unsigned: UInt64 {
         state.withLock { ($0.committed?.size ?? 0) - ($0.latest?.head.size ?? 0) }

@@ -72,15 +72,23 @@ package final class IngestVerifier {
 
     private let sha = SHA256()
     private let own: OriginID
+    /// How many events this node has appended durably: it goes on appending while the verifier lives.
+    private let ownSize: () -> UInt64
+    /// Of the other origins.
     private var trees: [OriginID: Tree] = [:]
 
-    init(state: LogState, own: OriginID) {
+    init(state: LogState, own: OriginID, ownSize: @escaping () -> UInt64) {
         self.own = own
-        for origin in state.origins { trees[origin.id] = Tree(range: origin.range, key: origin.key) }
+        self.ownSize = ownSize
+        for origin in state.origins where origin.id != own {
+            trees[origin.id] = Tree(range: origin.range, key: origin.key)
+        }
     }
 
     /// How many events of `origin` have been verified.
-    package func size(of origin: OriginID) -> UInt64 { trees[origin]?.range.size ?? 0 }
+    package func size(of origin: OriginID) -> UInt64 {
+        origin == own ? ownSize() : trees[origin]?.range.size ?? 0
+    }
 
     /// Checks a batch in the sender's order. What is here already is left out. On error nothing is taken note of.
     package func verify(_ received: [EncodedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
@@ -114,13 +122,16 @@ package final class IngestVerifier {
         let header: EventHeader
         do { header = try EventHeader(canonicalBytes: item.header) } catch { throw .header(error) }
         let dot = header.dot
+        if dot.origin == own {
+            guard dot.seq <= ownSize() else { throw .amnesia(dot) }
+            return nil
+        }
         let tree = working[dot.origin] ?? trees[dot.origin]
         let size = tree?.range.size ?? 0
         if dot.seq <= size { return nil }
-        if dot.origin == own { throw .amnesia(dot) }
         guard dot.seq == size + 1 else { throw .gap(dot, have: size) }
         for needs in header.dependencies where needs.origin != dot.origin {
-            let have = (working[needs.origin] ?? trees[needs.origin])?.range.size ?? 0
+            let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
             guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
         }
         if case .present(_, let payload) = item.body {

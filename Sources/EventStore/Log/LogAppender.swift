@@ -193,7 +193,7 @@ final class LogAppender {
                 try names.ref(text, on: connection)
             },
             type: try names.ref(header.type, on: connection),
-            author: header.author == header.user ? nil : try names.ref(header.author, on: connection),
+            author: header.author.hasSameBytes(as: header.user) ? nil : try names.ref(header.author, on: connection),
             origin: state.origins[index].ref)
         let pairs = header.dependencies.compactMap { dot in
             state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }

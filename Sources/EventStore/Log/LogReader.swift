@@ -13,7 +13,7 @@ package final class LogReader {
     /// The last position; 0 for an empty log.
     package func top() throws(StoreError) -> UInt64 {
         try mapped { () throws(SQLiteError) in
-            UInt64(try connection.integer("SELECT max(position) FROM event") ?? 0)
+            UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         }
     }
 

@@ -47,7 +47,8 @@ struct LogState: Sendable {
                 throw SQLiteError(extendedCode: 11, message: "origin refs have a gap", context: "origin")
             }
             let size = UInt64(
-                try connection.integer("SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref)) ?? 0)
+                bitPattern: try connection.integer(
+                    "SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref)) ?? 0)
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
                 .integer(Int64(bitPattern: size)))
@@ -57,8 +58,11 @@ struct LogState: Sendable {
                     range: try merkle.range(origin: origin.ref, size: size, names: &names),
                     hlc: HybridTime(rawValue: UInt64(bitPattern: hlc ?? 0))))
         }
-        state.position = UInt64(try connection.integer("SELECT max(position) FROM event") ?? 0)
+        state.position = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         state.own = try connection.integer("SELECT value FROM meta WHERE key = 'origin'").map { Int($0) - 1 }
+        if let own = state.own, !state.origins.indices.contains(own) {
+            throw SQLiteError(extendedCode: 11, message: "no origin \(own + 1)", context: "meta")
+        }
         try state.restoreClockAndDependencies(from: connection)
         return state
     }
@@ -76,7 +80,13 @@ struct LogState: Sendable {
                 .integer(Int64(bitPattern: origins[own].size))) ?? 0
         let select = try connection.statement("SELECT DISTINCT origin FROM event WHERE position > ?")
         try select.bind(1, last)
-        while try select.step() { dirty.insert(Int(select.int64(0)) - 1) }
+        while try select.step() {
+            let index = Int(select.int64(0)) - 1
+            guard origins.indices.contains(index) else {
+                throw SQLiteError(extendedCode: 11, message: "no origin \(index + 1)", context: "event")
+            }
+            dirty.insert(index)
+        }
         select.reset()
         dirty.remove(own)
     }

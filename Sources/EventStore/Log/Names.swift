@@ -2,13 +2,14 @@
 /// table is the truth.
 struct NameWriter {
     private static let capacity = 200_000
-    private var refs: [String: Int64] = [:]
+    private var refs: [ByteText: Int64] = [:]
 
     mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
-        if let known = refs[text] { return known }
+        let key = ByteText(text)
+        if let known = refs[key] { return known }
         if refs.count >= Self.capacity { refs.removeAll(keepingCapacity: true) }
         if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) {
-            refs[text] = stored
+            refs[key] = stored
             return stored
         }
         let insert = try connection.statement("INSERT INTO name(text) VALUES(?) RETURNING ref")
@@ -16,7 +17,7 @@ struct NameWriter {
         guard try insert.step() else { throw SQLiteError(extendedCode: 1, message: "no ref", context: "name") }
         let made = insert.int64(0)
         insert.reset()
-        refs[text] = made
+        refs[key] = made
         return made
     }
 }

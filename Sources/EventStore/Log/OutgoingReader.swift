@@ -139,6 +139,14 @@ extension LogReader {
         }
     }
 
+    /// The Merkle root of an origin's first `size` events.
+    package func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest {
+        try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return SHA256().digest([]) }
+            return try MerkleStore(connection: connection, sha: SHA256()).root(origin: ref, size: size, names: &names)
+        }
+    }
+
     /// The proof that an origin's first `old` events are a prefix of its first `new`.
     package func consistency(
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256

@@ -30,7 +30,7 @@ extension EventHeader {
         writer.text(Field.type, type)
         if let conversation { writer.text(Field.conversation, conversation) }
         writer.text(Field.user, user)
-        if author != user { writer.text(Field.author, author) }
+        if !author.hasSameBytes(as: user) { writer.text(Field.author, author) }
         if let cause { writer.uuid(Field.cause, cause.bits) }
         for dependency in dependencies {
             writer.message(Field.dependencies) { inner in
@@ -92,6 +92,10 @@ extension EventHeader {
         guard version <= UInt64(UInt32.max) else { throw .wrongLength(field: Field.version) }
         for (a, b) in zip(dependencies, dependencies.dropFirst()) where a.origin >= b.origin {
             throw .fieldOrder(field: Field.dependencies)
+        }
+        // What an origin itself had appended goes without saying.
+        if dependencies.contains(where: { $0.origin.bits == origin }) {
+            throw .wrongLength(field: Field.dependencies)
         }
         return EventHeader(
             dot: Dot(origin: OriginID(origin), seq: seq), hlc: HybridTime(rawValue: hlc), time: time, id: EventID(id),

@@ -10,7 +10,7 @@ final class ParticipantsView: View {
 
     private struct Key: Hashable, Comparable {
         let conversation: Int64
-        let user: String
+        let user: ByteText
         static func < (a: Key, b: Key) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
     }
 
@@ -25,7 +25,7 @@ final class ParticipantsView: View {
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else { return nil }
         if event.isMessage {
-            try update(Key(conversation: conversation, user: try store.text(event.author)), store) {
+            try update(Key(conversation: conversation, user: ByteText(try store.text(event.author))), store) {
                 $0.messages += change.amount
             }
             return nil
@@ -47,7 +47,7 @@ final class ParticipantsView: View {
         }
         let stamp = Stamp(event.key)
         for user in users {
-            try update(Key(conversation: conversation, user: user), store) { row in
+            try update(Key(conversation: conversation, user: ByteText(user)), store) { row in
                 if row.membership.map({ $0.stamp < stamp }) ?? true {
                     row.membership = (event.type != EventType.participantLeft, stamp)
                 }
@@ -72,7 +72,7 @@ final class ParticipantsView: View {
             "SELECT messages, joined, stamp FROM participant WHERE conversation = ? AND user = ?")
         defer { select.reset() }
         try select.bind(1, key.conversation)
-        try select.bind(2, text: Array(key.user.utf8))
+        try select.bind(2, text: Array(key.user.text.utf8))
         guard try select.step() else { return nil }
         return Row(messages: select.int64(0), membership: select.stamp(2).map { (select.int64(1) != 0, $0) })
     }
@@ -83,11 +83,11 @@ final class ParticipantsView: View {
             if row.messages == 0, row.membership == nil {
                 try store.run(
                     "DELETE FROM participant WHERE conversation = ? AND user = ?", .integer(key.conversation),
-                    .text(key.user))
+                    .text(key.user.text))
             } else {
                 try store.run(
                     "INSERT OR REPLACE INTO participant VALUES(?,?,?,?,?)", .integer(key.conversation),
-                    .text(key.user), .integer(row.messages),
+                    .text(key.user.text), .integer(row.messages),
                     row.membership.map { .integer($0.joined ? 1 : 0) } ?? .null, .optional(row.membership?.stamp))
             }
         }

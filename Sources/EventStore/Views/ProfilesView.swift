@@ -23,7 +23,7 @@ final class ProfilesView: View {
 
     private struct Key: Hashable, Comparable {
         let user: Int64
-        let field: String
+        let field: ByteText
         static func < (a: Key, b: Key) -> Bool { (a.user, a.field) < (b.user, b.field) }
     }
 
@@ -36,10 +36,10 @@ final class ProfilesView: View {
         guard let fields = payload.object("fields") else { return "fields is missing or not an object" }
         let stamp = Stamp(event.key)
         for member in fields {
-            let key = Key(user: event.user, field: member.name)
+            let key = Key(user: event.user, field: ByteText(member.name))
             var writes =
                 try touched[key].orLoad { () throws(SQLiteError) in
-                    try Self.load(key.user, key.field, store.connection)
+                    try Self.load(key.user, key.field.text, store.connection)
                 } ?? []
             if writes.contains(where: { $0.stamp == stamp }) { continue }
             for index in writes.indices where store.clocks.happenedBefore(writes[index].stamp.key.dot, event.key.dot)
@@ -79,10 +79,11 @@ final class ProfilesView: View {
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
         for key in touched.keys.sorted() {
-            try store.run("DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field))
+            try store.run(
+                "DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field.text))
             for write in touched[key] ?? [] {
                 try store.run(
-                    "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field),
+                    "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field.text),
                     .blob(write.stamp.bytes), .integer(Int64(bitPattern: write.position)), .integer(write.author),
                     .text(write.value), .integer(write.isMaximal ? 1 : 0))
             }

@@ -8,6 +8,9 @@ package final class Projector {
     private var target: Target
     /// The last position applied.
     package private(set) var position: UInt64
+    /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
+    /// log has gone on since.
+    private let goal: UInt64
 
     /// A file of views under work.
     private struct Target {
@@ -42,6 +45,7 @@ package final class Projector {
         let incarnation = try source.log.meta("incarnation") ?? ""
         self.incarnation = incarnation
         let top = try source.log.top()
+        goal = top
         let usual = path ?? files.views
         if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top) {
             position = found
@@ -78,6 +82,7 @@ package final class Projector {
             throw error
         }
         position = last.position
+        if isRebuilding, position >= goal { try finishRebuild() }
         if target.store.connection.walPages >= 1_000 { _ = try? target.store.connection.checkpoint() }
         return position
     }
@@ -146,26 +151,40 @@ package final class Projector {
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
 
-    // MARK: Digests
-
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(SQLiteError) in
-            var digests: [ViewDigest] = []
-            for view in target.views {
-                var sum = DigestSum()
-                try view.digest(target.store, into: &sum)
-                digests.append(sum.digest(of: type(of: view).name))
+        try mapped { () throws(SQLiteError) in try ViewDigests.read(target.store, target.views) }
+    }
+}
+
+/// Digests of all views.
+enum ViewDigests {
+    /// Of the views at `path`, in one read transaction.
+    static func read(_ files: StoreFiles, path: String) throws(StoreError) -> [ViewDigest] {
+        let source = try ProjectionSource(files)
+        let connection = try openForReading(path)
+        return try mapped { () throws(SQLiteError) in
+            try connection.transaction("BEGIN") { () throws(SQLiteError) in
+                try read(try ViewStore(connection: connection, source: source), ViewDatabase.makeViews())
             }
-            var sum = DigestSum()
-            let log = source.log
-            try target.store.rows("SELECT position, view, reason FROM quarantine") { row throws(SQLiteError) in
-                let dot = try log.dot(at: row.uint64(0))
-                sum.add(dot.description, row.text(1), row.text(2))
-            }
-            digests.append(sum.digest(of: "quarantine"))
-            return digests
         }
+    }
+
+    static func read(_ store: ViewStore, _ views: [any View]) throws(SQLiteError) -> [ViewDigest] {
+        var digests: [ViewDigest] = []
+        for view in views {
+            var sum = DigestSum()
+            try view.digest(store, into: &sum)
+            digests.append(sum.digest(of: type(of: view).name))
+        }
+        var sum = DigestSum()
+        let log = store.source.log
+        try store.rows("SELECT position, view, reason FROM quarantine") { row throws(SQLiteError) in
+            let dot = try log.dot(at: row.uint64(0))
+            sum.add(dot.description, row.text(1), row.text(2))
+        }
+        digests.append(sum.digest(of: "quarantine"))
+        return digests
     }
 }
 

@@ -12,9 +12,9 @@ final class SurveysView: View {
         """
 
     private struct Count: Hashable, Comparable {
-        let survey: String
-        let question: String
-        let value: String
+        let survey: ByteText
+        let question: ByteText
+        let value: ByteText
         static func < (a: Count, b: Count) -> Bool {
             (a.survey, a.question, a.value) < (b.survey, b.question, b.value)
         }
@@ -36,7 +36,7 @@ final class SurveysView: View {
             return "choice, choices or rating is missing or of a wrong type"
         }
         for value in values {
-            let count = Count(survey: survey, question: question, value: value)
+            let count = Count(survey: ByteText(survey), question: ByteText(question), value: ByteText(value))
             counts[count, default: 0] += change.amount
             switch change {
             case .insert: answers.append(Answer(count: count, event: event))
@@ -59,7 +59,7 @@ final class SurveysView: View {
         if let rating = payload["rating"], !rating.isNull { return rating.numberText.map { [$0] } }
         guard let elements = payload.elements("choices") else { return nil }
         let texts = elements.compactMap(\.string)
-        return texts.count == elements.count ? Set(texts).sorted() : nil
+        return texts.count == elements.count ? Set(texts.map(ByteText.init)).sorted().map(\.text) : nil
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
@@ -71,10 +71,10 @@ final class SurveysView: View {
         for answer in answers {
             let event = answer.event
             try store.run(
-                "INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)", .text(answer.count.survey),
-                .text(answer.count.question), .integer(event.key.time),
+                "INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)", .text(answer.count.survey.text),
+                .text(answer.count.question.text), .integer(event.key.time),
                 .integer(Int64(bitPattern: event.key.hlc.rawValue)), .integer(Int64(bitPattern: event.position)),
-                .integer(event.user), .text(answer.count.value))
+                .integer(event.user), .text(answer.count.value.text))
         }
         for count in counts.keys.sorted() {
             guard let amount = counts[count], amount != 0 else { continue }
@@ -82,7 +82,7 @@ final class SurveysView: View {
                 """
                 INSERT INTO survey_count VALUES(?,?,?,?)
                 ON CONFLICT(survey, question, value) DO UPDATE SET count = count + excluded.count
-                """, .text(count.survey), .text(count.question), .text(count.value), .integer(amount))
+                """, .text(count.survey.text), .text(count.question.text), .text(count.value.text), .integer(amount))
             if amount < 0 { try store.run("DELETE FROM survey_count WHERE count = 0") }
         }
         answers.removeAll(keepingCapacity: true)

@@ -30,6 +30,13 @@ package struct TimelineEntry: Sendable {
     package let edits: Int
     /// Whether it was taken back.
     package let isRetracted: Bool
+
+    package init(stored: StoredEvent, edited: String?, edits: Int, isRetracted: Bool) {
+        self.stored = stored
+        self.edited = edited
+        self.edits = edits
+        self.isRetracted = isRetracted
+    }
 }
 
 /// A conversation in the list of conversations.

@@ -60,6 +60,11 @@ package final class ViewReader {
         }
     }
 
+    /// The digest of every view, of the state that is in place now.
+    package func digests(_ files: StoreFiles) throws(StoreError) -> [ViewDigest] {
+        try ViewDigests.read(files, path: path)
+    }
+
     // MARK: Timelines
 
     /// The last position the views have applied.

@@ -10,7 +10,7 @@ enum AppendCommand {
                 .init("input", "'-' reads native NDJSON from stdin.", count: .optional, allowed: ["-"])
             ],
             options: [
-                .value("user", "USER", "Whose history it belongs to."),
+                .value("user", short: "u", "USER", "Whose history it belongs to."),
                 .value("text", "TEXT", "The payload's 'text'."),
                 .value("data", "JSON", "The payload, a JSON object; --text is added to it."),
                 .value("conversation", "ID", "The conversation it belongs to."),

@@ -31,7 +31,7 @@ struct AppendTally {
         case .already(let place): try print("already", place, session)
         case .rejected(let code, let message):
             try session.output.flush()
-            Output.message("syncctl: line \(line) rejected: \(Sanitizer.line(message))   [\(code)]\n")
+            Output.message("syncctl: line \(line): \(Sanitizer.line(message))   [\(code)]\n")
         }
     }
 

@@ -17,7 +17,7 @@ enum ConversationCommand {
         let options = try TimelineOptions(session)
         let views = try FreshViews.open(session)
         let summary = try stored { try views.conversationSummary(id) }
-        var printer = TimelinePrinter(session, showsConversation: false)
+        var printer = try TimelinePrinter(session, views, showsConversation: false)
         try printer.collect { body in try views.conversation(id, options.query, body) }
         let title = [id, summary?.title, participants(try stored { try views.participants(of: id) })]
             .compactMap { $0 }
@@ -45,14 +45,14 @@ enum ConversationsCommand {
     static let entry = Subcommand(
         Command(
             "conversations", "Conversations, the latest active first", group: "Read",
-            options: [.value("limit", "N", "How many (default: 50).")],
+            options: [.value("last", short: "n", "N", "How many (default: 50).")],
             examples: [
                 .init("syncctl conversations", "the 50 that were active last"),
-                .init("syncctl conversations --limit 100000 --json", "all of them, for a program"),
+                .init("syncctl conversations -n 100000 --json", "all of them, for a program"),
             ]), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let limit = try usage { try session.arguments.integer("limit", in: 1...100_000_000) } ?? 50
+        let limit = try usage { try session.arguments.integer("last", in: 1...100_000_000) } ?? 50
         let views = try FreshViews.open(session)
         var table = TextTable([
             .left("LAST (\(session.offset))"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
@@ -93,7 +93,7 @@ enum ConversationsCommand {
         line.add("category", summary.category)
         line.add("started_by", summary.startedBy)
         line.addExact("version", summary.events)
-        line.addExact("messages", summary.messages)
+        line.add("messages", summary.messages)
         line.add("first_time", Timestamp.text(summary.firstTime))
         line.add("last_time", Timestamp.text(summary.lastTime))
         return line

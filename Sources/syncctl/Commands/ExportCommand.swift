@@ -6,13 +6,13 @@ enum ExportCommand {
         Command(
             "export", "Prints the whole log as native NDJSON", group: "Take out",
             options: [
-                .value("since-position", "P", "From position P on."),
-                .value("until-position", "P", "Up to and with position P."),
+                .value("after", "POSITION", "Only what stands after this position."),
+                .value("through", "POSITION", "Up to this position."),
             ],
             examples: [
                 .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
                 .init("syncctl export | zstd > log.ndjson.zst", "the same, small"),
-                .init("syncctl export --since-position 10413", "what came after position 10412"),
+                .init("syncctl export --after 10412", "what came after position 10412"),
             ],
             discussion: """
                 Each line is a CloudEvents 1.0 object with the event's Merkle leaf; 'syncctl import' reads it back with \
@@ -20,12 +20,12 @@ enum ExportCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let first = try session.position("since-position") ?? 1
+        let start = try session.position("after") ?? 0
         let reader = try StoreLocation.find(for: session).reader()
         let lines = try NativeLines(reader)
         let top = try stored { try reader.top() }
-        let last = min(try session.position("until-position") ?? top, top)
-        var position = max(first, 1) - 1
+        let last = min(try session.position("through") ?? top, top)
+        var position = start
         var count: UInt64 = 0
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
@@ -41,7 +41,7 @@ enum ExportCommand {
                 }
             }
             try session.output.write(bytes)
-            progress.update(done: count, total: last - max(first, 1) + 1)
+            progress.update(done: count, total: last - start)
         }
         progress.finish(done: count, total: count)
         try session.end(count: count) { line in

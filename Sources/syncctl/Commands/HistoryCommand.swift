@@ -12,16 +12,16 @@ enum HistoryCommand {
             examples: [
                 .init("syncctl history u-1029 --since yesterday", "what happened since midnight yesterday"),
                 .init("syncctl history u-1029 --last 20 --type message.posted", "the user's last 20 messages"),
-                .init("syncctl history u-1029 --json | jq -r .text", "for a program"),
+                .init("syncctl history u-1029 --json | jq -r .event.data.text", "for a program"),
             ],
             discussion: "In display order, the same on every node. Exit code 1 when nothing matched."), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let user = session.arguments.positional("user") ?? ""
-        let conversations = Set(session.arguments.values("conversation"))
+        let conversations = session.arguments.values("conversation")
         let options = try TimelineOptions(session)
         let views = try FreshViews.open(session)
-        var printer = TimelinePrinter(session, showsConversation: true)
+        var printer = try TimelinePrinter(session, views, showsConversation: true)
         if conversations.isEmpty {
             try printer.collect { body in try views.history(user: user, options.query, body) }
         } else {
@@ -36,7 +36,7 @@ enum HistoryCommand {
 
     /// With a filter the reader does not know, the limit is applied here.
     private static func collect(
-        _ user: String, _ conversations: Set<String>, _ query: TimelineQuery, _ views: ViewReader,
+        _ user: String, _ conversations: [String], _ query: TimelineQuery, _ views: ViewReader,
         _ printer: inout TimelinePrinter
     ) throws(CommandFailure) {
         var all = query
@@ -45,7 +45,7 @@ enum HistoryCommand {
         try stored {
             try views.history(user: user, all) { entry in
                 guard let conversation = entry.stored.event.header.conversation,
-                    conversations.contains(conversation)
+                    EventFilter.contains(conversations, conversation)
                 else { return true }
                 found.append(entry)
                 if case .first(let count) = query.limit { return found.count < count }

@@ -20,7 +20,7 @@ enum ImportCommand {
                 A line without id gets one from its content, so that importing twice adds nothing. Lines that are no \
                 events are reported and passed over. Interrupted, it ends in good order: run it again to go on.
 
-                Exit codes: 4 when some lines were rejected, 66 when there is no such file.
+                Exit codes: 4 when some lines were rejected, 65 when the only one was, 66 when there is no such file.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -63,8 +63,8 @@ enum ImportCommand {
         if !session.isJSON {
             if run.unshown > 0 { session.say("and \(run.unshown) more rejected lines; --json names them all") }
             try session.output.line(
-                "lines \(tally.lines)  \(isDry ? "new" : "appended") \(tally.appended)  "
-                    + "already \(tally.already)  rejected \(tally.rejected)")
+                "\(tally.lines) lines: \(tally.appended) \(isDry ? "new" : "appended"), "
+                    + "\(tally.already) already there, \(tally.rejected) rejected")
         }
         if Interrupt.isRequested {
             session.say(
@@ -72,7 +72,7 @@ enum ImportCommand {
                     + (path == "-" ? "Give the same input again to go on" : "Run the same command again to go on"))
             return .interrupted
         }
-        return tally.rejected > 0 ? .partlyDone : .success
+        return tally.rejected == 0 ? .success : tally.lines == 1 ? .badInput : .partlyDone
     }
 }
 

@@ -100,7 +100,7 @@ struct ImportRun {
         if session.isJSON {
             try session.output.line(result.json(line: number))
         } else if tally.rejected <= Self.mostShown {
-            Output.message("syncctl: line \(number) rejected: \(Sanitizer.line(message))   [\(code)]\n")
+            Output.message("syncctl: line \(number): \(Sanitizer.line(message))   [\(code)]\n")
         } else {
             unshown += 1
         }

@@ -6,21 +6,23 @@ enum ReplayCommand {
         Command(
             "replay", "Events of a scope in display order", group: "Read",
             options: [
-                .value("user", "USER", "This user's history."),
+                .value("user", short: "u", "USER", "This user's history."),
                 .value("conversation", "ID", "This conversation."),
                 .flag("all", "Everything."),
-                .value("as-of", "TIME", "Only what had happened by then (a moment, or seq:N for what was here)."),
-                .value("from", "TIME", "From then on."),
-                .value("to", "TIME", "Before then."),
+                .value("as-of", "TIME", "Only what had happened by then."),
+                .value("known-at", "POSITION", "Only what this node's log had at this position."),
+                .value("since", "TIME", "From then on."),
+                .value("until", "TIME", "Before then."),
+                .value("type", "TYPE", "Only events of this type.", repeatable: true),
             ],
             examples: [
                 .init("syncctl replay --conversation c-88 --as-of '2026-08-01 11:03'", "what stood there then"),
-                .init("syncctl replay --user u-1029 --from 7d --json", "a week as native NDJSON, for an audit"),
-                .init("syncctl replay --all --as-of seq:10412 --json", "everything this node knew at position 10412"),
+                .init("syncctl replay --user u-1029 --since 7d --json", "a week as native NDJSON, for an audit"),
+                .init("syncctl replay --all --known-at 10412 --json", "everything this node knew at position 10412"),
             ],
             discussion: """
                 Display order is the same on every node: by time, then by when it was recorded, then by origin and \
-                sequence. --as-of with a moment goes by when things happened; with seq:N by what had arrived here.
+                sequence. --as-of goes by when things happened; --known-at by what had arrived here.
 
                 Reads the log alone, not the views, and keeps 56 bytes in memory for each event of the scope.
                 """), run: run)
@@ -30,7 +32,7 @@ enum ReplayCommand {
         let reader = try StoreLocation.find(for: session).reader()
         let bounds = try Bounds(session, reader)
         let places = try collect(scope, bounds, reader, session)
-        var lister = EventLister(session)
+        var lister = try EventLister(session, reader)
         let native = session.isJSON ? try NativeLines(reader) : nil
         var page: [StoredEvent] = []
         for (index, place) in places.enumerated() {
@@ -53,6 +55,7 @@ enum ReplayCommand {
     private static func collect(
         _ scope: Scope, _ bounds: Bounds, _ reader: LogReader, _ session: Session
     ) throws(CommandFailure) -> [Place] {
+        let types = session.arguments.values("type")
         var places: [Place] = []
         var position: UInt64 = 0
         var progress = Progress("replay", unit: "events", style: session.style())
@@ -61,7 +64,9 @@ enum ReplayCommand {
             position = try stored {
                 try reader.scan(after: position, limit: limit) { event in
                     let key = event.event.header.displayKey
-                    if scope.matches(event.event.header), bounds.contains(key.time) {
+                    if scope.matches(event.event.header), bounds.contains(key.time),
+                        types.isEmpty || EventFilter.contains(types, event.event.header.type)
+                    {
                         places.append(Place(key: key, position: event.position))
                     }
                     return true
@@ -93,8 +98,8 @@ private enum Scope {
 
     func matches(_ header: EventHeader) -> Bool {
         switch self {
-        case .user(let user): header.user == user
-        case .conversation(let conversation): header.conversation == conversation
+        case .user(let user): header.user.utf8.elementsEqual(user.utf8)
+        case .conversation(let conversation): header.conversation?.utf8.elementsEqual(conversation.utf8) ?? false
         case .all: true
         }
     }
@@ -117,15 +122,11 @@ private struct Bounds {
     private let asOf: Int64?
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
-        from = try Self.moment("from", session)
-        to = try Self.moment("to", session)
+        from = try Self.moment("since", session)
+        to = try Self.moment("until", session)
         let last = try stored { try reader.top() }
-        switch try session.time("as-of") {
-        case nil: (asOf, top) = (nil, last)
-        case .instant(let milliseconds): (asOf, top) = (milliseconds, last)
-        case .position(let position): (asOf, top) = (nil, min(position, last))
-        default: throw usageFailure("--as-of takes a moment or seq:N")
-        }
+        asOf = try Self.moment("as-of", session)
+        top = min(try session.position("known-at") ?? last, last)
     }
 
     private static func moment(_ option: String, _ session: Session) throws(CommandFailure) -> Int64? {

@@ -6,11 +6,11 @@ enum TailCommand {
         Command(
             "tail", "Newest events in the order of the log", group: "Read",
             options: [
-                .value("lines", short: "n", "N", "How many (default: 10; with --cursor-file all new ones)."),
+                .value("last", short: "n", "N", "How many (default: 10; with --cursor-file all new ones)."),
                 .flag("follow", short: "f", "Wait for more and print them as they come."),
                 .value("type", "TYPE", "Only events of this type.", repeatable: true),
                 .value("conversation", "ID", "Only this conversation.", repeatable: true),
-                .value("user", "USER", "Only this user's history.", repeatable: true),
+                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true),
                 .value("cursor-file", "FILE", "Go on after the place kept in FILE, and keep the new one there."),
             ],
             examples: [
@@ -25,29 +25,34 @@ enum TailCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        var tail = Tail(session, try StoreLocation.find(for: session).reader())
+        var tail = try Tail(session, try StoreLocation.find(for: session).reader())
         return try tail.run()
     }
 }
 
-/// Which events to show; an empty set means any.
+/// Which events to show; an empty list means any.
 struct EventFilter {
-    let types: Set<String>
-    let conversations: Set<String>
-    let users: Set<String>
+    let types: [String]
+    let conversations: [String]
+    let users: [String]
 
     init(_ arguments: ParsedArguments) {
-        types = Set(arguments.values("type"))
-        conversations = Set(arguments.values("conversation"))
-        users = Set(arguments.values("user"))
+        types = arguments.values("type")
+        conversations = arguments.values("conversation")
+        users = arguments.values("user")
     }
 
     func matches(_ stored: StoredEvent) -> Bool {
         let header = stored.event.header
-        if !types.isEmpty, !types.contains(header.type) { return false }
-        if !users.isEmpty, !users.contains(header.user) { return false }
+        if !types.isEmpty, !Self.contains(types, header.type) { return false }
+        if !users.isEmpty, !Self.contains(users, header.user) { return false }
         if conversations.isEmpty { return true }
-        return header.conversation.map(conversations.contains) ?? false
+        return header.conversation.map { Self.contains(conversations, $0) } ?? false
+    }
+
+    /// Byte by byte: canonically equivalent texts, which Swift's `==` holds for one, are two names.
+    static func contains(_ names: [String], _ name: String) -> Bool {
+        names.contains { $0.utf8.elementsEqual(name.utf8) }
     }
 }
 
@@ -61,16 +66,16 @@ private struct Tail {
     /// How often a follower looks for more, in milliseconds.
     private static let interval = 50
 
-    init(_ session: Session, _ reader: LogReader) {
+    init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
         self.session = session
         self.reader = reader
         filter = EventFilter(session.arguments)
-        lister = EventLister(session)
+        lister = try EventLister(session, reader)
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
         let cursor = session.arguments.value("cursor-file").map(CursorFile.init)
-        let wanted = try usage { try session.arguments.integer("lines", in: 0...10_000_000) }
+        let wanted = try usage { try session.arguments.integer("last", in: 0...10_000_000) }
         var position = try stored { try reader.top() }
         if let cursor, let place = try cursor.load(reader) {
             position = try forward(from: place, to: position, atMost: wanted ?? .max)

@@ -6,10 +6,12 @@ internal import EventStore
 struct EventLister {
     private let session: Session
     private var widths: [Int]
+    private let native: NativeLines
     private var hasHeading = false
 
-    init(_ session: Session) {
+    init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
         self.session = session
+        native = try NativeLines(reader)
         widths = [19, 0, 0, 0, 0, 0]
     }
 
@@ -20,7 +22,7 @@ struct EventLister {
     /// Prints events that are known together: their widest cells decide before the first line.
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
         if session.isJSON {
-            for event in events { try session.output.line(JSONLine(event)) }
+            for event in events { try session.output.line(native.wrapped(event)) }
             return
         }
         let rows = events.map(cells)

@@ -7,7 +7,7 @@ struct TimelineOptions {
         .value("since", "TIME", "From then on."),
         .value("until", "TIME", "Before then."),
         .value("first", "N", "Only the first N."),
-        .value("last", "N", "Only the last N."),
+        .value("last", short: "n", "N", "Only the last N."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true),
     ]
 
@@ -48,11 +48,13 @@ struct TimelinePrinter {
     private let session: Session
     /// Shows the conversation of each event.
     private let showsConversation: Bool
+    private let native: NativeLines
     private var rows: [[TextTable.Cell]] = []
     private(set) var count = 0
 
-    init(_ session: Session, showsConversation: Bool) {
+    init(_ session: Session, _ views: ViewReader, showsConversation: Bool) throws(CommandFailure) {
         self.session = session
+        native = try NativeLines(views.log)
         self.showsConversation = showsConversation
     }
 
@@ -81,7 +83,7 @@ struct TimelinePrinter {
         if showsConversation { columns.insert(.left("CONVERSATION"), at: 2) }
         var table = TextTable(columns)
         for row in rows { table.add(row) }
-        if session.form == .human {
+        if session.form == .human, session.width != nil {
             try session.output.line(Sanitizer.line(title))
             try session.output.line()
         }
@@ -96,13 +98,12 @@ struct TimelinePrinter {
     }
 
     private func json(_ entry: TimelineEntry) -> JSONLine {
-        var line = JSONLine(entry.stored)
-        line.add("edited", entry.edits > 0)
+        var line = native.wrapped(entry.stored)
         if let edited = entry.edited {
+            line.add("edited", edited)
             line.add("edits", entry.edits)
-            line.add("edited_text", edited)
         }
-        line.add("retracted", entry.isRetracted)
+        if entry.isRetracted { line.add("retracted", true) }
         return line
     }
 }

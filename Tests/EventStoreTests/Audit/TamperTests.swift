@@ -45,7 +45,8 @@ struct TamperTests {
         + ["user", "hlc", "type", "leaf", "conversation", "time", "author", "version"].flatMap {
             [
                 Change($0, full, "CAST(\($0) AS TEXT) || 'x'"), Change($0, full, "\($0) + 0.5"),
-                Change($0, full, "zeroblob(9)"), Change($0, full, "-\($0)"), Change($0, full, "-0x8000000000000000"),
+                Change($0, full, "zeroblob(9)"), Change($0, full, "-\($0)"),
+                Change($0, full, "-9223372036854775807 - 1"),
                 Change($0, full, "0x7fffffffffffffff"),
             ]
         }
@@ -103,6 +104,8 @@ struct TamperTests {
         #expect(!report.isIntact)
         if change.column == "twin", change.value == "NULL" {
             #expect(report.says(.index, "event_id is missing"), report.text)
+            #expect(report.says(.twins, "has the id of the event at position 20"), report.text)
+            #expect(report.names(position: change.position), report.text)
         } else if ["seq", "origin"].contains(change.column) {
             // Where the dot itself is gone the position and the id still name the event.
             #expect(report.findings.contains { $0.position == UInt64(change.position) }, report.text)
@@ -147,6 +150,11 @@ struct TamperTests {
         #expect(report.names(position: 3), report.text)
         #expect(report.count(of: .events) == 60, report.text)
         #expect(report.says(.names, "all 60 events that use name"), report.text)
+        #expect(report.findings.count { $0.check == .events } == VerifyReport.maximumPerCheck)
+        #expect(report.findingCount == report.counts.values.reduce(0, +) && report.findingCount >= 61)
+        let first = try #require(report.findings.first { $0.check == .events })
+        let id = try #require(first.eventID)
+        #expect(first.description.hasPrefix("events: position 3, \(sample.own)/3, id \(id): header or payload"))
         report = try sample.report(after: "UPDATE name SET text = CAST(x'752dff' AS TEXT) WHERE text = 'doctor'")
         #expect(report.names(position: Self.full), report.text)
         report = try sample.report(after: "UPDATE name SET text = CAST(text AS BLOB) WHERE text = 'doctor'")

@@ -107,6 +107,24 @@ struct ReplicationTests {
         for node in [a, stranger, foreign] { node.stop() }
     }
 
+    @Test("A node goes on appending while it receives: what depends on its newest events is let in (INV-5)")
+    func dependsOnNewOwnEvents() throws {
+        let a = try TestNode("a")
+        let b = try TestNode("b", peers: [a.peer()])
+        a.node.setPeers([b.peer(calling: false)])
+        // The verifier of a is made by the first events of b, before a appends more.
+        try b.append(1)
+        #expect(try eventually { try a.vector() == b.vector() })
+        for round in 0..<5 {
+            try a.append(3, "a \(round)")
+            #expect(try eventually { try a.vector() == b.vector() })
+            try b.append(3, "b \(round)")
+            #expect(try eventually { try a.vector() == b.vector() })
+        }
+        #expect(try a.store.progressBlocking() == b.store.progressBlocking())
+        for node in [a, b] { node.stop() }
+    }
+
     @Test("Both sides may call: one link stays, events go once")
     func bothCall() throws {
         let a = try TestNode("a")

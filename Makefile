@@ -1,0 +1,41 @@
+# The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
+.PHONY: help deps build demo test lint bench install clean
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
+  protobuf-compiler zstd
+
+help:
+	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
+	@echo 'make test      all tests (installs what is missing)'
+	@echo 'make lint      swift format lint --strict'
+	@echo 'make bench     benchmarks beside C floors'
+	@echo 'make install   syncd and syncctl into $(PREFIX)/bin'
+
+deps:
+	@Scripts/install-packages $(PACKAGES)
+
+build: deps
+	$(SWIFT) build -c release --product syncd
+	$(SWIFT) build -c release --product syncctl
+
+demo: build
+	@Scripts/demo .build/release
+
+test: deps
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+
+bench: deps
+	@Benchmarks/run
+
+install: build
+	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd
+	install -D -m 755 .build/release/syncctl $(DESTDIR)$(PREFIX)/bin/syncctl
+
+clean:
+	rm -rf .build build

@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+/// The real programs, run as processes.
+enum Programs {
+    /// Where the build put them: beside the test bundle.
+    static let folder: URL = {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for _ in 0..<4 {
+            if FileManager.default.isExecutableFile(atPath: folder.appending(path: "syncd").path) { return folder }
+            folder.deleteLastPathComponent()
+        }
+        return URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug")
+    }()
+
+    struct Result {
+        let output: String
+        let errors: String
+        let code: Int32
+
+        var lines: [[String: Any]] {
+            output.split(separator: "\n").compactMap {
+                (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
+            }
+        }
+    }
+
+    /// Runs syncctl on a store to its end.
+    @discardableResult
+    static func syncctl(_ store: String, _ arguments: [String], input: String? = nil) throws -> Result {
+        let scratch = FileManager.default.temporaryDirectory
+        let names = (0..<3).map { _ in scratch.appending(path: "sillok-io-\(UUID().uuidString)") }
+        defer { for name in names { try? FileManager.default.removeItem(at: name) } }
+        try Data((input ?? "").utf8).write(to: names[0])
+        for name in names[1...] { try Data().write(to: name) }
+        let process = Process()
+        process.executableURL = folder.appending(path: "syncctl")
+        process.arguments = ["--store", store] + arguments
+        process.standardInput = try FileHandle(forReadingFrom: names[0])
+        process.standardOutput = try FileHandle(forWritingTo: names[1])
+        process.standardError = try FileHandle(forWritingTo: names[2])
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        ended.wait()
+        return Result(
+            output: String(decoding: try Data(contentsOf: names[1]), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: names[2]), as: UTF8.self), code: process.terminationStatus)
+    }
+}
+
+/// A daemon of the test's own, which can be killed and started again.
+/// `@unchecked Sendable`: a test uses it from one thread; only ``kill()`` is called from a second one, while the first waits.
+final class DaemonProcess: @unchecked Sendable {
+    let store: String
+    let name: String
+    private var process: Process?
+
+    init(_ name: String) throws {
+        self.name = name
+        store = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+    }
+
+    deinit {
+        kill()
+        try? FileManager.default.removeItem(atPath: store)
+    }
+
+    func start(port: Int = 0) throws {
+        let process = Process()
+        process.executableURL = Programs.folder.appending(path: "syncd")
+        process.arguments = [
+            "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level", "error",
+        ]
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        self.process = process
+        for _ in 0..<400 {
+            if let found = try? status(), found["software"] != nil { return }
+            usleep(25_000)
+        }
+        Issue.record("\(name) did not start")
+    }
+
+    /// SIGKILL: nothing is said, nothing is flushed.
+    func kill() {
+        guard let process, process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    func terminate() -> Int32 {
+        process?.terminate()
+        process?.waitUntilExit()
+        return process?.terminationStatus ?? -1
+    }
+
+    func status() throws -> [String: Any] { try Programs.syncctl(store, ["status", "--json"]).lines.first ?? [:] }
+    func node() throws -> String { try status()["node"] as? String ?? "" }
+    func port() throws -> Int { try status()["port"] as? Int ?? 0 }
+    func syncctl(_ arguments: String..., input: String? = nil) throws -> Programs.Result {
+        try Programs.syncctl(store, arguments, input: input)
+    }
+}
+
+/// Two daemons that know each other; b calls a.
+func makePair() throws -> (DaemonProcess, DaemonProcess) {
+    let (a, b) = (try DaemonProcess("a"), try DaemonProcess("b"))
+    try a.start()
+    try b.start()
+    #expect(try a.syncctl("peers", "add", "b", b.node()).code == 0)
+    #expect(try b.syncctl("peers", "add", "a", "\(a.node())@127.0.0.1:\(a.port())").code == 0)
+    return (a, b)
+}
+
+/// Waits until both have equal vectors, roots and view digests.
+func converge(_ a: DaemonProcess, _ b: DaemonProcess, seconds: Int = 60) throws -> String {
+    for _ in 0..<seconds * 5 {
+        let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
+        if one.code == 0, one.output == other.output { return one.output }
+        usleep(200_000)
+    }
+    Issue.record("not equal:\n\(try a.syncctl("digest").output)\n\(try b.syncctl("digest").output)")
+    return ""
+}

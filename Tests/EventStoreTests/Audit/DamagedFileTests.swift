@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import EventStore
+
+/// Files damaged below SQLite: the verifier reports or refuses, and never crashes.
+struct DamagedFileTests {
+    private static let sample = Result { try SampleStore() }
+    private let sample: SampleStore
+
+    init() throws { sample = try Self.sample.get() }
+
+    /// Whether the damage was seen, as findings or as an error, on a copy whose bytes `change` changed.
+    private func isSeen(_ change: (inout Data) -> Void) throws -> Bool {
+        let copy = try sample.damaged { _ in }
+        let url = URL(filePath: StoreFiles(copy.path).log)
+        var bytes = try Data(contentsOf: url)
+        change(&bytes)
+        try bytes.write(to: url)
+        do throws(StoreError) {
+            return try !Verifier(StoreFiles(copy.path)).run().isIntact
+        } catch {
+            return true
+        }
+    }
+
+    private func pages() throws -> (count: Int, size: Int) {
+        let connection = try Connection(path: StoreFiles(sample.folder.path).log, mode: .read)
+        return (
+            Int(try #require(try connection.integer("PRAGMA page_count"))),
+            Int(try #require(try connection.integer("PRAGMA page_size")))
+        )
+    }
+
+    @Test("Each page zeroed")
+    func zeroed() throws {
+        let (count, size) = try pages()
+        for page in 0..<count {
+            #expect(
+                try isSeen { $0.replaceSubrange(page * size..<(page + 1) * size, with: Data(count: size)) },
+                "page \(page + 1) of \(count)")
+        }
+    }
+
+    @Test("The file cut at, before and after each page")
+    func truncated() throws {
+        let (count, size) = try pages()
+        for page in 0..<count {
+            for length in [page * size, page * size + 1, page * size + size / 2] {
+                #expect(try isSeen { $0 = $0.prefix(length) }, "\(length) bytes left")
+            }
+        }
+    }
+
+    @Test("Random bytes overwritten: never a crash, and damage inside rows is found")
+    func random() throws {
+        let (_, size) = try pages()
+        var random = SplitMix64(state: 20_261_121)
+        var seen = 0
+        for _ in 0..<150 {
+            let isFound = try isSeen { bytes in
+                for _ in 0..<4 {
+                    // Page 1 as well, but not the version of the format in its header.
+                    let offset = Int.random(in: 100..<bytes.count, using: &random)
+                    bytes[offset] = bytes[offset] &+ UInt8.random(in: 1...255, using: &random)
+                }
+            }
+            if isFound { seen += 1 }
+        }
+        // The rest hit free space inside pages, which says nothing.
+        #expect(seen > 75, "\(seen) of 150, page size \(size)")
+    }
+
+    @Test("A damaged page costs the events on it; those behind it are still looked at")
+    func pageLost() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "n")
+        let store = try EventStore(opening: folder.path)
+        _ = try store.appendBlocking((0..<3_000).map { .message("event \($0)", user: "u") })
+        store.close()
+        let url = URL(filePath: store.files.log)
+        var bytes = try Data(contentsOf: url)
+        let place = try #require(bytes.range(of: Data(#"{"text":"event 1500"}"#.utf8)))
+        let page = place.lowerBound / 4_096 * 4_096
+        bytes.replaceSubrange(page..<page + 4_096, with: Data(count: 4_096))
+        // A change far behind the damage, which must still be found.
+        let later = try #require(bytes.range(of: Data(#"{"text":"event 2900"}"#.utf8)))
+        bytes[later.lowerBound + 10] = UInt8(ascii: "E")
+        try bytes.write(to: url)
+        let report = try verify(folder)
+        #expect(report.says(.database, "cannot be read"), report.text)
+        #expect(report.count(of: .positions) == 1 && report.count(of: .order) == 1, report.text)
+        #expect(report.names(position: 2_902), report.text)
+        #expect(report.events > 2_700 && report.events < 3_001)
+    }
+}
