@@ -72,7 +72,7 @@ enum Appender {
                 if let daemon = try DaemonClient.running(files) { return .daemon(daemon) }
                 return .direct(try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") })
             } catch {
-                guard error.exitCode == .tryAgain, WallClock.now - start < 2_000 else { throw error }
+                guard error.exitCode == .tryAgain, WallClock.now - start < 5_000 else { throw error }
                 sleep(milliseconds: 20)
             }
         }
