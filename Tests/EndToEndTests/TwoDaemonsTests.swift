@@ -8,7 +8,8 @@ struct TwoDaemonsTests {
     static let data = DataFolder.find(from: #filePath)
 
     private static func convert(_ set: String, limit: Int? = nil) throws -> String {
-        let path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(set)-\(UUID().uuidString).ndjson").path
+        let path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(set)-\(UUID().uuidString).ndjson")
+            .path
         let type = try #require(ConverterRegistry.converter(named: set))
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try #require(FileHandle(forWritingAtPath: path))
@@ -45,7 +46,9 @@ struct TwoDaemonsTests {
         #expect(digest.contains("view history \(41_081 + 13_418 + 100 + 2) "))
         #expect(digest.contains("view timeline \(41_081 + 13_418) "))
         var messages = 0
-        for line in try b.syncctl("conversations", "--json", "-n", "20000").lines { messages += line["messages"] as? Int ?? 0 }
+        for line in try b.syncctl("conversations", "--json", "-n", "20000").lines {
+            messages += line["messages"] as? Int ?? 0
+        }
         #expect(messages == 41_081)
         #expect(try b.syncctl("verify").code == 0)
     }
@@ -103,9 +106,11 @@ struct TwoDaemonsTests {
         _ = try converge(a, b)
         b.kill()
         _ = try a.syncctl("append", "-u", "haneul", "--conversation", "c", "--text", "서울에서")
-        _ = try a.syncctl("append", "-u", "haneul", "--type", "profile.changed", "--data", #"{"fields":{"city":"서울"}}"#)
+        _ = try a.syncctl(
+            "append", "-u", "haneul", "--type", "profile.changed", "--data", #"{"fields":{"city":"서울"}}"#)
         _ = try b.syncctl("append", "-u", "haneul", "--conversation", "c", "--text", "부산에서")
-        _ = try b.syncctl("append", "-u", "haneul", "--type", "profile.changed", "--data", #"{"fields":{"city":"부산"}}"#)
+        _ = try b.syncctl(
+            "append", "-u", "haneul", "--type", "profile.changed", "--data", #"{"fields":{"city":"부산"}}"#)
         try b.start()
         _ = try converge(a, b)
         let histories = try [a, b].map { node in

@@ -78,6 +78,8 @@ extension EventHeader {
             type: type, time: time, conversation: conversation, user: user, author: author, version: version,
             payload: [])
         try draft.validateHeader()
+        // SQLite's integers are signed: a stamp beyond the year 6429 would sort before all others.
+        if hlc.rawValue > UInt64(Int64.max) { throw .time(hlc.milliseconds) }
     }
 }
 

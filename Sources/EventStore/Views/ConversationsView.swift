@@ -84,6 +84,8 @@ final class ConversationsView: View {
         for conversation in touched.keys.sorted() {
             guard var row = touched[conversation] else { continue }
             if row.mustRecount { try recount(conversation, &row, store) }
+            // A row without events is only what twins that do not count have said of the conversation.
+            if row.events == 0 { (row.first, row.last) = Self.never }
             guard row.events > 0 || row.title != nil || row.category != nil || row.start != nil else {
                 try store.run("DELETE FROM conversation WHERE conversation = ?", .integer(conversation))
                 continue
@@ -92,6 +94,8 @@ final class ConversationsView: View {
         }
         touched.removeAll(keepingCapacity: true)
     }
+
+    private static let never = (first: (time: Int64.max, hlc: UInt64.max), last: (time: Int64.min, hlc: UInt64.min))
 
     /// First and last come from the timeline, which was flushed before.
     private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {

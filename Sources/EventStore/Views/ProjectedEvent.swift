@@ -45,6 +45,8 @@ enum EventType {
 /// Reads the log for the projector.
 final class ProjectionSource {
     let log: LogReader
+    /// Payloads held at once; INV-9.
+    private static let batchBytes = 64 << 20
 
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
 
@@ -57,8 +59,10 @@ final class ProjectionSource {
             try select.bind(1, position)
             try select.bind(2, Int64(limit))
             var events: [ProjectedEvent] = []
-            while try select.step() {
+            var bytes = 0
+            while bytes < Self.batchBytes, try select.step() {
                 let event = try projected(select)
+                bytes += event.payload?.bytes.count ?? 0
                 if event.twinOf != nil, !events.isEmpty { break }
                 events.append(event)
                 if event.twinOf != nil { break }

@@ -52,11 +52,21 @@ package final class Projector {
             target = try mapped { () throws(SQLiteError) in try Target(path: usual, source: source) }
         } else {
             let new = path ?? files.newViews
-            position = 0
+            let found = ViewDatabase.progress(at: new, incarnation: incarnation, top: top)
+            position = found ?? 0
             target = try mapped { () throws(SQLiteError) in
-                try ViewDatabase.create(at: new, incarnation: incarnation)
+                if found == nil { try ViewDatabase.create(at: new, incarnation: incarnation) }
                 return try Target(path: new, source: source)
             }
+        }
+    }
+
+    /// Begins new views because the present ones are damaged.
+    private func rebuild() throws(StoreError) {
+        position = 0
+        target = try mapped { () throws(SQLiteError) in
+            try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
+            return try Target(path: files.newViews, source: source)
         }
     }
 
@@ -78,6 +88,11 @@ package final class Projector {
             try mapped { () throws(SQLiteError) in try apply(events, last.position) }
         } catch {
             // What was gathered for the failed batch must not reach the next one.
+            if case .corrupt = error, target.path == files.views {
+                // If it is the log that is damaged, building new views fails in the same place and says so.
+                try rebuild()
+                return position
+            }
             target = try mapped { () throws(SQLiteError) in try Target(path: target.path, source: source) }
             throw error
         }
@@ -115,19 +130,27 @@ package final class Projector {
         let earlier = try source.predecessors(of: event, first: first)
         guard let counting = earlier.min(by: { $0.precedes($1) }) else { return .insert }
         guard event.precedes(counting) else { return .shadow }
-        for view in target.views { _ = try view.apply(counting, .remove, target.store) }
+        for view in target.views where Self.reads(view, counting) {
+            _ = try view.apply(counting, .remove, target.store)
+        }
         return .insert
     }
 
     private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) {
         for view in target.views {
             let name = type(of: view).name
-            if event.isFromTheFuture, name != TimelineView.name, name != HistoryView.name {
+            if !Self.reads(view, event) {
                 try quarantine(event, name, "its header is of a later format")
             } else if let reason = try view.apply(event, change, target.store) {
                 try quarantine(event, name, reason)
             }
         }
+    }
+
+    /// An event whose header has unknown fields is listed, and not interpreted.
+    private static func reads(_ view: any View, _ event: ProjectedEvent) -> Bool {
+        let name = type(of: view).name
+        return !event.isFromTheFuture || name == TimelineView.name || name == HistoryView.name
     }
 
     private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(SQLiteError) {
@@ -139,7 +162,8 @@ package final class Projector {
     private func finishRebuild() throws(StoreError) {
         let source = source
         let new = target.path
-        _ = try? target.store.connection.checkpoint(truncate: true)
+        let pages = try mapped { () throws(SQLiteError) in try target.store.connection.checkpoint(truncate: true) }
+        guard pages.wal == pages.copied else { throw .busy("somebody reads the views that are being built") }
         // The file must not be open under its old name when it moves.
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: new + ".done", incarnation: incarnation)

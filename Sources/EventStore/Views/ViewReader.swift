@@ -108,10 +108,10 @@ package final class ViewReader {
         _ table: OrderedTable, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         var cursor: Key?
-        if let after = query.after {
+        let isBackward = if case .last = query.limit { true } else { false }
+        if let after = query.after, !isBackward {
             cursor = Key(time: after.time, hlc: after.hlc.rawValue, position: 0)
         }
-        let isBackward = if case .last = query.limit { true } else { false }
         var left =
             switch query.limit {
             case .all: Int.max
@@ -132,6 +132,8 @@ package final class ViewReader {
                     return true
                 }
             }
+            // Backward, everything further on stands before the place to continue from.
+            if isBackward, let after = query.after, (last.time, last.hlc) < (after.time, after.hlc.rawValue) { break }
             cursor = last
         }
         for entry in tail.reversed() where !body(entry) { return true }
@@ -216,25 +218,41 @@ package final class ViewReader {
 
     // MARK: Conversations
 
-    /// Conversations, the latest active first; continues after `after`.
+    /// Conversations, the latest active first, ties by id; continues after `after`. May give a few more than `limit`:
+    /// conversations of equal activity come together.
     package func conversations(
         limit: Int, after: ConversationSummary? = nil
     ) throws(StoreError) -> [ConversationSummary] {
         let rows = try reading { connection throws(SQLiteError) in
             let select = try connection.statement(
                 """
-                SELECT \(Self.summaryColumns) FROM conversation WHERE (last_time, last_hlc, conversation) < (?, ?, ?)
+                SELECT \(Self.summaryColumns) FROM conversation WHERE events > 0 AND (last_time, last_hlc) < (?, ?)
                 ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
                 """)
             try select.bind(1, after?.lastTime ?? Int64.max)
             try select.bind(2, after.map { Int64(bitPattern: $0.lastHLC) } ?? Int64.max)
-            try select.bind(3, after?.ref ?? Int64.max)
-            try select.bind(4, Int64(limit))
-            return try Self.summaries(select)
+            try select.bind(3, Int64(limit))
+            var rows = try Self.summaries(select)
+            guard rows.count == limit, let last = rows.last else { return rows }
+            let ties = try connection.statement(
+                """
+                SELECT \(Self.summaryColumns) FROM conversation
+                WHERE events > 0 AND last_time = ? AND last_hlc = ? AND conversation < ?
+                """)
+            try ties.bind(1, last.last)
+            try ties.bind(2, last.lastHLC)
+            try ties.bind(3, last.ref)
+            rows += try Self.summaries(ties)
+            return rows
         }
         var summaries: [ConversationSummary] = []
         for row in rows { summaries.append(try named(row)) }
-        return summaries
+        return summaries.sorted { a, b in
+            if (a.lastTime, a.lastHLC) != (b.lastTime, b.lastHLC) {
+                return (a.lastTime, a.lastHLC) > (b.lastTime, b.lastHLC)
+            }
+            return ByteText(a.conversation) < ByteText(b.conversation)
+        }
     }
 
     /// One conversation; `nil` if there is none with this id.

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+@testable import EventStore
+
+/// The vectors of docs/FORMATS.md, read from the page, recomputed with the code: the two cannot drift apart.
+struct FormatVectorTests {
+    private let values: [String: String]
+
+    init() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/FORMATS.md"), encoding: .utf8)
+        let block = try #require(page.components(separatedBy: "```").dropFirst().first)
+        var values: [String: String] = [:]
+        for line in block.split(separator: "\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            values[String(line[..<colon])] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        self.values = values
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        let text = try #require(values[name])
+        return try #require(hexBytes(text))
+    }
+
+    @Test("The canonical header, in both directions")
+    func header() throws {
+        let origin = try #require(OriginID(text: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"))
+        let other = try #require(OriginID(text: "6ba7b810-9dad-11d1-80b4-00c04fd430c8"))
+        let id = try #require(EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        let header = EventHeader(
+            dot: Dot(origin: origin, seq: 2), hlc: HybridTime(milliseconds: 1_785_549_735_120, counter: 3),
+            time: 1_785_549_700_000, id: id,
+            type: "message.posted", conversation: "c-88", user: "u-1029", author: "medibot",
+            cause: EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e00"),
+            dependencies: [Dot(origin: other, seq: 7)], version: 2)
+        #expect(header.canonicalBytes == (try bytes("header")))
+        #expect(try EventHeader(canonicalBytes: bytes("header")) == header)
+    }
+
+    @Test("Payload digest, leaf and roots")
+    func hashes() throws {
+        let sha = SHA256()
+        let saltBytes = try bytes("salt")
+        let salt = try #require(UUIDBits(bytes: saltBytes))
+        let digest = sha.payloadDigest(salt: salt, payload: try bytes("payload"))
+        #expect(digest.description == values["payload_digest"])
+        #expect(sha.leaf(header: try bytes("header"), payloadDigest: digest).description == values["leaf"])
+        var range = MerkleRange()
+        for number in UInt8(1)...3 {
+            let leaf = sha.digest([0] + [UInt8](repeating: number, count: 3))
+            #expect(leaf.description == values["leaf\(number)"])
+            range.append(leaf, using: sha)
+            if number == 1 { #expect(range.root(using: sha).description == values["root1"]) }
+        }
+        #expect(range.root(using: sha).description == values["root3"])
+    }
+
+    @Test("Node id, checkpoint, signature and note")
+    func head() throws {
+        let prefix = try #require(hexBytes("302e020100300506032b657004220420"))
+        let pem =
+            "-----BEGIN PRIVATE KEY-----\n\(base64Text(prefix + (try bytes("seed"))))\n-----END PRIVATE KEY-----\n"
+        let key = try #require(SigningKey(pem: Array(pem.utf8)))
+        #expect(key.publicKey.rawBytes == (try bytes("public_key")))
+        #expect(key.publicKey.nodeID.description == values["node_id"])
+        let rootBytes = try bytes("root3")
+        let root = try #require(Digest(bytes: rootBytes))
+        let origin = try #require(OriginID(text: "1b4e28ba-2fa1-11d2-883f-0016d3cca427"))
+        let head = TreeHead(
+            origin: origin, size: 3, root: root,
+            hlc: HybridTime(milliseconds: 1_785_549_735_120, counter: 3))
+        #expect(Array(head.checkpointText.utf8) == (try bytes("checkpoint")))
+        let signed = SignedHead(signing: head, with: key)
+        #expect(signed.signature == (try bytes("signature")))
+        #expect(
+            signed.note(signer: key.publicKey).split(separator: "\n").last.map(String.init) == values["note_line"])
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// The rules that the manifest cannot enforce, read off the files themselves.
+struct TidyTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private struct Source {
+        /// From the root of the package.
+        let path: String
+        let lines: [String]
+
+        var folder: String { path.split(separator: "/").dropLast().joined(separator: "/") }
+        var imports: [String] {
+            lines.compactMap { line in
+                let words = line.split(separator: " ")
+                guard let index = words.firstIndex(of: "import"), index < words.count - 1,
+                    words[..<index].allSatisfy({ ["internal", "public", "package", "private", "@testable"].contains($0) })
+                else { return nil }
+                return String(words[index + 1])
+            }
+        }
+    }
+
+    private static let sources: [Source] = {
+        var found: [Source] = []
+        for top in ["Sources", "Tests", "Benchmarks"] {
+            let folder = root.appending(path: top)
+            for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+                ?? FileManager.DirectoryEnumerator() where url.pathExtension == "swift"
+            {
+                let text = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+                found.append(
+                    Source(
+                        path: String(url.path.dropFirst(root.path.count + 1)),
+                        lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)))
+            }
+        }
+        return found.sorted { $0.path < $1.path }
+    }()
+
+    @Test("The files are found at all")
+    func found() { #expect(Self.sources.count > 100) }
+
+    @Test("Each C library is imported in one folder only (docs/ARCHITECTURE.md, the layers)")
+    func cLibraries() {
+        let homes: [String: [String]] = [
+            "CSQLite": ["Sources/EventStore/SQLite"],
+            "CLibuuid": ["Sources/EventStore/System"],
+            "CCrypto": ["Sources/EventStore/Crypto"],
+            "COpenSSL": ["Sources/SyncEngine/Transport", "Tests/SyncEngineTests/Transport"],
+            "CLibevent": ["Sources/SyncEngine/Transport", "Tests/SyncEngineTests/Transport"],
+            "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
+            "CCurl": ["Sources/syncctl/Client"],
+        ]
+        for source in Self.sources {
+            for name in source.imports {
+                guard let allowed = homes[name] else { continue }
+                #expect(allowed.contains(source.folder), "\(source.path) imports \(name)")
+            }
+        }
+    }
+
+    @Test("Layers import downwards only")
+    func layers() {
+        let forbidden: [String: Set<String>] = [
+            "Sources/EventStore": ["SyncEngine", "CommandLineKit", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/SyncEngine": ["CommandLineKit", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/SyncEngine/Session": ["Glibc", "CLinux"],
+            "Sources/SyncEngine/Wire": ["Glibc", "CLinux"],
+            "Sources/CommandLineKit": ["EventStore", "SyncEngine", "Foundation", "FoundationEssentials"],
+            "Sources/syncd": ["Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/EventStore/Clocks": ["Glibc", "CLinux"],
+        ]
+        for source in Self.sources {
+            for (folder, names) in forbidden where source.path.hasPrefix(folder + "/") {
+                for name in source.imports { #expect(!names.contains(name), "\(source.path) imports \(name)") }
+            }
+        }
+    }
+
+    @Test("Pure folders have no clock, randomness or threads of their own (D9)")
+    func purity() {
+        let banned = ["WallClock.now", "MonotonicClock.now", "SystemRandomNumberGenerator", "RandomSource(", "WorkerThread("]
+        for source in Self.sources {
+            let isPure = ["Sources/SyncEngine/Session/", "Sources/SyncEngine/Wire/", "Sources/EventStore/Clocks/"]
+                .contains { source.path.hasPrefix($0) }
+            guard isPure else { continue }
+            for line in source.lines { for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") } }
+        }
+    }
+
+    @Test("No unfinished work and no shortcuts in the sources")
+    func shortcuts() {
+        let banned = ["TODO", "FIXME", "try!", "fatalError(\"un", "Synchronization.Mutex<"]
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            for line in source.lines { for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") } }
+        }
+    }
+
+    @Test("What is unchecked says why")
+    func unchecked() {
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            for (index, line) in source.lines.enumerated() where line.contains("@unchecked Sendable {") {
+                let above = source.lines[max(0, index - 25)...index].joined(separator: " ")
+                #expect(above.contains("@unchecked Sendable`"), "\(source.path):\(index + 1)")
+            }
+        }
+    }
+
+    @Test("Files stay readable: at most 450 lines")
+    func length() {
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            #expect(source.lines.count <= 450 || source.path.hasSuffix("WidthTable.swift"), "\(source.path)")
+        }
+    }
+}
