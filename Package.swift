@@ -47,7 +47,7 @@ let package = Package(
             name: "sillok-convert", dependencies: ["Converters", "CommandLineKit"], path: "Benchmarks/convert",
             swiftSettings: strict),
         .executableTarget(
-            name: "sillok-bench", dependencies: ["EventStore", "SyncEngine", "Converters", "CommandLineKit"],
+            name: "sillok-bench", dependencies: ["EventStore", "SyncEngine"],
             path: "Benchmarks/sillok-bench", swiftSettings: strict),
 
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),

@@ -2,148 +2,149 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
-/// Appends to a store: through its daemon when one runs, otherwise directly under the writer's lock.
-enum Appender {
-    case daemon(APIClient)
-    case direct(EventStore)
-
-    /// What came of one line.
-    struct Outcome {
-        enum Kind { case appended, already, rejected }
-        let kind: Kind
-        /// For people: where it is, or why it is not.
-        let code: String
-        let message: String
+/// What came of one event that was handed in.
+enum AppendResult {
+    /// Where the event is.
+    struct Place {
         let position: String
         let id: String
+        let origin: String
+        let sequence: String
+        let hlc: String
     }
 
-    init(_ context: Context) throws(CommandFailure) {
-        let files = try context.storeFiles()
-        if let client = try context.daemon(files) {
-            self = .daemon(client)
-        } else {
-            self = .direct(
-                try stored { () throws(StoreError) in
-                    try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
-                })
+    case appended(Place)
+    /// It was there before, with the same id and the same content.
+    case already(Place)
+    case rejected(code: String, message: String)
+
+    init(_ outcome: AppendOutcome) {
+        func place(_ receipt: AppendReceipt) -> Place {
+            Place(
+                position: String(receipt.position), id: receipt.id.description,
+                origin: receipt.dot.origin.description, sequence: String(receipt.dot.seq),
+                hlc: receipt.hlc.description)
         }
-    }
-
-    /// Appends drafts whose ids are settled; one outcome each. Waits while the store is busy, up to a minute.
-    func append(
-        _ drafts: [EventDraft], atomicity: Atomicity, expected: ExpectedVersion? = nil
-    ) throws(CommandFailure) -> [Outcome] {
-        for _ in 0..<600 {
-            do throws(CommandFailure) {
-                switch self {
-                case .daemon(let client): return try post(drafts, atomicity, expected, client)
-                case .direct(let store): return try direct(drafts, atomicity, expected, store)
-                }
-            } catch {
-                guard error.exitCode == .tryAgain else { throw error }
-                sleepMilliseconds(100)
+        self =
+            switch outcome {
+            case .appended(let receipt): .appended(place(receipt))
+            case .already(let receipt): .already(place(receipt))
+            case .rejected(let rejection): .rejected(code: rejection.code, message: rejection.description)
             }
-        }
-        throw CommandFailure(code: "E_BUSY", "the store was busy for a minute", exitCode: .tryAgain)
     }
 
-    /// Makes everything durable and, without a daemon, brings the views up to date.
-    func finish() throws(CommandFailure) {
-        guard case .direct(let store) = self else { return }
-        try stored { () throws(StoreError) in
-            try store.flushBlocking()
-            try Projector(store.files).catchUp()
-            store.close()
+    /// One line of the answer, as the daemon gives it too.
+    func json(line number: Int) -> JSONLine {
+        func placed(_ type: String, _ place: Place) -> JSONLine {
+            var line = JSONLine(type: type)
+            line.add("line", number)
+            line.add("position", place.position)
+            line.add("id", place.id)
+            line.add("origin", place.origin)
+            line.add("sequence", place.sequence)
+            line.add("hlc", place.hlc)
+            return line
         }
-    }
-
-    private func direct(
-        _ drafts: [EventDraft], _ atomicity: Atomicity, _ expected: ExpectedVersion?, _ store: EventStore
-    ) throws(CommandFailure) -> [Outcome] {
-        try stored { () throws(StoreError) in
-            var condition: (ExpectedVersion, at: UInt64)?
-            if let expected {
-                try Projector(store.files).catchUp()
-                let found = try ViewReader(store.files).conversationVersion(expected.conversation)
-                guard found.version == expected.version else {
-                    let moved = AppendRejection.conversationMoved(expected: expected.version, actual: found.version)
-                    return drafts.map { _ in Outcome(.rejected(moved)) }
-                }
-                condition = (expected, found.at)
-            }
-            return try store.appendBlocking(drafts, atomicity: atomicity, condition: condition).map(Outcome.init)
+        switch self {
+        case .appended(let place): return placed("appended", place)
+        case .already(let place): return placed("already", place)
+        case .rejected(let code, let message):
+            var line = JSONLine(type: "rejected")
+            line.add("line", number)
+            line.add("code", code)
+            line.add("message", message)
+            return line
         }
-    }
-
-    private func post(
-        _ drafts: [EventDraft], _ atomicity: Atomicity, _ expected: ExpectedVersion?, _ client: APIClient
-    ) throws(CommandFailure) -> [Outcome] {
-        var body: [UInt8] = []
-        for draft in drafts {
-            NativeLineWriter.append(draft, to: &body)
-            body.append(UInt8(ascii: "\n"))
-        }
-        var path = "/v1/events?atomicity=\(atomicity == .whole ? "whole" : "each")"
-        if let expected { path += "&expect=\(urlEncoded("\(expected.conversation):\(expected.version)"))" }
-        let response = try client.request("POST", path, body: body)
-        guard response.status == 200 else { throw response.failure }
-        let outcomes = response.body.split(separator: UInt8(ascii: "\n")).map { line in
-            Outcome(JSONObject(validated: Array(line)))
-        }
-        guard outcomes.count == drafts.count else {
-            throw CommandFailure(
-                code: "E_PROTOCOL", "the daemon answered \(outcomes.count) of \(drafts.count) lines",
-                exitCode: .versionMismatch)
-        }
-        return outcomes
     }
 }
 
-extension Appender.Outcome {
-    init(_ outcome: AppendOutcome) {
-        switch outcome {
-        case .appended(let receipt), .already(let receipt):
-            if case .appended = outcome { kind = .appended } else { kind = .already }
-            code = ""
-            message = ""
-            position = String(receipt.position)
-            id = receipt.id.description
-        case .rejected(let rejection):
-            kind = .rejected
-            code = rejection.code
-            message = rejection.description
-            position = ""
-            id = ""
+/// Appends events to a store: through its daemon when one runs, else directly under the writer's lock. Every draft needs
+/// an id, so that a request whose answer was lost can be repeated.
+enum Appender {
+    case direct(EventStore)
+    case daemon(DaemonClient)
+
+    static func open(_ files: StoreFiles) throws(CommandFailure) -> Appender {
+        // Another syncctl has the store for a moment only while it brings the views up to date.
+        let start = WallClock.now
+        while true {
+            do throws(CommandFailure) {
+                if let daemon = try DaemonClient.running(files) { return .daemon(daemon) }
+                return .direct(try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") })
+            } catch {
+                guard error.exitCode == .tryAgain, WallClock.now - start < 5_000 else { throw error }
+                sleep(milliseconds: 20)
+            }
         }
     }
 
-    init(_ object: JSONObject) {
-        kind =
-            object.string("type") == "appended"
-            ? .appended : object.string("type") == "already" ? .already : .rejected
-        code = object.string("code") ?? ""
-        message = object.string("message") ?? ""
-        position = object.string("position") ?? ""
-        id = object.string("id") ?? ""
+    /// A batch that was handed in; the call gives its results, in order, once they are durable.
+    typealias Pending = () throws(CommandFailure) -> [AppendResult]
+
+    /// Hands in drafts, each of which stands for itself. A store takes the next batch while the disk syncs this one.
+    func start(_ drafts: [EventDraft]) -> Pending {
+        switch self {
+        case .direct(let store):
+            let answer = Monitor<Result<[AppendOutcome], StoreError>?>(nil)
+            Self.submit(drafts, to: store, answer)
+            return { () throws(CommandFailure) in
+                try Self.results(of: drafts, store, answer)
+            }
+        case .daemon(let client):
+            return { () throws(CommandFailure) in
+                try client.append(drafts)
+            }
+        }
     }
 
-    /// The line for programs.
-    func json(line number: Int?) -> JSONLine {
-        var line: JSONLine
-        switch kind {
-        case .appended: line = JSONLine(type: "appended")
-        case .already: line = JSONLine(type: "already")
-        case .rejected: line = JSONLine(type: "rejected")
+    /// Appends one event if its conversation has `expected` events on this node (D6).
+    func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendResult] {
+        guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }
+        switch self {
+        case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
+        case .direct(let store):
+            let outcomes = try stored {
+                try Projector(store.files).catchUp()
+                let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
+                guard actual == expected else {
+                    return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
+                }
+                let condition = (ExpectedVersion(conversation: conversation, version: expected), at: top)
+                return try store.appendBlocking([draft], condition: condition)
+            }
+            return outcomes.map(AppendResult.init)
         }
-        if let number { line.add("line", number) }
-        if kind == .rejected {
-            line.add("code", code)
-            line.add("message", message)
-        } else {
-            line.add("position", position)
-            line.add("id", id)
+    }
+
+    /// Signs and stores a head over what was appended, and lets go of the store.
+    func close() {
+        if case .direct(let store) = self { store.close() }
+    }
+
+    private static func submit(
+        _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
+    ) {
+        store.append(drafts, atomicity: .each) { result in
+            answer.update { answer in
+                answer = result
+                return true
+            }
         }
-        return line
+    }
+
+    private static func results(
+        of drafts: [EventDraft], _ store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
+    ) throws(CommandFailure) -> [AppendResult] {
+        let start = WallClock.now
+        while true {
+            guard let result = answer.wait(for: { $0 }) else { throw CommandFailure(StoreError.closed) }
+            if case .failure(.busy) = result, WallClock.now - start < DaemonClient.patience {
+                sleep(milliseconds: 100)
+                answer.withLock { $0 = nil }
+                submit(drafts, to: store, answer)
+                continue
+            }
+            return try stored { try result.get() }.map(AppendResult.init)
+        }
     }
 }

@@ -2,68 +2,54 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
-/// Which store a command is about.
-extension Context {
-    /// The folder named by `--store` or SYNCCTL_STORE, else the first of the usual places that has a store.
-    func storeFiles(mustExist: Bool = true) throws(CommandFailure) -> StoreFiles {
-        if let named = arguments.value("store") ?? terminal.environment["SYNCCTL_STORE"], !named.isEmpty {
-            let files = StoreFiles(named)
-            guard files.exists || !mustExist else { throw StoreError.notFound(path: named).failure }
-            return files
-        }
-        for usual in ["./syncd-dev", "/var/lib/syncd"] where StoreFiles(usual).exists {
-            remark("using the store in \(usual)")
-            return StoreFiles(usual)
-        }
-        guard mustExist else { return StoreFiles("./syncd-dev") }
-        throw StoreError.notFound(path: "./syncd-dev or /var/lib/syncd").failure
+/// Which store a command works on: `--store`, else `SYNCCTL_STORE`, else `./syncd-dev`, else `/var/lib/syncd`.
+struct StoreLocation {
+    let files: StoreFiles
+    /// Whether the user named it.
+    let isNamed: Bool
+
+    static let usual = ["./syncd-dev", "/var/lib/syncd"]
+
+    /// The place for a store that need not be there yet.
+    static func place(for session: Session) -> StoreLocation {
+        let named = session.arguments.value("store") ?? session.terminal.environment["SYNCCTL_STORE"]
+        if let named, !named.isEmpty { return StoreLocation(files: StoreFiles(named), isNamed: true) }
+        return StoreLocation(files: StoreFiles(usual[0]), isNamed: false)
     }
 
-    /// The log, for reading.
-    func log() throws(CommandFailure) -> LogReader {
-        let files = try storeFiles()
-        return try stored { () throws(StoreError) in try LogReader(files) }
-    }
-
-    /// The views, as fresh as they can be: a running daemon is given two seconds to apply what is in the log now; without
-    /// one this process applies it, in place where the store can be written and in a temporary copy otherwise.
-    func views() throws(CommandFailure) -> ViewReader {
-        let files = try storeFiles()
-        return try stored { () throws(StoreError) in
-            let top = try LogReader(files).top()
-            if StoreLock.owner(files) == nil, let reader = try ownViews(files, top) { return reader }
-            for _ in 0..<200 {
-                if let reader = try? ViewReader(files), try reader.progress() >= top { return reader }
-                sleepMilliseconds(10)
-            }
-            let reader = try ViewReader(files)
-            let behind = top - min(top, try reader.progress())
-            if behind > 0 { remark("the views are \(behind) events behind; the answer may lack them") }
-            return reader
+    /// The store, which must be there. Says which one it is when nobody named it.
+    static func find(for session: Session) throws(CommandFailure) -> StoreLocation {
+        let named = place(for: session)
+        if named.isNamed {
+            try require(named.files)
+            return named
         }
-    }
-
-    /// Views that this process brings up to date itself; `nil` if another process took the store meanwhile.
-    private func ownViews(_ files: StoreFiles, _ top: UInt64) throws(StoreError) -> ViewReader? {
-        if let reader = try? ViewReader(files), try reader.progress() == top { return reader }
-        do throws(StoreError) {
-            let lock = try StoreLock(files, owner: "syncctl pid \(getpid())")
-            defer { withExtendedLifetime(lock) {} }
-            let projector = try Projector(files)
-            var progress = Progress("Building views", unit: "events", style: progressStyle)
-            try projector.catchUp { done, total in progress.update(done: done, total: total) }
-            return try ViewReader(files)
-        } catch {
-            switch error {
-            case .locked: return nil
-            case .io: return try ViewReader(temporary: files)
-            default: throw error
-            }
+        for folder in usual where StoreFiles(folder).exists || isForbidden(StoreFiles(folder)) {
+            let files = StoreFiles(folder)
+            try require(files)
+            session.say("using the store \(folder)")
+            return StoreLocation(files: files, isNamed: false)
         }
+        throw CommandFailure(
+            code: "E_NO_STORE", "no store in \(usual.joined(separator: " nor in "))",
+            hint: "--store DIR, or syncctl init --store DIR to make one", exitCode: .inputMissing)
     }
 
-    /// How progress is shown.
-    var progressStyle: ProgressMeter.Style {
-        ProgressMeter.style(terminal: terminal, json: form == .json, quiet: isQuiet)
+    /// The open log of the store.
+    func reader() throws(CommandFailure) -> LogReader {
+        try stored { try LogReader(files) }
+    }
+
+    private static func require(_ files: StoreFiles) throws(CommandFailure) {
+        if isForbidden(files) {
+            throw CommandFailure(
+                code: "E_PERMISSION", "cannot read the store at \(files.folder): permission denied",
+                hint: "the same command as the user that runs syncd", exitCode: .notPermitted)
+        }
+        guard files.exists else { throw CommandFailure(StoreError.notFound(path: files.folder)) }
+    }
+
+    private static func isForbidden(_ files: StoreFiles) -> Bool {
+        access(files.log, R_OK) != 0 && errno == EACCES
     }
 }

@@ -1,86 +1,88 @@
 internal import CommandLineKit
-internal import EventStore
 internal import Glibc
 
-/// A command: its line in the table, and what it does. One file each under Commands/.
-protocol Subcommand {
-    static var command: Command { get }
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode
+/// One command: how it is described and what it does.
+struct Subcommand: Sendable {
+    let command: Command
+    let run: @Sendable (Session) throws(CommandFailure) -> ExitCode
+
+    init(_ command: Command, run: @escaping @Sendable (Session) throws(CommandFailure) -> ExitCode) {
+        self.command = command
+        self.run = run
+    }
 }
 
-/// The command line of Sillok.
+/// The program: a table of commands and what happens between the command line and the exit code.
 enum Syncctl {
-    static let version = "0.1.0"
-
-    static var commands: [any Subcommand.Type] {
-        [
-            HistoryCommand.self, ConversationCommand.self, ConversationsCommand.self, ProfileCommand.self,
-            SurveyCommand.self, TailCommand.self, ShowCommand.self, ReplayCommand.self, InitCommand.self,
-            AppendCommand.self, ImportCommand.self, ExportCommand.self, VerifyCommand.self, DigestCommand.self,
-            StatusCommand.self, PeersListCommand.self, PeersAddCommand.self, PeersRemoveCommand.self,
-        ]
-    }
+    static let subcommands: [Subcommand] = [
+        HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
+        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
+        ImportCommand.entry,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
+        PeersCommand.add,
+        PeersCommand.remove, InitCommand.entry,
+    ]
 
     static let table = CommandTable(
-        program: "syncctl", summary: "Reads, writes, audits and replicates a Sillok store.",
-        commands: commands.map { $0.command },
+        program: "syncctl", summary: "reads, writes and checks an event store",
+        commands: subcommands.map(\.command),
         globalOptions: [
-            .value("store", "DIR", "The store. Default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd."),
-            .flag("json", "One JSON object to a line, and a last line of type end."),
-            .flag("plain", "Tab-separated, nothing cut."),
-            .flag("quiet", "No progress and no remarks."),
-            .value("color", "WHEN", "Colours.", allowed: ["auto", "always", "never"]),
-            .flag("utc", "Times in UTC."),
-            .flag("version", "Print the version, and end."),
+            .value("store", "DIR", "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd)."),
+            .flag("json", "JSON objects, one a line, the last one of type 'end'."),
+            .flag("plain", "Tab-separated or undecorated text for scripts."),
+            .flag("quiet", short: "q", "No messages and no progress; errors are still told."),
+            .flag("utc", "Show times in UTC."),
+            .value("color", "WHEN", "Colour.", allowed: ColorChoice.allCases.map(\.rawValue)),
         ])
 
     static func main() -> Never {
         Terminal.ignoreBrokenPipes()
         let words = Array(CommandLine.arguments.dropFirst())
+        let terminal = Terminal.current()
+        let output = Output(.output)
         do throws(CommandFailure) {
-            exit(try run(words).rawValue)
+            let code = try run(words, terminal, output)
+            try output.flush()
+            exit(code.rawValue)
         } catch {
-            Output.message(words.contains("--json") ? error.json : error.text(program: "syncctl"))
+            // What was printed before the failure is still true.
+            try? output.flush()
+            let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
+            Output.message(wantsJSON ? error.json : error.text(program: table.program))
             exit(error.exitCode.rawValue)
         }
     }
 
-    private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        // Swift repairs malformed arguments silently; a record must not.
+    private static func run(
+        _ words: [String], _ terminal: Terminal, _ output: Output
+    ) throws(CommandFailure) -> ExitCode {
+        if words == ["--version"] || words == ["version"] {
+            try output.line("syncctl \(version)")
+            return .success
+        }
+        try requireUTF8()
+        let invocation = try usage { try table.parse(words.isEmpty ? ["--help"] : words) }
+        switch invocation {
+        case .help(let command):
+            try output.write(table.help(for: command, width: terminal.width))
+            return .success
+        case .run(let arguments):
+            guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {
+                throw usageFailure("'\(arguments.command.name)' is no command")
+            }
+            return try subcommand.run(Session(arguments, terminal: terminal, output: output))
+        }
+    }
+
+    /// Swift repairs malformed arguments silently; a record must not.
+    private static func requireUTF8() throws(CommandFailure) {
         for index in 1..<max(Int(CommandLine.argc), 1) {
             guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else {
                 continue
             }
             throw CommandFailure(code: "E_UTF8", "argument \(index) is not UTF-8", exitCode: .usage)
         }
-        if words == ["--version"] || words == ["version"] {
-            try show("syncctl \(version)\n")
-            return .success
-        }
-        if words.isEmpty || words == ["help"] {
-            try show(table.help(for: nil))
-            return .success
-        }
-        let invocation: CommandTable.Invocation
-        do { invocation = try table.parse(words) } catch { throw error.failure(program: "syncctl") }
-        switch invocation {
-        case .help(let command):
-            try show(table.help(for: command))
-            return .success
-        case .run(let arguments):
-            guard let found = commands.first(where: { $0.command.name == arguments.command.name }) else {
-                throw CommandFailure(code: "E_USAGE", "no such command", exitCode: .usage)
-            }
-            let context = try Context(arguments)
-            let code = try found.run(context)
-            try context.output.flush()
-            return code
-        }
     }
 
-    private static func show(_ text: String) throws(CommandFailure) {
-        let output = Output(.output)
-        try output.write(text)
-        try output.flush()
-    }
+    static let version = "0.1.0"
 }

@@ -16,7 +16,9 @@ struct TidyTests {
             lines.compactMap { line in
                 let words = line.split(separator: " ")
                 guard let index = words.firstIndex(of: "import"), index < words.count - 1,
-                    words[..<index].allSatisfy({ ["internal", "public", "package", "private", "@testable"].contains($0) })
+                    words[..<index].allSatisfy({
+                        ["internal", "public", "package", "private", "@testable"].contains($0)
+                    })
                 else { return nil }
                 return String(words[index + 1])
             }
@@ -83,12 +85,16 @@ struct TidyTests {
 
     @Test("Pure folders have no clock, randomness or threads of their own (D9)")
     func purity() {
-        let banned = ["WallClock.now", "MonotonicClock.now", "SystemRandomNumberGenerator", "RandomSource(", "WorkerThread("]
+        let banned = [
+            "WallClock.now", "MonotonicClock.now", "SystemRandomNumberGenerator", "RandomSource(", "WorkerThread(",
+        ]
         for source in Self.sources {
             let isPure = ["Sources/SyncEngine/Session/", "Sources/SyncEngine/Wire/", "Sources/EventStore/Clocks/"]
                 .contains { source.path.hasPrefix($0) }
             guard isPure else { continue }
-            for line in source.lines { for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") } }
+            for line in source.lines {
+                for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") }
+            }
         }
     }
 
@@ -96,7 +102,9 @@ struct TidyTests {
     func shortcuts() {
         let banned = ["TODO", "FIXME", "try!", "fatalError(\"un", "Synchronization.Mutex<"]
         for source in Self.sources where source.path.hasPrefix("Sources/") {
-            for line in source.lines { for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") } }
+            for line in source.lines {
+                for word in banned { #expect(!line.contains(word), "\(source.path): \(line)") }
+            }
         }
     }
 

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// Times and sizes of an ``HTTPServer``. A client that passes one of them is answered with 400 or 413, or cut off.
 package struct HTTPLimits: Sendable {
     package var maximumHeaderBytes = 32 << 10

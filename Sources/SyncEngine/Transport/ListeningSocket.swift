@@ -1,3 +1,4 @@
+internal import EventStore
 internal import CLibevent
 internal import Glibc
 

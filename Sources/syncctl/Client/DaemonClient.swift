@@ -1,51 +1,85 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 
-/// What syncctl asks the daemon.
-extension Context {
-    /// The daemon that owns the store; `nil` if none does.
-    func daemon(_ files: StoreFiles) throws(CommandFailure) -> APIClient? {
+/// The daemon that owns a store, as `syncctl` reaches it.
+struct DaemonClient {
+    /// The Unix socket of its API.
+    let socket: String
+    /// What it wrote into the store's lock.
+    let owner: String
+
+    /// How long a busy daemon is asked again, in milliseconds.
+    static let patience: Int64 = 60_000
+
+    /// The daemon that has the store open; `nil` if nobody has it open.
+    ///
+    /// The owner of a store is `syncd pid <pid> socket <path>`. Any other owner has no API: the store is in use.
+    static func running(_ files: StoreFiles) throws(CommandFailure) -> DaemonClient? {
         guard let owner = StoreLock.owner(files) else { return nil }
-        guard let range = owner.firstRange(of: " socket ") else {
-            guard owner.hasPrefix("syncd") else { throw StoreError.locked(path: files.folder, owner: owner).failure }
+        let parts = owner.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 5, parts[0] == "syncd", parts[3] == "socket" else {
+            throw CommandFailure(StoreError.locked(path: files.folder, owner: owner))
+        }
+        // A relative path is one of the daemon's own folder, which need not be ours.
+        let isThere = parts[4].hasPrefix("/") || access(parts[4], F_OK) == 0
+        return DaemonClient(socket: isThere ? parts[4] : files.socket, owner: parts[0...2].joined(separator: " "))
+    }
+
+    /// Asks until the daemon is not busy any more. The answer's status is 200 to 299.
+    func ask(_ request: HTTPRequest) throws(CommandFailure) -> HTTPRequest.Answer {
+        let start = WallClock.now
+        while true {
+            let answer = try send(request)
+            if (200..<300).contains(answer.status) { return answer }
+            let failure = self.failure(answer)
+            guard answer.status == 503, WallClock.now - start < Self.patience else { throw failure }
+            sleep(milliseconds: min(answer.retryAfter ?? 1, 10) * 1_000)
+        }
+    }
+
+    private func send(_ request: HTTPRequest) throws(CommandFailure) -> HTTPRequest.Answer {
+        do {
+            return try request.send(socket: socket)
+        } catch {
+            if error.isTimeout {
+                throw CommandFailure(
+                    code: "E_TIMEOUT", "\(owner) did not answer in time", hint: "again; nothing is stored twice",
+                    exitCode: .tryAgain)
+            }
+            let isForbidden = access(socket, R_OK | W_OK) != 0 && errno == EACCES
             throw CommandFailure(
-                code: "E_NO_SOCKET", "\(owner) owns the store and serves no socket", exitCode: .unreachable)
+                code: isForbidden ? "E_SOCKET_PERM" : "E_UNREACHABLE",
+                "cannot reach syncd at \(socket): \(isForbidden ? "permission denied" : error.reason)",
+                why: "The store is open in \(owner).",
+                hint: isForbidden ? "the same command as a user who may write to the socket" : "syncctl status",
+                exitCode: isForbidden ? .notPermitted : .unreachable)
         }
-        return try APIClient(socket: String(owner[range.upperBound...]))
     }
-}
 
-extension String {
-    fileprivate func firstRange(of text: String) -> Range<Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
-    }
-}
-
-extension APIClient.Response {
-    /// The answer's JSON object.
-    var object: JSONObject { JSONObject(validated: body) }
-
-    /// What the daemon said was wrong.
-    var failure: CommandFailure {
-        let code = object.string("code") ?? "E_HTTP"
-        let exit: ExitCode =
-            switch status {
-            case 503: .tryAgain
+    /// `{"type":"error","code":…,"message":…,"hint":…}` of the daemon as a failure of ours.
+    private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
+        let object = JSONObject(validated: answer.body)
+        let exitCode: ExitCode =
+            switch answer.status {
+            case 400, 413, 422: .badInput
+            case 409: .configuration
+            case 401, 403: .notPermitted
+            case 404: .nothingFound
+            case 426, 505: .versionMismatch
+            case 429, 503: .tryAgain
             case 507: .cannotCreate
-            case 400...499: .usage
             default: .internalError
             }
-        return CommandFailure(code: code, object.string("message") ?? "HTTP \(status)", exitCode: exit)
+        return CommandFailure(
+            code: object.string("code") ?? "E_HTTP_\(answer.status)",
+            object.string("message") ?? "syncd answered with HTTP status \(answer.status)",
+            hint: object.string("hint"), exitCode: exitCode)
     }
 }
 
-/// Percent-encodes everything but letters, digits and `-._~` (RFC 3986 §2.3).
-func urlEncoded(_ text: String) -> String {
+/// Percent-encodes everything but the unreserved characters of RFC 3986 §2.3.
+func percentEncoded(_ text: String) -> String {
     var out: [UInt8] = []
     for byte in text.utf8 {
         switch byte {
@@ -53,8 +87,16 @@ func urlEncoded(_ text: String) -> String {
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
             UInt8(ascii: "~"):
             out.append(byte)
-        default: out.append(contentsOf: "%\(hexText([byte]).uppercased())".utf8)
+        default:
+            out += "%".utf8
+            out += hexText([byte]).uppercased().utf8
         }
     }
     return String(decoding: out, as: UTF8.self)
+}
+
+/// Lets the thread rest; a signal ends it early.
+func sleep(milliseconds: Int) {
+    var time = timespec(tv_sec: milliseconds / 1_000, tv_nsec: milliseconds % 1_000 * 1_000_000)
+    nanosleep(&time, nil)
 }

@@ -1,42 +1,101 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum ConversationCommand: Subcommand {
-    static let command = Command(
-        "conversation", "One conversation, in display order.", group: "READ",
-        arguments: [.init("id", "The conversation.")], options: Context.timelineOptions,
-        examples: [.init("syncctl conversation c-88", "the whole conversation with its participants")])
+enum ConversationCommand {
+    static let entry = Subcommand(
+        Command(
+            "conversation", "One conversation", group: "Read", arguments: [.init("id", "Which one.")],
+            options: TimelineOptions.options,
+            examples: [
+                .init("syncctl conversation c-88", "from its beginning"),
+                .init("syncctl conversation c-88 --last 50 --utc", "the last 50 events, in UTC"),
+            ],
+            discussion: "In display order, the same on every node. Exit code 1 when nothing matched."), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let id = context.arguments.positional("id") ?? ""
-        let query = try context.timelineQuery()
-        let views = try context.views()
-        let summary = try stored { () throws(StoreError) in try views.conversationSummary(id) }
-        let participants = try stored { () throws(StoreError) in try views.participants(of: id) }
-        if let summary { try head(summary, participants, context) }
-        var renderer = EntryRenderer(context, node: try context.nodeName(views.log), showsConversation: false)
-        try renderer.showAll { (body) throws(StoreError) in try views.conversation(id, query, body) }
-        try context.end(renderer.count)
-        if renderer.count == 0 { context.remark("no events of conversation \(id) in this range") }
-        return renderer.count == 0 ? .nothingFound : .success
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let id = session.arguments.positional("id") ?? ""
+        let options = try TimelineOptions(session)
+        let views = try FreshViews.open(session)
+        let summary = try stored { try views.conversationSummary(id) }
+        var printer = try TimelinePrinter(session, views, showsConversation: false)
+        try printer.collect { body in try views.conversation(id, options.query, body) }
+        let title = [id, summary?.title, participants(try stored { try views.participants(of: id) })]
+            .compactMap { $0 }
+        try printer.finish(title: (title + [options.range]).joined(separator: " · "))
+        try session.end(count: printer.count) { line in
+            line.add("conversation", id)
+            if let summary {
+                if let title = summary.title { line.add("title", title) }
+                line.addExact("version", summary.events)
+            }
+        }
+        if printer.count == 0 { session.say("no event of conversation \(id) matched") }
+        return printer.count == 0 ? .nothingFound : .success
     }
 
-    private static func head(
-        _ summary: ConversationSummary, _ participants: [Participant], _ context: Context
-    ) throws(CommandFailure) {
-        switch context.form {
-        case .json: try context.output.line(ConversationsCommand.json(summary, participants))
-        case .plain: break
-        case .human:
-            let title = summary.title.map { " · \($0)" } ?? ""
-            try context.output.line(
-                Sanitizer.line(
-                    "\(summary.conversation)\(title) · \(summary.events) events, \(summary.messages) messages"))
-            let names = participants.map { participant in
-                participant.joined == false ? "\(participant.user) (left)" : participant.user
+    private static func participants(_ all: [Participant]) -> String? {
+        let names = all.filter { $0.joined ?? true }.map(\.user)
+        if names.isEmpty { return nil }
+        let shown = names.prefix(5).joined(separator: ", ")
+        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+    }
+}
+
+enum ConversationsCommand {
+    static let entry = Subcommand(
+        Command(
+            "conversations", "Conversations, the latest active first", group: "Read",
+            options: [.value("last", short: "n", "N", "How many (default: 50).")],
+            examples: [
+                .init("syncctl conversations", "the 50 that were active last"),
+                .init("syncctl conversations -n 100000 --json", "all of them, for a program"),
+            ]), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let limit = try usage { try session.arguments.integer("last", in: 1...100_000_000) } ?? 50
+        let views = try FreshViews.open(session)
+        var table = TextTable([
+            .left("LAST (\(session.offset))"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
+            .left("STARTED BY"), .left("TITLE"),
+        ])
+        var count = 0
+        var last: ConversationSummary?
+        while count < limit {
+            let page = try stored { try views.conversations(limit: min(limit - count, 500), after: last) }
+            guard !page.isEmpty else { break }
+            for summary in page {
+                if session.isJSON {
+                    try session.output.line(json(summary))
+                } else {
+                    table.add(cells(summary, session))
+                }
             }
-            if !names.isEmpty { try context.output.line(Sanitizer.line("with " + names.joined(separator: ", "))) }
-            try context.output.line()
+            count += page.count
+            last = page.last
         }
+        if !session.isJSON, count > 0 { try session.print(table) }
+        try session.end(count: count)
+        if count == 0 { session.say("no conversations") }
+        return count == 0 ? .nothingFound : .success
+    }
+
+    private static func cells(_ summary: ConversationSummary, _ session: Session) -> [TextTable.Cell] {
+        [
+            .init(session.clock(summary.lastTime)), .init(summary.conversation), .init(String(summary.events)),
+            .init(String(summary.messages)), .init(summary.startedBy ?? "-"), .init(summary.title ?? ""),
+        ]
+    }
+
+    private static func json(_ summary: ConversationSummary) -> JSONLine {
+        var line = JSONLine(type: "conversation")
+        line.add("conversation", summary.conversation)
+        line.add("title", summary.title)
+        line.add("category", summary.category)
+        line.add("started_by", summary.startedBy)
+        line.addExact("version", summary.events)
+        line.add("messages", summary.messages)
+        line.add("first_time", Timestamp.text(summary.firstTime))
+        line.add("last_time", Timestamp.text(summary.lastTime))
+        return line
     }
 }

@@ -1,46 +1,48 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum DigestCommand: Subcommand {
-    static let command = Command(
-        "digest", "The vector, the roots and a digest of every view, to compare nodes.", group: "TRUST",
-        examples: [
-            .init("diff <(syncctl digest --store a) <(syncctl digest --store b)", "nothing when both hold the same")
-        ],
-        discussion: "Nodes with equal vectors have equal roots and equal views, whatever order events arrived in.")
+enum DigestCommand {
+    static let entry = Subcommand(
+        Command(
+            "digest", "Origins, roots and a digest of every view, to compare nodes", group: "Trust",
+            examples: [
+                .init(
+                    "diff <(syncctl digest --store a) <(syncctl digest --store b)",
+                    "nothing when both hold the same")
+            ],
+            discussion: "Nodes with equal vectors have equal roots and equal views, whatever order events arrived in."
+        ),
+        run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let files = try context.storeFiles()
-        let views = try context.views()
-        let origins = try stored { () throws(StoreError) in try views.log.origins() }
-        let digests = try stored { () throws(StoreError) in try views.digests(files) }
-        var count = 0
-        for origin in origins where origin.size > 0 {
-            let root = try stored { () throws(StoreError) in try views.log.root(of: origin.id, size: origin.size) }
-            count += 1
-            if context.form == .json {
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let views = try FreshViews.open(session, files)
+        let origins = try stored { try views.log.origins() }.filter { $0.size > 0 }
+        let digests = try stored { try views.digests(files) }
+        for origin in origins {
+            let root = try stored { try views.log.root(of: origin.id, size: origin.size) }
+            if session.isJSON {
                 var line = JSONLine(type: "origin")
                 line.add("origin", origin.id.description)
                 line.addExact("size", origin.size)
                 line.add("root", root.description)
-                try context.output.line(line)
+                try session.output.line(line)
             } else {
-                try context.output.line("origin \(origin.id) \(origin.size) \(root)")
+                try session.output.line("origin \(origin.id) \(origin.size) \(root)")
             }
         }
         for digest in digests {
-            count += 1
-            if context.form == .json {
+            if session.isJSON {
                 var line = JSONLine(type: "view")
                 line.add("view", digest.view)
                 line.addExact("rows", digest.rows)
                 line.add("digest", digest.digest.description)
-                try context.output.line(line)
+                try session.output.line(line)
             } else {
-                try context.output.line("view \(digest)")
+                try session.output.line("view \(digest)")
             }
         }
-        try context.end(count)
+        try session.end(count: origins.count + digests.count)
         return .success
     }
 }

@@ -1,69 +1,56 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum ExportCommand: Subcommand {
-    static let command = Command(
-        "export", "The whole log as native NDJSON, in position order.", group: "TAKE OUT",
-        options: [
-            .value("after", "POSITION", "Only what stands after this position."),
-            .value("through", "POSITION", "Up to this position."),
-        ],
-        examples: [
-            .init("syncctl export > log.ndjson", "everything, with ids and leaves"),
-            .init("syncctl export | syncctl import - --store copy", "into another store; ids stay"),
-        ],
-        discussion: """
-            One CloudEvents 1.0 object per line, payloads byte for byte. Events of the store itself (origin.started) are \
-            part of it; an import passes them over.
-            """)
+enum ExportCommand {
+    static let entry = Subcommand(
+        Command(
+            "export", "Prints the whole log as native NDJSON", group: "Take out",
+            options: [
+                .value("after", "POSITION", "Only what stands after this position."),
+                .value("through", "POSITION", "Up to this position."),
+            ],
+            examples: [
+                .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
+                .init("syncctl export | zstd > log.ndjson.zst", "the same, small"),
+                .init("syncctl export --after 10412", "what came after position 10412"),
+            ],
+            discussion: """
+                Each line is a CloudEvents 1.0 object with the event's Merkle leaf; 'syncctl import' reads it back with \
+                the same ids. With --json a last line of type 'end' tells that nothing was cut off.
+                """), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let after = try context.integer("after", in: 0...Int.max).map(UInt64.init) ?? 0
-        let through = try context.integer("through", in: 0...Int.max).map(UInt64.init)
-        var exporter = try Exporter(context, context.log())
-        try exporter.run(from: after, through: through) { _ in true }
-        try context.end(exporter.count)
-        return .success
-    }
-}
-
-/// Writes native lines.
-struct Exporter {
-    private let context: Context
-    private let log: LogReader
-    private let writer: NativeLineWriter
-    private let sha = SHA256()
-    private(set) var count = 0
-
-    init(_ context: Context, _ log: LogReader) throws(CommandFailure) {
-        self.context = context
-        self.log = log
-        writer = NativeLineWriter(node: try context.nodeName(log))
-    }
-
-    mutating func write(_ event: StoredEvent) throws(CommandFailure) {
-        var line: [UInt8] = []
-        writer.append(event, leaf: sha.leaf(of: event.event), to: &line)
-        line.append(UInt8(ascii: "\n"))
-        try context.output.write(line)
-        count += 1
-    }
-
-    /// Writes the events after `position` that `isWanted` lets through, up to where the log stands now.
-    mutating func run(
-        from position: UInt64, through end: UInt64?, where isWanted: (StoredEvent) -> Bool
-    ) throws(CommandFailure) {
-        let top = try stored { () throws(StoreError) in min(end ?? UInt64.max, try log.top()) }
-        var position = position
-        while position < top {
-            var page: [StoredEvent] = []
-            position = try stored { () throws(StoreError) in
-                try log.scan(after: position, limit: 1_000) { event in
-                    if event.position <= top, isWanted(event) { page.append(event) }
-                    return event.position < top
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let start = try session.position("after") ?? 0
+        let reader = try StoreLocation.find(for: session).reader()
+        let lines = try NativeLines(reader)
+        let top = try stored { try reader.top() }
+        let last = min(try session.position("through") ?? top, top)
+        var position = start
+        var count: UInt64 = 0
+        var erased: UInt64 = 0
+        var progress = Progress("export", unit: "events", style: session.style())
+        while position < last {
+            var bytes: [UInt8] = []
+            let limit = Int(min(last - position, 1_000))
+            position = try stored {
+                try reader.scan(after: position, limit: limit) { event in
+                    bytes += lines.line(event)
+                    count += 1
+                    if event.event.payload == nil { erased += 1 }
+                    return bytes.count < 4 << 20
                 }
             }
-            for event in page { try write(event) }
+            try session.output.write(bytes)
+            progress.update(done: count, total: last - start)
         }
+        progress.finish(done: count, total: count)
+        try session.end(count: count) { line in
+            line.addExact("position", last)
+            line.add("erased", erased)
+        }
+        if erased > 0 {
+            session.say("\(erased) events are erased: their lines have no data, and import passes them over")
+        }
+        return .success
     }
 }

@@ -1,41 +1,58 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum HistoryCommand: Subcommand {
-    static let command = Command(
-        "history", "One user's events across conversations, in display order.", group: "READ",
-        arguments: [.init("uid", "The user.")], options: Context.timelineOptions,
-        examples: [
-            .init("syncctl history u-1029", "everything of this user"),
-            .init("syncctl history u-1029 --since yesterday --last 20", "the last 20 since yesterday"),
-            .init("syncctl history u-1029 --json | jq -r .event.data.text", "the texts, for programs"),
-        ])
+enum HistoryCommand {
+    static let entry = Subcommand(
+        Command(
+            "history", "One user's events across conversations", group: "Read",
+            arguments: [.init("user", "Whose history.")],
+            options: TimelineOptions.options + [
+                .value("conversation", "ID", "Only this conversation.", repeatable: true)
+            ],
+            examples: [
+                .init("syncctl history u-1029 --since yesterday", "what happened since midnight yesterday"),
+                .init("syncctl history u-1029 --last 20 --type message.posted", "the user's last 20 messages"),
+                .init("syncctl history u-1029 --json | jq -r .event.data.text", "for a program"),
+            ],
+            discussion: "In display order, the same on every node. Exit code 1 when nothing matched."), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let user = context.arguments.positional("uid") ?? ""
-        let query = try context.timelineQuery()
-        let views = try context.views()
-        var renderer = EntryRenderer(context, node: try context.nodeName(views.log), showsConversation: true)
-        try renderer.showAll { (body) throws(StoreError) in try views.history(user: user, query, body) }
-        try context.end(renderer.count)
-        if renderer.count == 0 { context.remark("no events of user \(user) in this range") }
-        return renderer.count == 0 ? .nothingFound : .success
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let user = session.arguments.positional("user") ?? ""
+        let conversations = session.arguments.values("conversation")
+        let options = try TimelineOptions(session)
+        let views = try FreshViews.open(session)
+        var printer = try TimelinePrinter(session, views, showsConversation: true)
+        if conversations.isEmpty {
+            try printer.collect { body in try views.history(user: user, options.query, body) }
+        } else {
+            try collect(user, conversations, options.query, views, &printer)
+        }
+        let events = printer.count == 1 ? "1 event" : "\(printer.count) events"
+        try printer.finish(title: "\(user) · \(events) · \(options.range)")
+        try session.end(count: printer.count) { line in line.add("user", user) }
+        if printer.count == 0 { session.say("no event of \(user) matched") }
+        return printer.count == 0 ? .nothingFound : .success
     }
-}
 
-extension EntryRenderer {
-    /// Shows everything that `read` passes to its argument.
-    mutating func showAll(
-        _ read: ((TimelineEntry) -> Bool) throws(StoreError) -> Bool
+    /// With a filter the reader does not know, the limit is applied here.
+    private static func collect(
+        _ user: String, _ conversations: [String], _ query: TimelineQuery, _ views: ViewReader,
+        _ printer: inout TimelinePrinter
     ) throws(CommandFailure) {
-        var failure: CommandFailure?
-        _ = try stored { () throws(StoreError) in
-            try read { entry in
-                do throws(CommandFailure) { try add(entry) } catch { failure = error }
-                return failure == nil
+        var all = query
+        all.limit = .all
+        var found: [TimelineEntry] = []
+        try stored {
+            try views.history(user: user, all) { entry in
+                guard let conversation = entry.stored.event.header.conversation,
+                    EventFilter.contains(conversations, conversation)
+                else { return true }
+                found.append(entry)
+                if case .first(let count) = query.limit { return found.count < count }
+                return true
             }
         }
-        if let failure { throw failure }
-        try flush()
+        if case .last(let count) = query.limit { found = found.suffix(count) }
+        for entry in found { try printer.add(entry) }
     }
 }

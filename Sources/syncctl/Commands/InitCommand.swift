@@ -2,39 +2,59 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
-enum InitCommand: Subcommand {
-    static let command = Command(
-        "init", "Makes an empty store: key, origin, databases.", group: "WRITE",
-        options: [
-            .value("name", "NAME", "What people call the node. Default: the host name."),
-            .value("cluster", "NAME", "Only nodes of the same cluster exchange events. Default: default."),
-        ],
-        examples: [.init("syncctl init --store ./records --name seoul-1", "a store in ./records")])
+enum InitCommand {
+    static let entry = Subcommand(
+        Command(
+            "init", "Makes an empty store", group: "Administration",
+            options: [
+                .value("name", "NAME", "What people call this node (default: the short host name)."),
+                .value("cluster", "NAME", "Only nodes of one cluster exchange events (default: default)."),
+            ],
+            examples: [
+                .init("syncctl init --store ./audit --name audit-1", "an empty store in ./audit"),
+                .init("syncctl init", "one in ./syncd-dev, named after this host"),
+            ],
+            discussion: """
+                A store holds a log, and the key and origin of its node. syncd makes one by itself on its first start; \
+                this is for stores without a daemon.
+                """), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let files = try context.storeFiles(mustExist: false)
-        var buffer = [CChar](repeating: 0, count: 256)
-        gethostname(&buffer, buffer.count - 1)
-        let host = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let name = context.arguments.value("name") ?? host.split(separator: ".").first.map(String.init) ?? "node"
-        let cluster = context.arguments.value("cluster") ?? "default"
-        let identity = try stored { () throws(StoreError) in
-            try EventStore.create(in: files.folder, name: name, cluster: cluster)
-            return try StoreIdentity(try LogReader(files))
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = StoreLocation.place(for: session).files
+        let name = session.arguments.value("name") ?? hostName()
+        let cluster = session.arguments.value("cluster") ?? "default"
+        for (option, value) in [("--name", name), ("--cluster", cluster)] {
+            let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+            guard isPlain, (1...64).contains(value.utf8.count) else {
+                throw usageFailure(
+                    "\(option) '\(value)': 1 to 64 bytes without blanks, slashes and control characters")
+            }
         }
-        if context.form == .json {
-            var line = JSONLine(type: "created")
+        let identity = try stored {
+            try EventStore.create(in: files.folder, name: name, cluster: cluster)
+            return try StoreIdentity(LogReader(files))
+        }
+        if session.isJSON {
+            var line = JSONLine(type: "store")
             line.add("store", files.folder)
             line.add("name", identity.name)
-            line.add("node", identity.node.description)
             line.add("cluster", identity.cluster)
+            line.add("node", identity.node.description)
             line.add("origin", identity.origin.description)
-            try context.output.line(line)
-            try context.end(1)
+            try session.output.line(line)
         } else {
-            try context.output.line("made a store in \(files.folder)")
-            try context.output.line("node \(identity.name) \(identity.node)")
+            try session.output.line(Sanitizer.line("made the store \(files.folder)"))
+            try session.output.line("  node    \(Sanitizer.line(identity.name)) \(identity.node)")
+            try session.output.line("  origin  \(identity.origin)")
         }
+        try session.end(count: 1)
         return .success
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "node" }
+        let host = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return host.split(separator: ".").first.map(String.init) ?? "node"
     }
 }

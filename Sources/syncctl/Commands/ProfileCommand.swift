@@ -1,69 +1,73 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum ProfileCommand: Subcommand {
-    static let command = Command(
-        "profile", "A user's profile: the last writer's values, and conflicts.", group: "READ",
-        arguments: [.init("uid", "The user.")],
-        examples: [.init("syncctl profile u-1029", "each field with who set it, and concurrent values")],
-        discussion: """
-            Two nodes that set a field without knowing of each other are a conflict: the later value counts, the other \
-            stays visible until somebody who has seen both sets the field again.
-            """)
+enum ProfileCommand {
+    static let entry = Subcommand(
+        Command(
+            "profile", "A user's profile, conflicts included", group: "Read",
+            arguments: [.init("user", "Whose profile.")],
+            examples: [.init("syncctl profile u-1029", "each field with who set it last")],
+            discussion: """
+                A field that was set on two nodes which did not know of each other shows both values: the last one \
+                holds until somebody sets it again. Exit code 1 when there is no profile.
+                """), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let user = context.arguments.positional("uid") ?? ""
-        let views = try context.views()
-        let fields = try stored { () throws(StoreError) in try views.profile(user: user) }
-        var table = TextTable([.left("FIELD"), .left("SET"), .left("BY"), .left("STATE"), .left("VALUE")])
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let user = session.arguments.positional("user") ?? ""
+        let views = try FreshViews.open(session)
+        let fields = try stored { try views.profile(user: user) }
+        var table = TextTable([
+            .left("FIELD"), .left("VALUE"), .left("SET BY"), .left("TIME (\(session.offset))"), .left(""),
+        ])
         for field in fields {
-            if context.form == .json {
-                try context.output.line(json(field))
+            if session.isJSON {
+                try session.output.line(json(field))
                 continue
             }
-            table.add(row(field.name, field.winner, field.isConflict ? "CONFLICT" : "", context))
-            for write in field.concurrent where write.value != field.winner.value {
-                table.add(row("", write, "concurrent", context))
-            }
+            let others = field.concurrent.filter { $0.value != field.winner.value }
+            let note = field.isConflict ? "conflict: set at the same time" : ""
+            table.add(cells(field.name, field.winner, note, session))
+            for write in others { table.add(cells("", write, "also said", session)) }
         }
-        if context.form != .json, !fields.isEmpty { try context.show(table) }
-        let conflicts = fields.count { $0.isConflict }
-        try context.end(fields.count) { $0.add("conflicts", conflicts) }
-        if fields.isEmpty { context.remark("user \(user) has no profile") }
+        if !session.isJSON, !fields.isEmpty { try session.print(table) }
+        try session.end(count: fields.count) { line in
+            line.add("user", user)
+            line.add("conflicts", fields.count(where: \.isConflict))
+        }
+        if fields.isEmpty { session.say("no profile of \(user)") }
         return fields.isEmpty ? .nothingFound : .success
     }
 
-    private static func row(
-        _ name: String, _ write: ProfileWrite, _ state: String, _ context: Context
+    private static func cells(
+        _ name: String, _ write: ProfileWrite, _ note: String, _ session: Session
     ) -> [TextTable.Cell] {
         [
-            .init(name), .init(TimeFormat.local(write.time, in: context.zone)), .init(write.author),
-            .init(state, style: state.isEmpty ? nil : .yellow), .init(text(write.value)),
+            .init(name), .init(plain(write.value)), .init(write.author), .init(session.clock(write.time)),
+            .init(note, style: .yellow),
         ]
     }
 
-    /// A text without its quotes, anything else as JSON.
-    private static func text(_ json: String) -> String {
-        let object = JSONObject(validated: Array("{\"v\":\(json)}".utf8))
-        return object.string("v") ?? json
+    /// The text of a JSON string, other values as they are written.
+    private static func plain(_ json: String) -> String {
+        guard json.hasPrefix("\"") else { return json }
+        return JSONObject(validated: Array("{\"value\":\(json)}".utf8)).string("value") ?? json
     }
 
     private static func json(_ field: ProfileField) -> JSONLine {
+        func describe(_ write: ProfileWrite, _ line: inout JSONLine) {
+            line.addRaw("value", write.value)
+            line.add("author", write.author)
+            line.add("time", Timestamp.text(write.time))
+            line.add("event", write.dot.description)
+            line.addExact("position", write.position)
+        }
         var line = JSONLine(type: "field")
-        line.add("field", field.name)
-        add(field.winner, to: &line)
+        line.add("name", field.name)
+        describe(field.winner, &line)
         line.add("conflict", field.isConflict)
         line.addArray("concurrent") { array in
-            for write in field.concurrent { array.addObject { add(write, to: &$0) } }
+            for write in field.concurrent { array.addObject { describe(write, &$0) } }
         }
         return line
-    }
-
-    private static func add(_ write: ProfileWrite, to line: inout JSONLine) {
-        line.addRaw("value", write.value)
-        line.add("author", write.author)
-        line.add("time", TimeFormat.rfc3339(write.time))
-        line.add("origin", write.dot.origin.description)
-        line.addExact("sequence", write.dot.seq)
     }
 }

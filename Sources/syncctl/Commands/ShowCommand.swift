@@ -1,72 +1,98 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum ShowCommand: Subcommand {
-    static let command = Command(
-        "show", "One event in full.", group: "READ",
-        arguments: [.init("event", "Its id, its position, or <origin>/<seq>.")],
-        examples: [
-            .init("syncctl show 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "by id"),
-            .init("syncctl show 10412 --json", "by position, as the native line"),
-        ])
+enum ShowCommand {
+    static let entry = Subcommand(
+        Command(
+            "show", "One event in full", group: "Read",
+            arguments: [.init("event", "An event id, a position, or <origin>/<sequence>.")],
+            examples: [
+                .init("syncctl show 10412", "the event at a position of this log"),
+                .init("syncctl show 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "by its id; twins are listed"),
+                .init("syncctl show 10412 --json", "its native line, with its Merkle leaf"),
+            ],
+            discussion: "Exit code 1 when there is no such event."), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let text = context.arguments.positional("event") ?? ""
-        let log = try context.log()
-        let events = try find(text, log)
-        guard !events.isEmpty else {
-            context.remark("no event \(text)")
-            try context.end(0)
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = session.arguments.positional("event") ?? ""
+        let reader = try StoreLocation.find(for: session).reader()
+        guard let event = try find(name, reader) else {
+            session.say("no event \(name)")
+            try session.end(count: 0)
             return .nothingFound
         }
-        let node = try context.nodeName(log)
-        let sha = SHA256()
-        for event in events {
-            let leaf = sha.leaf(of: event.event)
-            if context.form == .json {
-                try context.output.write(NativeLineWriter(node: node).line(event, leaf: leaf) + [UInt8(ascii: "\n")])
-            } else {
-                try show(event, leaf, context)
-            }
+        if session.isJSON {
+            try session.output.write(try NativeLines(reader).line(event))
+            try session.end(count: 1)
+            return .success
         }
-        try context.end(events.count)
+        for line in try describe(event, session, reader) {
+            try session.output.line(session.form == .plain ? Sanitizer.plain(line) : Sanitizer.line(line))
+        }
         return .success
     }
 
-    private static func find(_ text: String, _ log: LogReader) throws(CommandFailure) -> [StoredEvent] {
-        let parts = text.split(separator: "/")
-        if let id = EventID(text: text) { return try stored { () throws(StoreError) in try log.events(id: id) } }
-        if let position = UInt64(text) {
-            return try stored { () throws(StoreError) in try log.event(at: position).map { [$0] } ?? [] }
+    private static func find(_ name: String, _ reader: LogReader) throws(CommandFailure) -> StoredEvent? {
+        if let bits = UUIDBits(text: name) { return try stored { try reader.event(id: EventID(bits)) } }
+        if let position = UInt64(name) { return try stored { try reader.event(at: position) } }
+        let parts = name.split(separator: "/")
+        if parts.count == 2, let bits = UUIDBits(text: parts[0]), let seq = UInt64(parts[1]) {
+            return try stored { try reader.event(Dot(origin: OriginID(bits), seq: seq)) }
         }
-        guard parts.count == 2, let origin = OriginID(text: parts[0]), let seq = UInt64(parts[1]) else {
-            throw CommandFailure(
-                code: "E_EVENT", "'\(text)' is no event id, position or <origin>/<seq>", exitCode: .usage)
-        }
-        return try stored { () throws(StoreError) in
-            try log.event(Dot(origin: origin, seq: seq)).map { [$0] } ?? []
-        }
+        throw usageFailure("'\(name)' is no event", hint: "an event id, a position, or <origin>/<sequence>")
     }
 
-    private static func show(_ stored: StoredEvent, _ leaf: Digest, _ context: Context) throws(CommandFailure) {
-        let header = stored.event.header
-        var rows: [(String, String)] = [
-            ("id", header.id.description), ("type", header.type),
-            ("time", "\(TimeFormat.local(header.time, in: context.zone)) (\(TimeFormat.rfc3339(header.time)))"),
-            ("conversation", header.conversation ?? "-"), ("user", header.user), ("author", header.author),
-            ("cause", header.cause?.description ?? "-"), ("position", String(stored.position)),
-            ("origin", header.dot.origin.description), ("sequence", String(header.dot.seq)),
-            ("hlc", header.hlc.description), ("version", String(header.version)), ("leaf", leaf.description),
-        ]
-        for dependency in header.dependencies { rows.append(("after", dependency.description)) }
-        if let first = stored.twinOf {
-            rows.append(("twin of", "position \(first), the same id from another origin"))
+    private static func describe(
+        _ event: StoredEvent, _ session: Session, _ reader: LogReader
+    ) throws(CommandFailure) -> [String] {
+        let header = event.event.header
+        var lines: [String] = []
+        func add(_ name: String, _ value: String?) {
+            if let value { lines.append(DisplayWidth.pad(name, to: 14) + value) }
         }
-        for (name, value) in rows {
-            try context.output.line(DisplayWidth.pad(name, to: 14) + Sanitizer.line(value))
+        add("id", header.id.description)
+        add("type", header.type)
+        func moment(_ milliseconds: Int64) -> String {
+            let offset = TimeFormat.offset(session.zone.offset(milliseconds))
+            return "\(session.clock(milliseconds)) \(offset) = \(Timestamp.text(milliseconds))"
         }
-        try context.output.line()
-        let body = stored.event.payload.map { String(decoding: $0, as: UTF8.self) } ?? "(erased)"
-        try context.output.line(Sanitizer.lines(body))
+        add("time", moment(header.time))
+        add("recorded", moment(header.hlc.milliseconds))
+        add("user", header.user)
+        if header.author != header.user { add("author", header.author) }
+        add("conversation", header.conversation)
+        add("cause", header.cause?.description)
+        add("position", String(event.position))
+        let origin = try stored { try reader.origins() }.first { $0.id == header.dot.origin }
+        add("origin", header.dot.description + (origin.map { " (node \($0.node.short))" } ?? ""))
+        add("hlc", header.hlc.description)
+        if header.version != 1 { add("data version", String(header.version)) }
+        for (index, dot) in header.dependencies.enumerated() { add(index == 0 ? "depends on" : "", dot.description) }
+        try addTwins(of: event, reader, add)
+        add("leaf", SHA256().leaf(of: event.event).description)
+        if let payload = event.event.payload {
+            let value = PrettyJSON.lines(JSONObject(validated: payload))
+            add("data", value.first)
+            lines += value.dropFirst()
+        } else {
+            add("data", "(erased; header and digest remain)")
+        }
+        return lines
+    }
+
+    /// The same id, appended on more than one node: who recorded it first counts.
+    private static func addTwins(
+        of event: StoredEvent, _ reader: LogReader, _ add: (String, String?) -> Void
+    ) throws(CommandFailure) {
+        let all = try stored { try reader.events(id: event.event.header.id) }
+        guard all.count > 1 else { return }
+        let first = all.min { a, b in
+            let (a, b) = (a.event.header, b.event.header)
+            return a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot
+        }
+        for twin in all {
+            let note = twin == first ? " counts: recorded first" : ""
+            add("same id", "position \(twin.position), \(twin.event.header.dot)\(note)")
+        }
     }
 }

@@ -1,81 +1,96 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum SurveyCommand: Subcommand {
-    static let command = Command(
-        "survey", "Surveys, or the answers to one by question.", group: "READ",
-        arguments: [.init("name", "The survey; without it all are listed.", count: .optional)],
-        options: [.value("question", "QUESTION", "Only this question.")],
-        examples: [
-            .init("syncctl survey", "which surveys there are"),
-            .init("syncctl survey satisfaction", "how often each answer was given"),
-        ])
+enum SurveyCommand {
+    static let entry = Subcommand(
+        Command(
+            "survey", "Answers of a survey, counted", group: "Read",
+            arguments: [.init("name", "Which survey; without one all are listed.", count: .optional)],
+            options: [.value("question", "ID", "Only this question.")],
+            examples: [
+                .init("syncctl survey", "which surveys there are"),
+                .init("syncctl survey pain", "how often each answer was given"),
+            ],
+            discussion: "Exit code 1 when there is no such survey."), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let views = try context.views()
-        guard let name = context.arguments.positional("name") else { return try list(views, context) }
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let views = try FreshViews.open(session)
+        guard let name = session.arguments.positional("name") else { return try list(views, session) }
         var counts: [SurveyCount] = []
-        var isCut = false
-        try stored { () throws(StoreError) in
-            try views.survey(name, question: context.arguments.value("question")) { count in
-                isCut = counts.count >= 10_000 && context.form == .human
-                if !isCut { counts.append(count) }
-                return !isCut
+        try stored {
+            try views.survey(name, question: session.arguments.value("question")) { count in
+                counts.append(count)
+                return true
             }
         }
-        if context.form == .json {
-            for count in counts { try context.output.line(json(count)) }
+        if session.isJSON {
+            for count in counts { try session.output.line(json(count)) }
         } else if !counts.isEmpty {
-            try context.show(table(counts))
+            try print(counts, session)
         }
-        if isCut { context.remark("only the first 10,000 rows are shown; --json and --plain show all") }
-        try context.end(counts.count)
-        if counts.isEmpty { context.remark("no answers to survey \(name)") }
+        try session.end(count: counts.count) { line in
+            line.add("survey", name)
+            line.addExact("answers", counts.reduce(0) { $0 + $1.count })
+        }
+        if counts.isEmpty { session.say("no answers to survey \(name)") }
         return counts.isEmpty ? .nothingFound : .success
     }
 
-    private static func list(_ views: ViewReader, _ context: Context) throws(CommandFailure) -> ExitCode {
-        let surveys = try stored { () throws(StoreError) in try views.surveys() }
+    private static func list(_ views: ViewReader, _ session: Session) throws(CommandFailure) -> ExitCode {
+        let surveys = try stored { try views.surveys() }
         var table = TextTable([.left("SURVEY"), .right("ANSWERS")])
         for survey in surveys {
-            if context.form == .json {
+            if session.isJSON {
                 var line = JSONLine(type: "survey")
                 line.add("survey", survey.survey)
-                line.add("answers", survey.answers)
-                try context.output.line(line)
-            } else {
-                table.add([.init(survey.survey), .init(String(survey.answers))])
+                line.addExact("answers", survey.answers)
+                try session.output.line(line)
             }
+            table.add([.init(survey.survey), .init(String(survey.answers))])
         }
-        if context.form != .json, !surveys.isEmpty { try context.show(table) }
-        try context.end(surveys.count)
+        if !session.isJSON, !surveys.isEmpty { try session.print(table) }
+        try session.end(count: surveys.count)
+        if surveys.isEmpty { session.say("no surveys") }
         return surveys.isEmpty ? .nothingFound : .success
     }
 
-    /// Bars of `#`, a share of the question's answers each.
-    private static func table(_ counts: [SurveyCount]) -> TextTable {
+    /// A table of all questions; bars show the share of the question's answers, a `#` for 5 %.
+    private static func print(_ counts: [SurveyCount], _ session: Session) throws(CommandFailure) {
         var totals: [String: UInt64] = [:]
         for count in counts { totals[count.question, default: 0] += count.count }
         var table = TextTable([
             .left("QUESTION"), .left("ANSWER"), .right("COUNT"), .right("SHARE"), .left(""),
         ])
-        for count in counts {
-            let total = max(totals[count.question] ?? 1, 1)
+        var previous: String?
+        for count in inOrder(counts) {
+            let share = Double(count.count) / Double(max(1, totals[count.question] ?? 1))
+            let isRepeated = session.form == .human && previous == count.question
             table.add([
-                .init(count.question), .init(count.value), .init(String(count.count)),
-                .init("\((count.count * 100 + total / 2) / total)%"),
-                .init(String(repeating: "#", count: Int((count.count * 30 + total - 1) / total))),
+                .init(isRepeated ? "" : count.question), .init(count.value), .init(String(count.count)),
+                .init("\(Int((share * 100).rounded()))%"),
+                .init(String(repeating: "#", count: Int((share * 20).rounded(.up))), style: .cyan),
             ])
+            previous = count.question
         }
-        return table
+        try session.print(table)
+    }
+
+    /// By question; ratings by number, other answers by how often they were given.
+    private static func inOrder(_ counts: [SurveyCount]) -> [SurveyCount] {
+        counts.sorted { a, b in
+            if a.question != b.question { return a.question < b.question }
+            if let x = Double(a.value), let y = Double(b.value), x != y { return x < y }
+            if a.count != b.count { return a.count > b.count }
+            return a.value < b.value
+        }
     }
 
     private static func json(_ count: SurveyCount) -> JSONLine {
-        var line = JSONLine(type: "count")
+        var line = JSONLine(type: "answer")
         line.add("survey", count.survey)
         line.add("question", count.question)
         line.add("value", count.value)
-        line.add("count", count.count)
+        line.addExact("count", count.count)
         return line
     }
 }

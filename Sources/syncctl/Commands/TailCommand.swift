@@ -1,94 +1,171 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum TailCommand: Subcommand {
-    static let command = Command(
-        "tail", "The newest events in the order in which this node got them.", group: "READ",
-        options: [
-            .value("last", short: "n", "N", "The last N to begin with. Default: 20."),
-            .flag("follow", short: "f", "Go on as events arrive, until interrupted."),
-            .value("type", "TYPE", "Only events of this type; may be repeated.", repeatable: true),
-            .value("conversation", "ID", "Only this conversation."),
-            .value("user", short: "u", "UID", "Only this user."),
-        ],
-        examples: [
-            .init("syncctl tail -f", "what happens now"),
-            .init("syncctl tail -f --json --conversation c-88", "one conversation, for programs"),
-        ])
+enum TailCommand {
+    static let entry = Subcommand(
+        Command(
+            "tail", "Newest events in the order of the log", group: "Read",
+            options: [
+                .value("last", short: "n", "N", "How many (default: 10; with --cursor-file all new ones)."),
+                .flag("follow", short: "f", "Wait for more and print them as they come."),
+                .value("type", "TYPE", "Only events of this type.", repeatable: true),
+                .value("conversation", "ID", "Only this conversation.", repeatable: true),
+                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true),
+                .value("cursor-file", "FILE", "Go on after the place kept in FILE, and keep the new one there."),
+            ],
+            examples: [
+                .init("syncctl tail -n 20", "the last 20 events"),
+                .init("syncctl tail -f --conversation c-88 --json", "one JSON object for each event as it comes"),
+                .init(
+                    "syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
+            ],
+            discussion: """
+                Given several times, a filter means any of them; different filters must all match. The file with the \
+                place is written after the events were printed: after a crash some come again, none is lost.
+                """), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let log = try context.log()
-        let filter = Filter(context)
-        let wanted = try context.integer("last", in: 0...1_000_000) ?? 20
-        let node = try context.nodeName(log)
-        var renderer = EntryRenderer(context, node: node, showsConversation: true)
-        let top = try stored { () throws(StoreError) in try log.top() }
-        for event in try newest(log, top, wanted, filter) { try renderer.add(event.entry) }
-        try renderer.flush()
-        guard context.arguments.flag("follow") else {
-            try context.end(renderer.count)
-            return renderer.count == 0 ? .nothingFound : .success
-        }
-        var position = top
-        while true {
-            try context.output.flush()
-            var events: [StoredEvent] = []
-            position = try stored { () throws(StoreError) in
-                try log.scan(after: position, limit: 1_000) { event in
-                    if filter.matches(event) { events.append(event) }
-                    return true
-                }
-            }
-            for event in events { try renderer.add(event.entry) }
-            try renderer.flush()
-            if events.isEmpty { sleepMilliseconds(50) }
-        }
-    }
-
-    private struct Filter {
-        let types: Set<String>
-        let conversation: String?
-        let user: String?
-
-        init(_ context: Context) {
-            types = Set(context.arguments.values("type"))
-            conversation = context.arguments.value("conversation")
-            user = context.arguments.value("user")
-        }
-
-        func matches(_ stored: StoredEvent) -> Bool {
-            let header = stored.event.header
-            if !types.isEmpty, !types.contains(header.type) { return false }
-            if let conversation, header.conversation != conversation { return false }
-            return user.map { header.user == $0 } ?? true
-        }
-    }
-
-    /// Looks back from the log's end in growing steps until enough events match.
-    private static func newest(
-        _ log: LogReader, _ top: UInt64, _ wanted: Int, _ filter: Filter
-    ) throws(CommandFailure) -> [StoredEvent] {
-        var window = UInt64(max(wanted, 100))
-        while true {
-            let start = top - min(top, window)
-            var found: [StoredEvent] = []
-            var position = start
-            while position < top {
-                position = try stored { () throws(StoreError) in
-                    try log.scan(after: position, limit: 5_000) { event in
-                        if event.position <= top, filter.matches(event) { found.append(event) }
-                        if found.count > wanted { found.removeFirst(found.count - wanted) }
-                        return event.position < top
-                    }
-                }
-            }
-            if found.count >= wanted || start == 0 { return found }
-            window *= 8
-        }
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        var tail = try Tail(session, try StoreLocation.find(for: session).reader())
+        return try tail.run()
     }
 }
 
-extension StoredEvent {
-    /// The event as it arrived, without what became of it later.
-    var entry: TimelineEntry { TimelineEntry(stored: self, edited: nil, edits: 0, isRetracted: false) }
+/// Which events to show; an empty list means any.
+struct EventFilter {
+    let types: [String]
+    let conversations: [String]
+    let users: [String]
+
+    init(_ arguments: ParsedArguments) {
+        types = arguments.values("type")
+        conversations = arguments.values("conversation")
+        users = arguments.values("user")
+    }
+
+    func matches(_ stored: StoredEvent) -> Bool {
+        let header = stored.event.header
+        if !types.isEmpty, !Self.contains(types, header.type) { return false }
+        if !users.isEmpty, !Self.contains(users, header.user) { return false }
+        if conversations.isEmpty { return true }
+        return header.conversation.map { Self.contains(conversations, $0) } ?? false
+    }
+
+    /// Byte by byte: canonically equivalent texts, which Swift's `==` holds for one, are two names.
+    static func contains(_ names: [String], _ name: String) -> Bool {
+        names.contains { $0.utf8.elementsEqual(name.utf8) }
+    }
+}
+
+private struct Tail {
+    let session: Session
+    let reader: LogReader
+    let filter: EventFilter
+    var lister: EventLister
+    var count = 0
+    private static let chunk: UInt64 = 500
+    /// How often a follower looks for more, in milliseconds.
+    private static let interval = 50
+
+    init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
+        self.session = session
+        self.reader = reader
+        filter = EventFilter(session.arguments)
+        lister = try EventLister(session, reader)
+    }
+
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        let cursor = session.arguments.value("cursor-file").map(CursorFile.init)
+        let wanted = try usage { try session.arguments.integer("last", in: 0...10_000_000) }
+        var position = try stored { try reader.top() }
+        if let cursor, let place = try cursor.load(reader) {
+            position = try forward(from: place, to: position, atMost: wanted ?? .max)
+        } else {
+            try print(try newest(wanted ?? (cursor == nil ? 10 : .max), upTo: position))
+        }
+        try cursor?.save(position, reader)
+        while session.arguments.flag("follow") {
+            sleep(milliseconds: Self.interval)
+            let top = try stored { try reader.top() }
+            guard top > position else { continue }
+            position = try forward(from: position, to: top, atMost: .max)
+            try cursor?.save(position, reader)
+        }
+        try session.end(count: count) { line in line.addExact("position", position) }
+        return count > 0 || cursor != nil ? .success : .nothingFound
+    }
+
+    /// Prints what follows `position`; returns the last position looked at.
+    private mutating func forward(
+        from position: UInt64, to top: UInt64, atMost limit: Int
+    ) throws(CommandFailure) -> UInt64 {
+        var position = position
+        while position < top, count < limit {
+            var found: [StoredEvent] = []
+            let room = limit - count
+            let size = Int(min(Self.chunk, top - position))
+            position = try stored {
+                try reader.scan(after: position, limit: size) { event in
+                    if filter.matches(event) { found.append(event) }
+                    return found.count < room
+                }
+            }
+            try print(found)
+        }
+        return position
+    }
+
+    private mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
+        try lister.print(events)
+        try session.output.flush()
+        count += events.count
+    }
+
+    /// The last `wanted` matching events up to `top`, found from the end of the log backwards.
+    private func newest(_ wanted: Int, upTo top: UInt64) throws(CommandFailure) -> [StoredEvent] {
+        var chunks: [[StoredEvent]] = []
+        var missing = wanted
+        var end = top
+        while missing > 0, end > 0 {
+            let start = end - min(end, Self.chunk)
+            var found: [StoredEvent] = []
+            _ = try stored {
+                try reader.scan(after: start, limit: Int(end - start)) { event in
+                    if filter.matches(event) { found.append(event) }
+                    return true
+                }
+            }
+            chunks.append(found.suffix(missing))
+            missing -= min(missing, found.count)
+            end = start
+        }
+        return chunks.reversed().flatMap { $0 }
+    }
+}
+
+/// The place of a reader in one log: `<incarnation> <position>`. Another log's place is refused, never used.
+private struct CursorFile {
+    let path: String
+
+    func load(_ reader: LogReader) throws(CommandFailure) -> UInt64? {
+        guard let bytes = try stored({ try SmallFile.read(path) }) else { return nil }
+        let parts = String(decoding: bytes.prefix(200), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        guard parts.count == 2, let position = UInt64(parts[1]) else {
+            throw CommandFailure(
+                code: "E_CURSOR", "\(path) is no cursor", hint: "another file, or remove this one",
+                exitCode: .badInput)
+        }
+        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
+        guard parts[0] == incarnation, try stored({ try reader.top() }) >= position else {
+            throw CommandFailure(
+                code: "E_CURSOR", "\(path) is a place in another log",
+                why: "The store was restored or is another one; positions do not carry over.",
+                hint: "remove the file to begin anew", exitCode: .badInput)
+        }
+        return position
+    }
+
+    func save(_ position: UInt64, _ reader: LogReader) throws(CommandFailure) {
+        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
+        try stored { try SmallFile.replace(path, with: Array("\(incarnation) \(position)\n".utf8), mode: 0o600) }
+    }
 }

@@ -1,85 +1,123 @@
 internal import CommandLineKit
 internal import EventStore
 
-enum VerifyCommand: Subcommand {
-    static let command = Command(
-        "verify", "Proves the log from its files: events, order, trees, signatures.", group: "TRUST",
-        examples: [.init("syncctl verify --store ./copy", "also of a copy, without a daemon")],
-        discussion: """
-            Every event is hashed again and every Merkle root and signature checked. Damage is named event by event, and \
-            the exit code is 3.
-            """)
+enum VerifyCommand {
+    static let entry = Subcommand(
+        Command(
+            "verify", "Proves that nothing in the store was changed", group: "Trust",
+            examples: [
+                .init("syncctl verify", "hashes every event again and checks every signature"),
+                .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
+            ],
+            discussion: """
+                Reads only, needs no daemon and no key, and may run while the store is written. Exit code 3 when \
+                anything was found.
+                """), run: run)
 
-    static func run(_ context: Context) throws(CommandFailure) -> ExitCode {
-        let files = try context.storeFiles()
-        var progress = Progress("Verifying", unit: "events", style: context.progressStyle)
-        let started = MonotonicClock.now
-        let report = try stored { () throws(StoreError) in
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let start = MonotonicClock.now
+        var progress = Progress("verify", unit: "events", style: session.style())
+        let report = try stored {
             try Verifier(files).run { done, total in progress.update(done: done, total: total) }
         }
         progress.finish(done: report.events, total: report.top)
-        let seconds = Double(MonotonicClock.now - started) / 1e9
-        if context.form == .json {
-            try json(report, context)
+        let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
+        if session.isJSON {
+            try json(report, milliseconds, session)
         } else {
-            try show(report, seconds, context)
+            for line in text(report, milliseconds) { try session.output.line(Sanitizer.line(line)) }
         }
         return report.isIntact ? .success : .integrityFailure
     }
 
-    private static func show(_ report: VerifyReport, _ seconds: Double, _ context: Context) throws(CommandFailure) {
-        try context.output.line("Checked \(report.events) events (top fixed at position \(report.top))")
+    private static func text(_ report: VerifyReport, _ milliseconds: Int64) -> [String] {
+        var lines = ["Checked \(report.events) events (log fixed at position \(report.top))"]
         for check in VerifyCheck.allCases {
             let count = report.count(of: check)
-            let state = count == 0 ? "ok" : "\(count) findings"
-            try context.output.line("  \(DisplayWidth.pad(check.rawValue, to: 12))\(state)")
+            let state = count == 0 ? "ok" : "FAILED"
+            let detail = count == 0 ? check.meaning : count == 1 ? "1 finding" : "\(count) findings"
+            lines.append(
+                "  " + DisplayWidth.pad(check.rawValue, to: 11) + DisplayWidth.pad(state, to: 8) + detail)
         }
-        for origin in report.origins {
-            try context.output.line(
-                "  origin \(origin.origin) of node \(origin.node.short): \(origin.size) events, signed to "
-                    + "\(origin.headSize)")
-        }
+        lines += report.findings.map { "  ! \($0)" }
+        let hidden = report.findingCount - UInt64(report.findings.count)
+        if hidden > 0 { lines.append("  ! and \(hidden) more") }
         if report.erased > 0 {
-            try context.output.line("  not covered: what \(report.erased) erased events said (their digests are)")
+            lines.append(
+                "  not covered  what \(report.erased) erased events said; their headers and digests are proved")
         }
         if report.unsigned > 0 {
-            try context.output.line(
-                "  not covered: \(report.unsigned) newest events that no signed head speaks of yet")
+            lines.append("  not covered  \(report.unsigned) events that no signed head speaks of yet")
         }
-        for finding in report.findings { try context.output.line("  " + Sanitizer.line(finding.description)) }
-        let hidden = report.findingCount - UInt64(report.findings.count)
-        if hidden > 0 { try context.output.line("  and \(hidden) more findings") }
-        let tenths = Int(seconds * 10)
-        let verdict = report.isIntact ? "VERIFIED" : "DAMAGED"
-        try context.output.line("\(verdict)  positions 1..\(report.top)   took \(tenths / 10).\(tenths % 10) s")
+        lines.append("  not covered  a newest part cut off together with its heads: compare the roots with a peer's")
+        for origin in report.origins {
+            lines.append(
+                "  origin       \(origin.origin) node \(origin.node.short) size \(origin.size) signed to "
+                    + "\(origin.headSize) root \(origin.root.map { String($0.description.prefix(16)) } ?? "unknown")")
+        }
+        return lines + [verdict(report) + "   took \(TimeSpan.text(milliseconds))"]
     }
 
-    private static func json(_ report: VerifyReport, _ context: Context) throws(CommandFailure) {
+    /// The last line says no more than was proved.
+    private static func verdict(_ report: VerifyReport) -> String {
+        guard report.isIntact else { return "DAMAGED  \(report.findingCount) findings" }
+        let range = report.top == 0 ? "an empty log" : "positions 1..\(report.top)"
+        var but: [String] = []
+        if report.unsigned > 0 { but.append("\(report.unsigned) unsigned") }
+        if report.erased > 0 { but.append("\(report.erased) erased") }
+        return "VERIFIED  \(range)" + (but.isEmpty ? "" : " but for " + but.joined(separator: " and "))
+    }
+
+    private static func json(
+        _ report: VerifyReport, _ milliseconds: Int64, _ session: Session
+    ) throws(CommandFailure) {
         for finding in report.findings {
             var line = JSONLine(type: "finding")
             line.add("check", finding.check.rawValue)
             if let position = finding.position { line.addExact("position", position) }
-            line.add("origin", finding.dot?.origin.description)
-            if let dot = finding.dot { line.addExact("sequence", dot.seq) }
-            line.add("id", finding.eventID?.description)
+            if let dot = finding.dot { line.add("event", dot.description) }
+            if let id = finding.eventID { line.add("id", id.description) }
             line.add("message", finding.message)
-            try context.output.line(line)
+            try session.output.line(line)
         }
         for origin in report.origins {
             var line = JSONLine(type: "origin")
             line.add("origin", origin.origin.description)
             line.add("node", origin.node.description)
             line.addExact("size", origin.size)
-            line.add("root", origin.root?.description)
             line.addExact("signed", origin.headSize)
-            try context.output.line(line)
+            line.add("root", origin.root?.description)
+            try session.output.line(line)
         }
-        try context.end(Int(report.events)) { line in
+        try session.end(count: report.findingCount) { line in
             line.add("intact", report.isIntact)
-            line.add("findings", report.findingCount)
-            line.add("erased", report.erased)
-            line.add("unsigned", report.unsigned)
-            line.addExact("top", report.top)
+            line.addExact("position", report.top)
+            line.addExact("events", report.events)
+            line.addExact("erased", report.erased)
+            line.addExact("unsigned", report.unsigned)
+            line.addObject("findings") { object in
+                for check in VerifyCheck.allCases { object.add(check.rawValue, report.count(of: check)) }
+            }
+            line.add("took_ms", milliseconds)
+        }
+    }
+}
+
+extension VerifyCheck {
+    /// What holds when the check found nothing.
+    fileprivate var meaning: String {
+        switch self {
+        case .database: "a sound database of the right tables"
+        case .index: "indexes agree with their tables"
+        case .positions: "gapless from 1"
+        case .order: "each origin's sequence is gapless; causes stand before their effects"
+        case .events: "every event has the hash it was stored with"
+        case .names: "every interned text is one"
+        case .tree: "Merkle nodes are those of the events"
+        case .heads: "every signature is valid and speaks of these events"
+        case .origins: "each origin belongs to the node it names"
+        case .twins: "repeated ids are marked, and nothing else is"
         }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import EventStore
 @testable import SyncEngine
 
 @Suite struct HTTPStreamTests {

@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import Testing
 
@@ -12,7 +13,11 @@ final class TestLoop: Sendable {
         try loop.start(name: "test")
     }
 
-    deinit { loop.stop() }
+    deinit {
+        // The last reference may go in a job of the loop itself, which cannot wait for its own end.
+        let loop = loop
+        if loop.isOnLoop { _ = WorkerThread(name: "stop-loop") { loop.stop() } } else { loop.stop() }
+    }
 
     /// Runs `body` on the loop thread; what it makes stays there.
     func make<Value>(_ body: @escaping @Sendable () throws -> Value) throws -> LoopBound<Value> {

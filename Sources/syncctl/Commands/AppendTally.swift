@@ -1,0 +1,53 @@
+internal import CommandLineKit
+
+/// Prints results of appends and counts them.
+struct AppendTally {
+    private(set) var lines = 0
+    private(set) var appended = 0
+    private(set) var already = 0
+    private(set) var rejected = 0
+    private var firstRejection: (code: String, message: String)?
+
+    mutating func count(_ result: AppendResult) {
+        lines += 1
+        switch result {
+        case .appended: appended += 1
+        case .already: already += 1
+        case .rejected(let code, let message):
+            rejected += 1
+            if firstRejection == nil { firstRejection = (code, message) }
+        }
+    }
+
+    /// Counts a result and prints it: outcomes on stdout, rejections on stderr.
+    mutating func add(_ result: AppendResult, line: Int, _ session: Session) throws(CommandFailure) {
+        count(result)
+        if session.isJSON {
+            try session.output.line(result.json(line: line))
+            return
+        }
+        switch result {
+        case .appended(let place): try print("appended", place, session)
+        case .already(let place): try print("already", place, session)
+        case .rejected(let code, let message):
+            try session.output.flush()
+            Output.message("syncctl: line \(line): \(Sanitizer.line(message))   [\(code)]\n")
+        }
+    }
+
+    private func print(_ word: String, _ place: AppendResult.Place, _ session: Session) throws(CommandFailure) {
+        try session.output.line("\(word) position \(Sanitizer.line(place.position)) id \(Sanitizer.line(place.id))")
+    }
+
+    /// The final line of JSON output, and the exit code.
+    func finish(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try session.end(count: lines) { line in
+            line.add("appended", appended)
+            line.add("already", already)
+            line.add("rejected", rejected)
+        }
+        guard rejected > 0 else { return .success }
+        let isConflict = ["E_ID_REUSED", "E_VERSION"].contains(firstRejection?.code)
+        return lines == 1 && !isConflict ? .badInput : .partlyDone
+    }
+}

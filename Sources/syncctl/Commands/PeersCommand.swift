@@ -1,0 +1,151 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SyncEngine
+
+enum PeersCommand {
+    static let list = Subcommand(
+        Command(
+            "peers list", "The nodes that are let in", group: "Nodes",
+            examples: [.init("syncctl peers list", "with their state when the daemon runs")]), run: runList)
+
+    static let add = Subcommand(
+        Command(
+            "peers add", "Lets a node in", group: "Nodes",
+            arguments: [
+                .init("name", "What to call it here."),
+                .init("node", "NODEID@HOST:PORT, or NODEID alone when it calls us."),
+            ],
+            examples: [
+                .init("syncctl peers add busan-1 5f3c…9a@203.0.113.7:7460", "a node that is called"),
+                .init("syncctl peers add laptop 5f3c…9a", "a node that calls; its address does not matter"),
+            ],
+            discussion: """
+                The node id is the 64 hexadecimal digits that 'syncctl status' shows there. Both nodes must add each \
+                other. A peer of the same name or node is replaced.
+                """), run: runAdd)
+
+    static let remove = Subcommand(
+        Command(
+            "peers remove", "Lets a node in no more", group: "Nodes",
+            arguments: [.init("name", "What it is called.")],
+            examples: [.init("syncctl peers remove laptop", "what it sent stays")]), run: runRemove)
+
+    private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        var peers: [JSONObject] = []
+        if let daemon = try DaemonClient.running(files) {
+            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
+            guard let found = JSONObject(validated: answer.body).elements("peers") else {
+                throw DaemonClient.misunderstood("no list of peers")
+            }
+            peers = found.compactMap(\.object)
+        } else {
+            peers = try stored { try PeersFile.load(files) }.map { JSONObject(validated: object($0).utf8) }
+        }
+        if session.isJSON {
+            for peer in peers {
+                var line = JSONLine(type: "peer")
+                for member in peer { line.addRaw(member.name, member.value.raw) }
+                try session.output.line(line)
+            }
+        } else if !peers.isEmpty {
+            try session.print(PeerTable.make(peers))
+        } else {
+            session.say("no peers; syncctl peers add NAME NODEID@HOST:PORT")
+        }
+        try session.end(count: peers.count)
+        return .success
+    }
+
+    private static func runAdd(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let peer = try entry(session)
+        let own = try stored { try StoreIdentity(LogReader(files)) }.node
+        if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
+        if let daemon = try DaemonClient.running(files) {
+            _ = try daemon.ask(
+                HTTPRequest(
+                    method: "POST", target: "/v1/peers", body: object(peer).utf8, contentType: "application/json"))
+        } else {
+            try edit(files) { peers in
+                peers.removeAll { $0.name == peer.name || $0.node == peer.node }
+                peers.append(peer)
+            }
+        }
+        return try confirm("added", peer.name, session)
+    }
+
+    private static func runRemove(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let name = session.arguments.positional("name") ?? ""
+        if let daemon = try DaemonClient.running(files) {
+            _ = try daemon.ask(HTTPRequest(method: "DELETE", target: "/v1/peers/" + percentEncoded(name)))
+        } else {
+            var isThere = false
+            try edit(files) { peers in
+                isThere = peers.contains { $0.name == name }
+                peers.removeAll { $0.name == name }
+            }
+            guard isThere else {
+                throw CommandFailure(
+                    code: "E_NO_PEER", "there is no peer called \(name)", hint: "syncctl peers list",
+                    exitCode: .nothingFound)
+            }
+        }
+        return try confirm("removed", name, session)
+    }
+
+    private static func entry(_ session: Session) throws(CommandFailure) -> PeerEntry {
+        let name = session.arguments.positional("name") ?? ""
+        let text = session.arguments.positional("node") ?? ""
+        let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let node = NodeID(text: parts[0]) else {
+            throw usageFailure(
+                "'\(parts[0])' is no node id", hint: "the 64 hexadecimal digits of syncctl status there")
+        }
+        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+        guard isPlain, (1...64).contains(name.utf8.count) else {
+            throw usageFailure("'\(name)': a name has 1 to 64 bytes without blanks, slashes and control characters")
+        }
+        let address = parts.count > 1 ? parts[1] : nil
+        if let address, HostPort(address) == nil {
+            throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
+        }
+        return PeerEntry(name: name, node: node, address: address)
+    }
+
+    /// Changes `peers.json` under the writer's lock, so that no daemon starts meanwhile.
+    private static func edit(
+        _ files: StoreFiles, _ change: (inout [PeerEntry]) -> Void
+    ) throws(CommandFailure) {
+        try stored {
+            let lock = try StoreLock(files, owner: "syncctl peers")
+            defer { withExtendedLifetime(lock) {} }
+            var peers = try PeersFile.load(files)
+            change(&peers)
+            try PeersFile.save(peers, files)
+        }
+    }
+
+    private static func object(_ peer: PeerEntry) -> JSONLine {
+        var line = JSONLine()
+        line.add("name", peer.name)
+        line.add("node", peer.node.description)
+        if let address = peer.address { line.add("address", address) }
+        return line
+    }
+
+    private static func confirm(
+        _ what: String, _ name: String, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        if session.isJSON {
+            var line = JSONLine(type: what)
+            line.add("name", name)
+            try session.output.line(line)
+            try session.end(count: 1)
+        } else {
+            try session.output.line("\(what) \(Sanitizer.line(name))")
+        }
+        return .success
+    }
+}

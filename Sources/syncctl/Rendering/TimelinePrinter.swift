@@ -1,0 +1,130 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// The time filters of `history` and `conversation`.
+struct TimelineOptions {
+    static let options: [Command.Option] = [
+        .value("since", "TIME", "From then on."),
+        .value("until", "TIME", "Before then."),
+        .value("first", "N", "Only the first N."),
+        .value("last", short: "n", "N", "Only the last N."),
+        .value("type", "TYPE", "Only events of this type.", repeatable: true),
+    ]
+
+    let query: TimelineQuery
+    /// `2026-08-01 00:00:00 .. now (+09:00)`, for the heading.
+    let range: String
+
+    init(_ session: Session) throws(CommandFailure) {
+        var query = TimelineQuery()
+        query.since = try Self.moment("since", session)
+        query.until = try Self.moment("until", session)
+        query.types = Set(session.arguments.values("type"))
+        let most = 1...100_000_000
+        let first = try usage { try session.arguments.integer("first", in: most) }
+        let last = try usage { try session.arguments.integer("last", in: most) }
+        switch (first, last) {
+        case (let count?, nil): query.limit = .first(count)
+        case (nil, let count?): query.limit = .last(count)
+        case (nil, nil): query.limit = .all
+        default: throw usageFailure("--first and --last do not go together")
+        }
+        self.query = query
+        let from = query.since.map(session.clock) ?? "beginning"
+        range = "\(from) .. \(query.until.map(session.clock) ?? "now") (\(session.offset))"
+    }
+
+    private static func moment(_ option: String, _ session: Session) throws(CommandFailure) -> Int64? {
+        switch try session.time(option) {
+        case nil: return nil
+        case .instant(let milliseconds): return milliseconds
+        default: throw usageFailure("--\(option) takes a moment here; places in the log are for 'tail' and 'export'")
+        }
+    }
+}
+
+/// Prints entries of a timeline: edits are shown, and what was taken back is marked.
+struct TimelinePrinter {
+    private let session: Session
+    /// Shows the conversation of each event.
+    private let showsConversation: Bool
+    private let native: NativeLines
+    private var rows: [[TextTable.Cell]] = []
+    private(set) var count = 0
+
+    init(_ session: Session, _ views: ViewReader, showsConversation: Bool) throws(CommandFailure) {
+        self.session = session
+        native = try NativeLines(views.log)
+        self.showsConversation = showsConversation
+    }
+
+    /// Takes an entry; JSON is printed at once, so that memory stays bounded.
+    mutating func add(_ entry: TimelineEntry) throws(CommandFailure) {
+        count += 1
+        if session.isJSON {
+            try session.output.line(json(entry))
+            return
+        }
+        let header = entry.stored.event.header
+        let style: TextStyle? = entry.isRetracted ? .dim : nil
+        var cells: [TextTable.Cell] = [
+            .init(session.clock(header.time)), .init(String(entry.stored.position)), .init(EventText.who(header)),
+            .init(header.type), .init(text(entry), style: style),
+        ]
+        if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
+        rows.append(cells)
+    }
+
+    func finish(title: String) throws(CommandFailure) {
+        guard !session.isJSON, count > 0 else { return }
+        var columns: [TextTable.Column] = [
+            .left("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
+        ]
+        if showsConversation { columns.insert(.left("CONVERSATION"), at: 2) }
+        var table = TextTable(columns)
+        for row in rows { table.add(row) }
+        if session.form == .human, session.width != nil {
+            try session.output.line(Sanitizer.line(title))
+            try session.output.line()
+        }
+        try session.print(table)
+    }
+
+    private func text(_ entry: TimelineEntry) -> String {
+        let original = EventText.summary(entry.stored.event)
+        if entry.isRetracted { return "(retracted) \(entry.edited ?? original)" }
+        guard let edited = entry.edited else { return original }
+        return entry.edits > 1 ? "\(edited) (edited \(entry.edits) times)" : "\(edited) (edited)"
+    }
+
+    private func json(_ entry: TimelineEntry) -> JSONLine {
+        var line = native.wrapped(entry.stored)
+        if let edited = entry.edited {
+            line.add("edited", edited)
+            line.add("edits", entry.edits)
+        }
+        if entry.isRetracted { line.add("retracted", true) }
+        return line
+    }
+}
+
+extension TimelinePrinter {
+    /// Prints all that `walk` finds. `walk` calls its argument until that returns false.
+    mutating func collect(
+        _ walk: (_ body: (TimelineEntry) -> Bool) throws -> Bool
+    ) throws(CommandFailure) {
+        var failure: CommandFailure?
+        _ = try stored {
+            try walk { entry in
+                do throws(CommandFailure) {
+                    try add(entry)
+                    return true
+                } catch {
+                    failure = error
+                    return false
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+}

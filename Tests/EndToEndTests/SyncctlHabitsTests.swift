@@ -1,0 +1,166 @@
+import CommandLineKit
+import Foundation
+import Testing
+
+@testable import syncctl
+
+/// What holds for every command: help, exit codes, JSON, hostile text, signals; and checking and administration.
+extension SyncctlProgramTests {
+    @Test func verifyFindsAChangedByte() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let intact = try await run("verify")
+        #expect(intact.code == 0)
+        #expect(intact.lines.last?.hasPrefix("VERIFIED  positions 1..7   took ") ?? false)
+
+        let log = URL(fileURLWithPath: folder.file("store/log.db"))
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: log.path + suffix) }
+        var bytes = try Data(contentsOf: log)
+        let place = try #require(bytes.range(of: Data("두통이".utf8)))
+        bytes.replaceSubrange(place, with: Data("치통이".utf8))
+        try bytes.write(to: log)
+        let damaged = try await run("verify", "--json")
+        #expect(damaged.code == 3)
+        let objects = try damaged.objects()
+        #expect(objects.contains { $0["type"] as? String == "finding" && $0["position"] as? String == "3" })
+        #expect(objects.last?["intact"] as? Bool == false)
+        let text = try await run("verify")
+        #expect(text.code == 3)
+        #expect(text.lines.last?.hasPrefix("DAMAGED  ") ?? false)
+    }
+    @Test func statusAndPeersWorkWithoutADaemon() async throws {
+        try await makeStore()
+        let status = try await run("status")
+        #expect(status.code == 0)
+        #expect(status.text.hasPrefix("seoul-1 · daemon not running\n"))
+        #expect(try await run("status", "--json").objects().first?["running"] as? Bool == false)
+
+        let node = String(repeating: "ab", count: 32)
+        #expect(try await run("peers", "add", "busan-1", "\(node)@203.0.113.7:7460").code == 0)
+        let listed = try await run("peers", "list", "--json").objects()
+        #expect(listed.first?["name"] as? String == "busan-1")
+        #expect(listed.first?["node"] as? String == node)
+        #expect(listed.first?["address"] as? String == "203.0.113.7:7460")
+        #expect(try await run("peers", "add", "again", node).code == 0)
+        #expect(try await run("peers", "list", "--json").objects().map { $0["name"] as? String } == ["again", nil])
+        #expect(try await run("peers", "remove", "again").code == 0)
+        #expect(try await run("peers", "remove", "again").code == 1)
+        #expect(try await run("peers", "add", "x", "abc").code == 64)
+        #expect(try await run("peers", "add", "a/b", node).code == 64)
+        #expect(try await run("peers", "add", "x", "\(node)@nowhere").code == 64)
+    }
+
+    // MARK: Every command
+
+    @Test func everyCommandExplainsItself() async throws {
+        #expect(Syncctl.table.contradictions() == [])
+        for command in Syncctl.table.commands {
+            let help = try await tool.run(command.name.split(separator: " ").map(String.init) + ["--help"])
+            #expect(help.code == 0)
+            #expect(help.text.hasPrefix("syncctl \(command.name): "), "\(help.text)")
+            #expect(help.text.contains("\nExamples:\n  "), "\(command.name) has no examples")
+            #expect(help.text.contains("--json"))
+            #expect(!command.examples.isEmpty)
+        }
+        #expect(try await tool.run([]).text.contains("history <user>"))
+    }
+
+    @Test func everyReadingCommandEndsItsJSON() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let commands: [[String]] = [
+            ["history", "alice"], ["conversation", "c-88"], ["conversations"], ["profile", "alice"], ["survey"],
+            ["survey", "pain"], ["digest"], ["tail"], ["show", "1"], ["replay", "--all"], ["export"], ["verify"],
+            ["status"],
+            ["peers", "list"],
+        ]
+        for command in commands {
+            let objects = try await tool.run(command + ["--json"]).objects()
+            #expect(objects.last?["type"] as? String == "end", "\(command)")
+            #expect(objects.last?["v"] as? Int == 1, "\(command)")
+            #expect(objects.last?["count"] as? Int != nil, "\(command)")
+            let plain = try await tool.run(command + ["--plain"])
+            #expect(plain.code <= 1, "\(command): \(plain.errors)")
+        }
+    }
+
+    @Test func mistakesHaveTheirExitCodes() async throws {
+        let none = try await run("tail")
+        #expect(none.code == 66)
+        #expect(none.errors.contains("[E_NO_STORE]"))
+        let json = try await run("tail", "--json")
+        #expect(json.errors.hasPrefix(#"{"type":"error","v":1,"code":"E_NO_STORE","#))
+        let typo = try await run("histroy")
+        #expect(typo.code == 64)
+        #expect(typo.errors.contains("did you mean 'syncctl history'?"))
+        #expect(try await run("tail", "--nonsense").code == 64)
+        #expect(try await run("history").code == 64)
+
+        try FileManager.default.createDirectory(atPath: folder.file("store"), withIntermediateDirectories: true)
+        _ = try folder.write(Data("no database at all, but long enough to be read as one".utf8), to: "store/log.db")
+        let corrupt = try await run("tail")
+        #expect([65, 76].contains(corrupt.code), "\(corrupt.code) \(corrupt.errors)")
+    }
+
+    @Test func theStoreIsFoundWithoutItsName() async throws {
+        var bare = tool
+        bare.environment["SYNCCTL_STORE"] = nil
+        #expect(try await bare.run(["init"], in: folder.path).code == 0)
+        let tail = try await bare.run(["tail", "--json"], in: folder.path)
+        #expect(tail.code == 0)
+        #expect(tail.errors == "syncctl: using the store ./syncd-dev\n")
+        #expect(try await bare.run(["tail", "-q", "--json"], in: folder.path).errors == "")
+    }
+
+    // MARK: Hostile text
+
+    @Test func hostileTextIsMadeVisible() async throws {
+        try await makeStore()
+        let text = "\u{1b}[2J\u{1b}]0;owned\u{7} \u{202e}desrever\u{2066} a\nb\t\u{9b}31m"
+        _ = try await run("append", "--user", "u", "--author", "\u{202e}evil", "--text", text)
+        for command in [["tail"], ["history", "u"], ["show", "2"], ["replay", "--all"], ["tail", "--plain"]] {
+            let shown = try await tool.run(command)
+            #expect(shown.code == 0)
+            for scalar in shown.text.unicodeScalars where scalar != "\n" && scalar != "\t" {
+                #expect(scalar.value >= 0x20 && !(0x7f...0x9f).contains(scalar.value), "\(command)")
+                #expect(scalar != "\u{202e}" && scalar != "\u{2066}", "\(command)")
+            }
+        }
+        let bad = try await run("history", "\u{1b}[31m")
+        #expect(!bad.errors.contains("\u{1b}"))
+        let line = try await run("import", "-", input: #"{"\u001b[31m":1,"type":"t","user":"u","data":{}}"# + "\n")
+        #expect(line.code == 65)
+        #expect(!line.errors.contains("\u{1b}"))
+    }
+
+    // MARK: Signals
+
+    @Test func aClosedPipeIsQuiet() async throws {
+        try await makeStore()
+        let lines = (0..<3_000).map { #"{"type":"message.posted","user":"u","data":{"text":"line \#($0)"}}"# }
+        _ = try await run("import", "-", input: lines.joined(separator: "\n"))
+        let shell = Tool(path: "/bin/sh", environment: tool.environment)
+        let piped = try await shell.run(["-c", "{ '\(tool.path)' export; echo $? >&2; } | head -n 1"])
+        #expect(piped.lines.count == 1)
+        #expect(piped.errors == "141\n")
+    }
+
+    @Test func anInterruptedImportEndsInGoodOrder() async throws {
+        try await makeStore()
+        // The pipe stays open: without the signal the import would wait for ever.
+        let script = """
+            mkfifo '\(folder.path)/pipe'; '\(tool.path)' import '\(folder.path)/pipe' & child=$!
+            exec 3>'\(folder.path)/pipe'
+            printf '%s\\n' '{"type":"message.posted","user":"u","data":{"text":"a"}}' 'bad' >&3
+            i=0; while [ $i -lt 500 ] && ! grep -q 'line 2:' '\(folder.path)/errors'; do sleep 0.02; i=$((i+1)); done
+            kill -INT $child; wait $child; echo $?
+            """
+        _ = try folder.write(Data(), to: "errors")
+        // A shell lets its background jobs ignore SIGINT; syncctl asks for it again.
+        let shell = Tool(path: "/bin/sh", environment: tool.environment)
+        let run = try await shell.run(["-c", "exec 2>'\(folder.path)/errors'; " + script])
+        #expect(run.lines == ["2 lines: 1 appended, 0 already there, 1 rejected", "130"])
+        let errors = try String(contentsOfFile: folder.file("errors"), encoding: .utf8)
+        #expect(errors.contains("Run the same command again to go on"))
+    }
+}

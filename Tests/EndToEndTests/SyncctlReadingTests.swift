@@ -1,0 +1,166 @@
+import CommandLineKit
+import Foundation
+import Testing
+
+/// What `syncctl` shows of a store.
+extension SyncctlProgramTests {
+    @Test func historyIsAligned() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let history = try await run("history", "김하늘")
+        #expect(history.code == 0)
+        let lines = history.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let heading = lines[0]
+        #expect(heading.hasPrefix("TIME (+09:00) "))
+        let rows = lines[1...].filter { !$0.isEmpty }
+        #expect(rows.count == 5)
+        func column(_ text: String, _ part: String) throws -> Int {
+            DisplayWidth.of(text[..<(try #require(text.range(of: part))).lowerBound])
+        }
+        let type = try column(heading, "TYPE")
+        for (row, name) in zip(
+            rows, ["conversation.started", "message.posted", "bot.replied", "survey.", "profile."])
+        {
+            #expect(try column(row, name) == type, "\(row)")
+        }
+        #expect(try column(rows[1], "어제부터") == column(heading, "TEXT"))
+        #expect(rows[1].hasPrefix("2026-08-01 11:02:15  "))
+
+        let none = try await run("history", "nobody", "--json")
+        #expect(none.code == 1)
+        #expect(none.text == #"{"type":"end","v":1,"count":0,"user":"nobody"}"# + "\n")
+    }
+    @Test func historyCanBeCut() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        func kinds(_ arguments: String...) async throws -> [String] {
+            try await tool.run(["history", "김하늘", "--json"] + arguments).events().compactMap { $0["type"] as? String }
+        }
+        #expect(try await kinds("--last", "2") == ["survey.answered", "profile.changed"])
+        #expect(try await kinds("--first", "1") == ["conversation.started"])
+        #expect(try await kinds("--type", "bot.replied") == ["bot.replied"])
+        #expect(try await kinds("--since", "2026-08-01 11:04", "--until", "2026-08-01 11:05") == ["survey.answered"])
+        #expect(try await kinds("--conversation", "c-88", "--last", "1") == ["bot.replied"])
+        #expect(try await run("history", "김하늘", "--since", "12m3q").code == 64)
+        #expect(try await run("history", "김하늘", "--first", "1", "--last", "1").code == 64)
+    }
+
+    @Test func editsAndRetractionsAreShown() async throws {
+        try await makeStore()
+        let ids = (1...3).map { "0198e2c4-77aa-7c01-8b1e-00000000000\($0)" }
+        let posts = ids.enumerated().map { index, id in
+            #"{"id":"\#(id)","type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"text \#(index)"}}"#
+        }
+        let changes = [
+            #"{"type":"message.edited","user":"u","subject":"conversation/c","cause":"\#(ids[0])","data":{"message":"\#(ids[0])","text":"better"}}"#,
+            #"{"type":"message.retracted","user":"u","subject":"conversation/c","cause":"\#(ids[1])","data":{"message":"\#(ids[1])"}}"#,
+        ]
+        let appended = try await run("append", "-", input: (posts + changes).joined(separator: "\n") + "\n")
+        #expect(appended.code == 0, "\(appended.errors)")
+        let shown = try await run("conversation", "c", "--type", "message.posted")
+        #expect(shown.text.contains("  better (edited)\n"))
+        #expect(shown.text.contains("  (retracted) text 1\n"))
+        #expect(shown.text.contains("  text 2\n"))
+        let objects = try await run("conversation", "c", "--type", "message.posted", "--json").objects()
+        #expect(objects.map { $0["edited"] as? String } == ["better", nil, nil, nil])
+        #expect(objects.map { $0["retracted"] as? Bool } == [nil, true, nil, nil])
+    }
+
+    @Test func otherViewsAnswer() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let conversations = try await run("conversations", "--json").objects()
+        #expect(conversations.compactMap { $0["conversation"] as? String } == ["c-90", "c-88"])
+        #expect(conversations[1]["title"] as? String == "두통 상담")
+        #expect(conversations[1]["version"] as? String == "3")
+
+        let profile = try await run("profile", "김하늘", "--json").objects()
+        #expect(profile.compactMap { $0["name"] as? String } == ["language", "name"])
+        #expect(profile[1]["value"] as? String == "김하늘")
+        #expect(try await run("profile", "nobody").code == 1)
+
+        let survey = try await run("survey", "pain")
+        #expect(survey.lines.last == "score     7           1   100%  ####################")
+        #expect(try await run("survey").lines.last == "pain          1")
+        #expect(try await run("survey", "nothing").code == 1)
+        #expect(try await run("conversation", "nothing").code == 1)
+    }
+
+    @Test func damagedViewsAreBuiltAnew() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        #expect(try await run("history", "alice").code == 0)
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: folder.file("store/views.db" + suffix))
+        }
+        _ = try folder.write(Data(repeating: 0x5a, count: 20_000), to: "store/views.db")
+        let history = try await run("history", "alice", "--json")
+        #expect(history.code == 0, "\(history.errors)")
+        #expect(try history.events().first?.text == "hello")
+        #expect(try await run("verify").code == 0)
+    }
+
+    @Test func tailShowAndReplayReadTheLog() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let tail = try await run("tail", "-n", "2", "--json").events()
+        #expect(tail.compactMap { $0["position"] as? String } == ["6", "7"])
+        let filtered = try await run("tail", "--conversation", "c-88", "--type", "bot.replied", "--json").events()
+        #expect(filtered.count == 1)
+        #expect(filtered[0].text == "Since when exactly? 1) 오늘 2) 어제")
+
+        let origin = try #require((tail[0]["source"] as? String)?.split(separator: "/").last)
+        for name in ["3", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "\(origin)/3"] {
+            let shown = try await run("show", name)
+            #expect(shown.code == 0, "\(name)")
+            #expect(shown.text.contains("id            0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f\n"))
+            #expect(shown.text.contains("time          2026-08-01 11:02:15 +09:00 = 2026-08-01T02:02:15.120Z\n"))
+            #expect(shown.text.contains(#"  "text": "어제부터 두통이 심해요""#))
+        }
+        #expect(try await run("show", "99").code == 1)
+        #expect(try await run("show", "what").code == 64)
+
+        let replayed = try await run("replay", "--conversation", "c-88", "--as-of", "2026-08-01 11:02:16", "--json")
+        #expect(
+            try replayed.objects().map { $0["type"] as? String } == ["conversation.started", "message.posted", "end"])
+        let known = try await run("replay", "--all", "--known-at", "2", "--json").objects()
+        #expect(known.last?["count"] as? Int == 2)
+        // The store's own first event happened now, long after what was imported.
+        let everything = try await run("replay", "--all", "--json").objects()
+        #expect(everything.dropLast().last?["type"] as? String == "origin.started")
+        #expect(try await run("replay").code == 64)
+        #expect(try await run("replay", "--user", "nobody").code == 1)
+    }
+
+    @Test func aCursorFileSkipsWhatWasSeen() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let file = folder.file("cursor")
+        #expect(try await run("tail", "--cursor-file", file, "--json").objects().last?["count"] as? Int == 7)
+        #expect(try await run("tail", "--cursor-file", file, "--json").objects().last?["count"] as? Int == 0)
+        _ = try await run("append", "--user", "u", "--text", "new")
+        #expect(try await run("tail", "--cursor-file", file, "--json").events().first?.text == "new")
+
+        #expect(try await tool.run(["init", "--store", folder.file("other")]).code == 0)
+        let foreign = try await run("tail", "--cursor-file", file, "--store", folder.file("other"))
+        #expect(foreign.code == 65)
+        #expect(foreign.errors.contains("[E_CURSOR]"))
+    }
+
+    @Test func viewsOfAStoreThatCannotBeWrittenAreTemporary() async throws {
+        try await makeStore()
+        _ = try await run("import", "-", input: Self.sample)
+        let store = folder.file("store")
+        try FileManager.default.createDirectory(atPath: folder.file("copy"), withIntermediateDirectories: false)
+        for name in ["log.db", "log.db-wal", "log.db-shm"]
+        where FileManager.default.fileExists(atPath: store + "/" + name) {
+            try FileManager.default.copyItem(atPath: store + "/" + name, toPath: folder.file("copy") + "/" + name)
+        }
+        // Root may write anywhere; a folder in the place of the views keeps even root from making them.
+        try FileManager.default.createDirectory(atPath: folder.file("copy/lock"), withIntermediateDirectories: false)
+        let history = try await run("history", "alice", "--store", folder.file("copy"), "--json")
+        #expect(history.code == 0, "\(history.errors)")
+        #expect(try history.events().first?.text == "hello")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("copy/views.db")))
+    }
+}

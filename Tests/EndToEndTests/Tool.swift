@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Runs one of the package's programs as its users do.
+struct Tool: Sendable {
+    /// What a run left behind.
+    struct Run: Sendable {
+        let output: Data
+        let errors: String
+        let code: Int32
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+        /// The output as one JSON object for each line.
+        func objects() throws -> [[String: Any]] {
+            try lines.map { try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+        }
+
+        /// The events in JSON output, each in its native form.
+        func events() throws -> [[String: Any]] { try objects().compactMap { $0["event"] as? [String: Any] } }
+    }
+
+    let path: String
+    var environment: [String: String] = ["TZ": "Asia/Seoul", "PATH": "/usr/bin:/bin"]
+
+    /// The program lies beside the test bundle.
+    static func named(_ name: String) throws -> Tool {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(fileURLWithPath: tests).deletingLastPathComponent().appending(path: name).path
+        try #require(FileManager.default.isExecutableFile(atPath: path), "no program at \(path)")
+        return Tool(path: path)
+    }
+
+    /// Runs the program to its end.
+    func run(_ arguments: [String], input: Data = Data(), in folder: String = "/tmp") async throws -> Run {
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "sillok-tool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let files = ["in", "out", "err"].map { scratch.appending(path: $0) }
+        try input.write(to: files[0])
+        try Data().write(to: files[1])
+        try Data().write(to: files[2])
+
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = arguments
+        process.environment = environment
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        try await Self.finish(process)
+        let code =
+            process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+        return Run(
+            output: try Data(contentsOf: files[1]),
+            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self), code: code)
+    }
+
+    /// Waits without blocking a thread of the test pool.
+    static func finish(_ process: Process) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in continuation.resume() }
+            do {
+                try process.run()
+            } catch {
+                process.terminationHandler = nil
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}
+
+/// A folder that goes with the test.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func write(_ data: Data, to name: String) throws -> String {
+        try data.write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+}
+
+extension [String: Any] {
+    /// What an event in its native form says.
+    var text: String? { (self["data"] as? [String: Any])?["text"] as? String }
+}
