@@ -25,7 +25,8 @@ demo: build
 
 test: deps
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	# One at a time: many of the tests block, kill processes or measure patience.
+	$(SWIFT) test --skip-build --no-parallel
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

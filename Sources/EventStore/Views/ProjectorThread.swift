@@ -86,17 +86,24 @@ package final class ProjectorThread: Sendable {
         }
     }
 
+    /// What the thread does when it is woken. No nested optionals: in one of them "nothing yet" was once taken for "stop",
+    /// and an idle thread spun.
+    private enum Next {
+        case apply(UInt64)
+        case stop
+    }
+
     /// Applies small batches when the views are near the log's end, and large ones when they are behind.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         while true {
-            let wanted: UInt64? =
-                state.wait { state in
-                    state.applied = projector.position
-                    state.isRebuilding = projector.isRebuilding
-                    if state.isStopping { return .some(nil) }
-                    return state.top > projector.position || projector.isRebuilding ? state.top : nil
-                } ?? nil
-            guard let wanted else { return }
+            let next: Next? = state.wait { state in
+                state.applied = projector.position
+                state.isRebuilding = projector.isRebuilding
+                if state.isStopping { return .stop }
+                guard state.top > projector.position || projector.isRebuilding else { return nil }
+                return .apply(state.top)
+            }
+            guard case .apply(let wanted) = next else { return }
             let behind = wanted - min(wanted, projector.position)
             let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
             state.update { state in

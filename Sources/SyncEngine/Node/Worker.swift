@@ -8,9 +8,20 @@ internal import EventStore
 package final class Worker<Context>: Sendable {
     package typealias Job = @Sendable (inout Context) -> Void
 
+    private enum Next {
+        case run(Job)
+        case stop
+    }
+
     private struct Queue {
         var jobs: [Job] = []
         var isStopping = false
+
+        /// What to do now; `nil`: wait.
+        mutating func next() -> Next? {
+            if !jobs.isEmpty { return .run(jobs.removeFirst()) }
+            return isStopping ? .stop : nil
+        }
     }
 
     private let queue = Monitor(Queue())
@@ -22,12 +33,7 @@ package final class Worker<Context>: Sendable {
         let queue = queue
         let started = WorkerThread(name: name) {
             var context = make()
-            while let job = queue.wait(for: { queue -> Job?? in
-                if !queue.jobs.isEmpty { return .some(queue.jobs.removeFirst()) }
-                return queue.isStopping ? .some(nil) : nil
-            }) ?? nil {
-                job(&context)
-            }
+            while case .run(let job)? = queue.wait(for: { $0.next() }) { job(&context) }
         }
         thread.withLock { $0 = started }
     }

@@ -127,4 +127,30 @@ struct RebuildTests {
         #expect(!thread.wait(for: 1_000, milliseconds: 30_000))
         #expect(MonotonicClock.now - start < 20_000_000_000)
     }
+
+    @Test("A thread with nothing to do sleeps (INV-12)")
+    func idle() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("x", user: "u")])
+        let thread = ProjectorThread(StoreFiles(folder.path), top: 2)
+        #expect(thread.wait(for: 2, milliseconds: 10_000))
+        // Processor time of the thread called "projector", in hundredths of a second: fields 14 and 15 of proc(5) stat.
+        func ticks() throws -> Int {
+            var total = 0
+            for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {
+                guard let text = try? String(contentsOfFile: "/proc/self/task/\(task)/stat", encoding: .utf8),
+                    text.contains("(projector)"), let rest = text.split(separator: ")").last
+                else { continue }
+                let fields = rest.split(separator: " ")
+                total += (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
+            }
+            return total
+        }
+        usleep(200_000)
+        let before = try ticks()
+        usleep(500_000)
+        // Other suites have projectors too; a spinning one takes 50.
+        #expect(try ticks() - before < 40)
+        thread.stop()
+    }
 }
