@@ -116,9 +116,12 @@ enum Appender {
         }
     }
 
-    /// Signs and stores a head over what was appended, and lets go of the store.
+    /// Brings the views up to date, signs and stores a head over what was appended, and lets go of the store.
     func close() {
-        if case .direct(let store) = self { store.close() }
+        guard case .direct(let store) = self else { return }
+        // What was appended is durable; views that cannot be written now are caught up by whoever reads next.
+        try? Projector(store.files).catchUp()
+        store.close()
     }
 
     private static func submit(

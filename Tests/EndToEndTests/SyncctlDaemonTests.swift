@@ -120,7 +120,10 @@ struct SyncctlDaemonTests {
         try EventStore.create(in: folder.file("store"), name: "n")
         _ = try await tool.run(["append", "--user", "u", "--text", "seen"])
         _ = try await tool.run(["history", "u"])
-        _ = try await tool.run(["append", "--user", "u", "--text", "unseen"])
+        let store = try EventStore(opening: folder.file("store"))
+        let unseen = EventDraft(type: "message.posted", user: "u", payload: Array(#"{"text":"unseen"}"#.utf8))
+        _ = try await store.append([unseen])
+        store.close()
         // A daemon that holds the store and does not bring its views up to date.
         let lock = try StoreLock(StoreFiles(folder.file("store")), owner: "syncd pid 1 socket /nowhere")
         let history = try await tool.run(["history", "u", "--json"])

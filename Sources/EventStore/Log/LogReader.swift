@@ -49,6 +49,13 @@ package final class LogReader {
         }
     }
 
+    /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
+    func inOneTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        try mapped { () throws(SQLiteError) in try connection.execute("BEGIN") }
+        defer { connection.rollback() }
+        try body()
+    }
+
     /// The event at `position`.
     package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
         try first("position = ?", .integer(Int64(bitPattern: position)))

@@ -198,14 +198,16 @@ extension ViewReader {
     ) throws(StoreError) -> [TimelineEntry] {
         var events: [StoredEvent] = []
         var bytes = 0
-        while bytes < Self.sliceBytes, let key = rest.popFirst() {
-            guard let display = try matching(key, query, types) else { continue }
-            if let start, display < start { continue }
-            guard let event = try log.event(at: key.position) else {
-                throw .corrupt("the views name event \(key.position), which the log does not have")
+        try log.inOneTransaction { () throws(StoreError) in
+            while bytes < Self.sliceBytes, let key = rest.popFirst() {
+                guard let display = try matching(key, query, types) else { continue }
+                if let start, display < start { continue }
+                guard let event = try log.event(at: key.position) else {
+                    throw .corrupt("the views name event \(key.position), which the log does not have")
+                }
+                bytes += event.event.payload?.count ?? 0
+                events.append(event)
             }
-            bytes += event.event.payload?.count ?? 0
-            events.append(event)
         }
         return try reading { connection throws(SQLiteError) in
             var entries: [TimelineEntry] = []

@@ -6,6 +6,8 @@ struct AppendTally {
     private(set) var appended = 0
     private(set) var already = 0
     private(set) var rejected = 0
+    /// First events of other stores' origins: history that is not ours to repeat.
+    private(set) var passedOver = 0
     private var firstRejection: (code: String, message: String)?
 
     mutating func count(_ result: AppendResult) {
@@ -17,6 +19,11 @@ struct AppendTally {
             rejected += 1
             if firstRejection == nil { firstRejection = (code, message) }
         }
+    }
+
+    mutating func passOver() {
+        lines += 1
+        passedOver += 1
     }
 
     /// Counts a result and prints it: outcomes on stdout, rejections on stderr.

@@ -57,6 +57,7 @@ enum ImportCommand {
             line.add("appended", tally.appended)
             line.add("already", tally.already)
             line.add("rejected", tally.rejected)
+            line.add("passed_over", tally.passedOver)
             line.add("dry_run", isDry)
             line.add("interrupted", Interrupt.isRequested)
         }
@@ -64,7 +65,8 @@ enum ImportCommand {
             if run.unshown > 0 { session.say("and \(run.unshown) more rejected lines; --json names them all") }
             try session.output.line(
                 "\(tally.lines) lines: \(tally.appended) \(isDry ? "new" : "appended"), "
-                    + "\(tally.already) already there, \(tally.rejected) rejected")
+                    + "\(tally.already) already there, \(tally.rejected) rejected"
+                    + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : ""))
         }
         if Interrupt.isRequested {
             session.say(

@@ -61,6 +61,10 @@ struct ImportRun {
         case .text(let text, let range):
             do throws(InvalidLine) {
                 let parsed = try parser.parse(text, range)
+                if parsed.draft.type == OriginStart.type {
+                    tally.passOver()
+                    return
+                }
                 drafts.append(parsed.draft)
                 numbers.append(line.number)
                 bytes += parsed.draft.payload.count + 256
