@@ -36,7 +36,7 @@ extension Simulation {
         case .cutAll: !links.isEmpty
         case .crash(let node, _, _), .pause(let node, _), .flip(let node), .restore(let node, _), .clone(let node),
             .reformat(let node), .leave(let node), .erase(let node), .disguise(let node, _, _):
-            nodes[node].isUp && !nodes[node].isPaused
+            nodes[node].isUp
         default: true
         }
     }
@@ -192,14 +192,12 @@ extension Simulation {
     // MARK: Members
 
     private func join(_ peers: [Int], _ source: Int?) {
-        let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)")
+        var older: SimLog?
         if let source, nodes[source].isUp {
             let copied = nodes[source].store.log
-            let older = copied.truncated(to: max(1, copied.top * 2 / 3), using: node.store.sha)
-            let own = older.adopted(by: node.identity.origin, node.key.publicKey, first: node.store.log, node.store.sha)
-            checks.committed(node, before: SimLog(own: own.own, key: node.key.publicKey), after: own)
-            node.install(own, isFullyDurable: true)
+            older = copied.truncated(to: max(1, copied.top * 2 / 3), using: nodes[source].store.sha)
         }
+        let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
             nodes[peer].addPeer(node.index, calls: false)
@@ -238,19 +236,14 @@ extension Simulation {
 }
 
 extension SimLog {
-    /// A copy of this log's events that belongs to another node: its own first event follows them.
-    func adopted(by own: OriginID, _ key: VerifyingKey, first: SimLog, _ sha: SHA256) -> SimLog {
+    /// A copy of this log's events that belongs to another node.
+    func copied(to own: OriginID, _ key: VerifyingKey, _ sha: SHA256) -> SimLog {
         var log = SimLog(own: own, key: key)
         for stored in events {
             let origin = origins[stored.event.header.dot.origin]
             _ = log.ingest(stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
         }
         for id in originIDs { for head in origins[id]?.heads ?? [] { log.store(head) } }
-        if let start = first.events.first?.event, case .present(let salt, let payload) = start.body {
-            let draft = EventDraft(type: start.header.type, user: start.header.user, payload: payload)
-            _ = log.append(
-                draft, id: start.header.id, salt: salt, wall: start.header.hlc.milliseconds, using: sha)
-        }
         return log
     }
 }

@@ -106,7 +106,7 @@ final class SimLink {
         arrival = max(arrival, pipes[side].lastArrival, pipes[side].cloggedUntil)
         var rest = bytes[...]
         if let limit = pipes[side].breaksAfter {
-            pipes[side].breaksAfter = limit - bytes.count
+            pipes[side].breaksAfter = max(0, limit - bytes.count)
             if limit < bytes.count {
                 sim.coverage.reached(.connectionLoss)
                 rest = rest.prefix(limit)

@@ -99,15 +99,15 @@ package final class SimNode {
 
     // MARK: Life
 
-    /// Makes an empty store with the node's key, an origin and its first event.
-    func format(isFullyDurable: Bool) {
+    /// Makes a store with the node's key, an origin and its first event, empty or over a copy of another node's events.
+    func format(isFullyDurable: Bool, over copy: SimLog? = nil) {
         identity = StoreIdentity(
             node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
             incarnation: sim.random.next())
-        var log = SimLog(own: identity.origin, key: key.publicKey)
-        let start = OriginStart(key: key.publicKey, name: name)
-        let before = log
         let sha = SHA256()
+        let before = SimLog(own: identity.origin, key: key.publicKey)
+        var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
+        let start = OriginStart(key: key.publicKey, name: name)
         _ = log.append(
             start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
         install(log, isFullyDurable: isFullyDurable)

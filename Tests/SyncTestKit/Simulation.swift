@@ -59,7 +59,7 @@ package final class Simulation {
         isTracing = tracing
         random = SimRandom(seed: plan.seed, purpose: 2)
         var limits = WireLimits()
-        limits.window = random.pick([2 << 10, 16 << 10, 128 << 10, 1 << 20])
+        limits.window = random.pick([8 << 10, 16 << 10, 128 << 10, 1 << 20])
         self.limits = limits
         edges = plan.edges
         baseLatency = random.pick([100, 1_000, 20_000, 150_000])
@@ -93,11 +93,11 @@ package final class Simulation {
     }
 
     @discardableResult
-    func addNode(knownAs: Int, name: String) -> SimNode {
+    func addNode(knownAs: Int, name: String, over copy: SimLog? = nil) -> SimNode {
         let key = knownAs < nodes.count ? nodes[knownAs].key : SigningKey.seeded(random.bytes(32))
         let node = SimNode(index: nodes.count, knownAs: knownAs, name: name, key: key, sim: self)
         nodes.append(node)
-        node.format(isFullyDurable: !draws(.powerCut) || random.chance(0.7))
+        node.format(isFullyDurable: !draws(.powerCut) || random.chance(0.7), over: copy)
         return node
     }
 
@@ -156,7 +156,8 @@ package final class Simulation {
     /// Equal nodes are silent but for keepalives, their bookkeeping says what their stores say, and their followers have
     /// been given everything.
     private func rest() {
-        advance(to: now + 5_000_000)
+        // Whoever still waits to call again does so first: the longest pause is a minute.
+        advance(to: now + 75_000_000)
         guard damaged.isEmpty, checks.named.isEmpty, violation == nil else { return }
         coverage.count(.quietChecks)
         let before = dataFrames
