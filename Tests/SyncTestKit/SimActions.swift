@@ -155,10 +155,9 @@ extension Simulation {
     // MARK: Memory
 
     private func restore(_ node: SimNode, _ share: Double) {
-        guard node.isUp else { return }
+        guard node.isUp, !node.backups.isEmpty else { return }
         node.crash(isPowerCut: false)
-        let count = max(1, UInt64(Double(node.store.log.top) * share))
-        let older = node.store.log.truncated(to: count, using: node.store.sha)
+        let older = node.backups[Int(Double(node.backups.count) * share)]
         checks.forgot(node, keeping: older)
         node.install(older, isFullyDurable: node.store.isFullyDurable)
         schedule(after: 500_000) { node.start() }
@@ -194,8 +193,7 @@ extension Simulation {
     private func join(_ peers: [Int], _ source: Int?) {
         var older: SimLog?
         if let source, nodes[source].isUp {
-            let copied = nodes[source].store.log
-            older = copied.truncated(to: max(1, copied.top * 2 / 3), using: nodes[source].store.sha)
+            older = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
         }
         let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {

@@ -134,22 +134,6 @@ package struct SimLog {
             position: position, event: Event(header: old.event.header, body: body), twinOf: old.twinOf)
     }
 
-    /// The first `count` events alone: what was written after them did not reach the disk.
-    func truncated(to count: UInt64, using sha: SHA256) -> SimLog {
-        guard count < top, let key = origins[own]?.key else { return self }
-        var log = SimLog(own: own, key: key)
-        for stored in events.prefix(Int(count)) {
-            let dot = stored.event.header.dot
-            let known = origins[dot.origin]
-            if log.origins[dot.origin] == nil, let known { log.origins[dot.origin] = Origin(key: known.key) }
-            log.insert(stored.event, leaf: known?.leaves[Int(dot.seq) - 1] ?? sha.leaf(of: stored.event), using: sha)
-        }
-        for (_, origin) in origins.sorted(by: { $0.key < $1.key }) {
-            for head in origin.heads { log.store(head) }
-        }
-        return log
-    }
-
     /// What opening the file finds: trees and clock are made anew from the events.
     func reopened(wall: Int64, using sha: SHA256) -> SimLog {
         var log = self

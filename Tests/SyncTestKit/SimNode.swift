@@ -9,7 +9,6 @@ package final class SimNode {
         /// Whether this node calls that peer.
         var calls: Bool
         var backoff = Backoff()
-        var retryTimer = 0
         var isWaiting = false
     }
 
@@ -45,6 +44,8 @@ package final class SimNode {
     /// Left for good.
     var isRetired = false
     var reader = SimFollower()
+    /// Earlier states of the store, as a backup would have them.
+    private(set) var backups: [SimLog] = []
 
     init(index: Int, knownAs: Int, name: String, key: SigningKey, sim: Simulation) {
         self.index = index
@@ -105,6 +106,7 @@ package final class SimNode {
             node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
             incarnation: sim.random.next())
         let sha = SHA256()
+        backups = []
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
         let start = OriginStart(key: key.publicKey, name: name)
@@ -170,6 +172,8 @@ package final class SimNode {
 
     /// A commit is durable.
     func committed(_ notice: CommitNotice) {
+        if sim.random.chance(0.3) { backups.append(store.log) }
+        if sim.random.chance(0.2) { store.sync() }
         schedule(after: 50) { [self] in
             for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
                 progress[entry.origin] = entry
@@ -202,7 +206,6 @@ package final class SimNode {
     private func dial(_ peer: Int) {
         guard isUp, let entry = entries[peer], entry.calls, entry.link == nil, !entry.isDialing else { return }
         entries[peer]?.isDialing = true
-        entries[peer]?.isWaiting = false
         sim.connect(self, sim.nodes[peer]) { [weak self] link in
             guard let self else { return }
             entries[peer]?.isDialing = false
@@ -257,6 +260,9 @@ package final class SimNode {
         let wait = entry.backoff.next(using: &sim.random)
         entry.isWaiting = true
         entries[peer] = entry
-        schedule(after: UInt64(wait / .microseconds(1))) { [self] in dial(peer) }
+        schedule(after: UInt64(wait / .microseconds(1))) { [self] in
+            entries[peer]?.isWaiting = false
+            dial(peer)
+        }
     }
 }

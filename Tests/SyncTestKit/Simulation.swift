@@ -43,8 +43,6 @@ package final class Simulation {
     var edges: [SimPlan.Edge]
     /// Nodes nothing is promised for.
     var damaged: Set<Int> = []
-    /// Earlier states of each node's store, for restores and clones.
-    var backups: [Int: [SimLog]] = [:]
     private let baseLatency: UInt64
     private let baseBandwidth: UInt64
     private var isOver = false
