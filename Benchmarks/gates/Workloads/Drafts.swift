@@ -4,7 +4,7 @@ internal import EventStore
 enum Drafts {
     static let users = 200
     private static let conversations = 400
-    /// 2026-01-01, where the clock of interpose.c begins.
+    /// 2026-01-01, where the clock of counts.c begins.
     private static let start: UInt64 = 1_767_225_600_000
     private static let words = [
         "안녕하세요", "오늘", "회의는", "몇", "시에", "시작하나요", "감사합니다", "주문한", "물건이", "아직", "도착하지", "않았어요", "확인해", "주세요",
@@ -56,7 +56,7 @@ enum Drafts {
 
     private static func object(_ name: String, _ text: String) -> [UInt8] { Array(#"{"\#(name)":"\#(text)"}"#.utf8) }
 
-    /// A UUIDv7 of the moment when the clock of interpose.c is about to store the draft at `index`.
+    /// A UUIDv7 of the moment when the clock of counts.c is about to store the draft at `index`.
     private static func identifier(_ index: Int) -> EventID {
         EventID(UUIDBits(high: (start + UInt64(index)) << 16 | 0x7000, low: 1 << 63 | UInt64(index)))
     }

@@ -9,6 +9,7 @@ func project(_ folder: String, count: Int) throws {
 
 /// Reads the last fifty events of a user, with their payloads, again and again until `count` events were read.
 func history(_ folder: String, count: Int) throws {
+    try Projector(StoreFiles(folder)).catchUp()
     let reader = try ViewReader(StoreFiles(folder))
     var query = TimelineQuery()
     query.limit = .last(50)

@@ -103,14 +103,16 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
     return done;
 }
 
+/* Counted, not done: the counts are to be the same on every disk. */
+
 int fsync(int fd) {
+    (void)fd;
     COUNT(syncs, 1);
-    return syscall(SYS_fsync, fd);
+    return 0;
 }
 
 int fdatasync(int fd) {
-    COUNT(syncs, 1);
-    return syscall(SYS_fdatasync, fd);
+    return fsync(fd);
 }
 
 /* Time. The monotonic clock stands a day ahead: waits of a few hundred milliseconds until something idle is tidied up do
