@@ -47,7 +47,8 @@ func outgoing(_ source: String, count: Int) throws -> [Frame] {
         let limit = min(batchSize, count - Int(position))
         let batch = try reader.batch(
             after: position, lacking: known, limits: OutgoingLimits(events: limit, bytes: 1 << 20))
-        frames.append(Message.events(EventBatch(events: batch.events, coverage: batch.coverage)).frame(compress: true))
+        let message = Message.events(EventBatch(events: batch.events, coverage: batch.coverage))
+        frames.append(message.frame(compress: true))
         for dot in batch.advanced { known.advance(to: dot) }
         position = batch.through
     }
