@@ -187,14 +187,7 @@ final class LogAppender {
 
     private func insert(_ event: Event, origin index: Int, leaf: Digest, twin: UInt64?) throws(SQLiteError) {
         let header = event.header
-        let refs = EventRow.Refs(
-            user: try names.ref(header.user, on: connection),
-            conversation: try header.conversation.map { text throws(SQLiteError) in
-                try names.ref(text, on: connection)
-            },
-            type: try names.ref(header.type, on: connection),
-            author: header.author.hasSameBytes(as: header.user) ? nil : try names.ref(header.author, on: connection),
-            origin: state.origins[index].ref)
+        let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
         let pairs = header.dependencies.compactMap { dot in
             state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
         }

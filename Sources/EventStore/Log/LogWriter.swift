@@ -210,6 +210,7 @@ final class LogWriter: Sendable {
                 connection = try Connection(path: files.log, mode: .write)
                 try connection.execute(Schema.pragmas(durability))
                 connection.countWALPages()
+                try LogUpgrade.run(on: connection)
                 appender = try LogAppender(connection: connection)
             } catch {
                 throw StoreError(error)
