@@ -264,13 +264,17 @@ package final class ViewReader {
         }
     }
 
-    /// Quarantined events after `position`, by position and view.
+    /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one.
     package func quarantine(
         after position: UInt64 = 0, limit: Int = 1_000
     ) throws(StoreError) -> [QuarantinedEvent] {
         try reading { connection throws(SQLiteError) in
             let select = try connection.statement(
-                "SELECT position, view, reason FROM quarantine WHERE position > ? ORDER BY position, view LIMIT ?")
+                """
+                SELECT position, view, reason FROM quarantine
+                WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
+                ORDER BY position, view
+                """)
             defer { select.reset() }
             try select.bind(1, position)
             try select.bind(2, Int64(limit))
