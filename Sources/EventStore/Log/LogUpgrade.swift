@@ -82,11 +82,10 @@ struct LogUpgrade {
         select.reset()
         let refs = try EventRow.Refs(header, origin: ref, names: &names, on: connection)
         try connection.statement("DELETE FROM event WHERE position = ?").run(position)
-        try EventRow.bind(
-            event, position: UInt64(bitPattern: position), refs: refs, dependencies: dependencies,
+        try EventRow.store(
+            header, event.body, position: UInt64(bitPattern: position), refs: refs, dependencies: dependencies,
             twin: try first(with: header.id, orAt: position), leaf: SHA256().leaf(of: event),
-            to: try connection.statement(EventRow.insert))
-        try connection.statement(EventRow.insert).run()
+            with: try connection.statement(EventRow.insert))
         return true
     }
 

@@ -24,6 +24,12 @@ extension EventHeader {
         if isOpaque { return unknownFields }
         var writer = ProtobufWriter()
         writer.bytes.reserveCapacity(128 + user.utf8.count + dependencies.count * 24)
+        writeCanonical(to: &writer)
+        return writer.bytes
+    }
+
+    /// Adds the bytes that are hashed and sent.
+    func writeCanonical(to writer: inout ProtobufWriter) {
         writer.uuid(Field.origin, dot.origin.bits)
         writer.uint(Field.seq, dot.seq)
         writer.fixed64(Field.hlc, hlc.rawValue)
@@ -42,7 +48,6 @@ extension EventHeader {
         }
         if version != 1 { writer.uint(Field.version, UInt64(version)) }
         writer.bytes.append(contentsOf: unknownFields)
-        return writer.bytes
     }
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
