@@ -29,6 +29,13 @@ package final class LogReader {
         }
     }
 
+    /// What views of this log are marked with: they are of this log, as it has been read so far (``LogUpgrade``).
+    func viewMark() throws(StoreError) -> String {
+        let incarnation = try meta("incarnation") ?? ""
+        guard let rereads = try meta(LogUpgrade.rereads) else { return incarnation }
+        return "\(incarnation)+\(rereads)"
+    }
+
     /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
     /// the last position seen.
     @discardableResult
