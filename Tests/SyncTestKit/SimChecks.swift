@@ -77,7 +77,9 @@ final class SimChecks {
         let header = stored.event.header
         let previous = log.event(Dot(origin: log.own, seq: header.dot.seq - 1))?.position ?? 0
         var applied = VersionVector()
-        for other in log.events[Int(previous)..<Int(stored.position) - 1] { applied.advance(to: other.event.header.dot) }
+        for other in log.events[Int(previous)..<Int(stored.position) - 1] {
+            applied.advance(to: other.event.header.dot)
+        }
         guard applied.entries == header.dependencies else {
             return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
         }
@@ -220,7 +222,8 @@ final class SimChecks {
         if mine == theirs { return nil }
         // A node that is behind itself is told so and takes nothing more until it has a new origin.
         if named.contains(pair), isBehindItself(a, b) || isBehindItself(b, a) { return nil }
-        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
+        return
+            "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
     }
 
     private func isBehindItself(_ node: SimNode, _ other: SimNode) -> Bool {

@@ -196,6 +196,10 @@ package final class SimStore {
             if sim.has(.duplicates), index == 5 { log.duplicate(item.event, leaf: item.leaf, using: sha) }
         }
         for head in batch.signedHeads { log.store(head) }
+        for reach in batch.endings { log.store(reach) }
+        for entry in batch.progress where entry.seq > log.size(of: entry.origin) && !sim.has(.loseEvent) {
+            return SessionFailure(.storeError, "\(entry.origin) is not at \(entry.seq)")
+        }
         return nil
     }
 
@@ -286,13 +290,26 @@ package final class SimStore {
         func consistency(
             of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
         ) throws(StoreError) -> [Digest] {
-            guard let leaves = store.log.origins[origin]?.leaves, old < new else { return [] }
+            guard old < new else { return [] }
             return MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(Never) in
-                var range = MerkleRange()
-                let first = Int(index) << level
-                for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
-                return range.root(using: sha)
+                node(origin, level, index, sha)
             }
+        }
+
+        func reach(of origin: OriginID) throws(StoreError) -> Reach? { store.log.origins[origin]?.reach }
+
+        func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
+            reach.covering(old, using: sha) { (level, index) throws(Never) in
+                node(reach.origin, level, index, sha)
+            }
+        }
+
+        private func node(_ origin: OriginID, _ level: Int, _ index: UInt64, _ sha: SHA256) -> Digest {
+            var range = MerkleRange()
+            let first = Int(index) << level
+            let leaves = store.log.origins[origin]?.leaves ?? []
+            for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
+            return range.root(using: sha)
         }
     }
 }
