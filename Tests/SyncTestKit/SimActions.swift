@@ -194,9 +194,12 @@ extension Simulation {
     private func join(_ peers: [Int], _ source: Int?) {
         var older: SimLog?
         if let source, nodes[source].isUp {
-            older = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            var copy = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            if let head = nodes[source].store.sign(copy) { copy.store(head) }
+            older = copy
         }
         let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
+        if let source, damaged.contains(source) { damaged.insert(node.index) }
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
             nodes[peer].addPeer(node.index, calls: false)

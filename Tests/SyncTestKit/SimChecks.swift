@@ -220,14 +220,11 @@ final class SimChecks {
         }
         let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
         if mine == theirs { return nil }
-        // A node that is behind itself is told so and takes nothing more until it has a new origin.
-        if named.contains(pair), isBehindItself(a, b) || isBehindItself(b, a) { return nil }
+        // A node that is behind itself is told so and takes nothing more until it has a new origin. A signed head of another
+        // branch speaks against it as much as an event does.
+        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
         return
             "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
-    }
-
-    private func isBehindItself(_ node: SimNode, _ other: SimNode) -> Bool {
-        node.store.log.size(of: node.identity.origin) < other.store.log.size(of: node.identity.origin)
     }
 
     /// The first dot that stands for two contents.

@@ -50,14 +50,29 @@ package final class SimStore {
 
     /// A signed head of everything appended.
     func head() -> SignedHead? {
-        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
-        if let latestHead, latestHead.head.size == origin.size { return latestHead }
-        let head = TreeHead(
-            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
-        let signed = SignedHead(signing: head, with: key)
+        if let latestHead, latestHead.head.size == log.size(of: log.own) { return latestHead }
+        guard let signed = sign(log) else { return nil }
         latestHead = signed
         unstoredHeads.append(signed)
         return signed
+    }
+
+    /// A signed head of what `log`, this store's now or earlier, has of the own origin.
+    func sign(_ log: SimLog) -> SignedHead? {
+        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
+        let head = TreeHead(
+            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
+        return SignedHead(signing: head, with: key)
+    }
+
+    /// When nothing was written for a while, a head is signed and stored.
+    private func settleLater() {
+        let top = log.top
+        node.schedule(after: 250_000) { [self] in
+            guard log.top == top, head() != nil, !unstoredHeads.isEmpty else { return }
+            queue.append(.append(SimAppend(items: [])))
+            commitIfIdle()
+        }
     }
 
     // MARK: What the shell asks
@@ -168,6 +183,7 @@ package final class SimStore {
             if node.mayCrash(before: "answering") { return }
             for answer in answers { answer() }
             notify(before)
+            if log.top > before.top { settleLater() }
         }
         commitIfIdle()
     }
