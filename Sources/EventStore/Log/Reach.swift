@@ -26,15 +26,6 @@ package struct Reach: Hashable, Sendable {
 }
 
 extension MerkleStore {
-    /// Beside table `head`, where every head speaks of what is here. Stores of earlier releases get it when they are
-    /// opened for writing; only what serves peers reads it.
-    static let reachTable = """
-        CREATE TABLE IF NOT EXISTS reach(
-          origin INTEGER PRIMARY KEY, size INTEGER NOT NULL, head INTEGER NOT NULL, root BLOB NOT NULL,
-          hlc INTEGER NOT NULL, signature BLOB NOT NULL, proof BLOB NOT NULL
-        );
-        """
-
     /// Stores how far the last head reaches, in place of what was known before.
     func replaceReach(_ reach: Reach, origin: Int64) throws(SQLiteError) {
         let signed = reach.coverage.head

@@ -131,6 +131,49 @@ struct PassingOnTests {
         #expect(try there.head(of: origin.id, atLeast: 12)?.head == head.head)
     }
 
+    /// A closed store with seven of twelve events of an origin.
+    private func unfinished() throws -> TemporaryFolder {
+        let (origin, head, leaves) = history()
+        let folder = TemporaryFolder()
+        let store = try store(folder, "first")
+        let cover = Coverage(head: head, proof: proof(leaves, from: 7, to: 12))
+        let batch = try store.makeVerifierBlocking().verify(Array(origin.received.prefix(7)), [cover])
+        try blocking { store.ingest(batch, completion: $0) }
+        store.close()
+        return folder
+    }
+
+    @Test(
+        "The verifier sees every change of what vouches for them",
+        arguments: [
+            "size = 6", "size = 8", "size = 0", "size = 'x'", "head = 13", "head = 7", "root = zeroblob(32)",
+            "root = x''", "hlc = hlc + 1", "hlc = 'x'", "signature = zeroblob(64)", "signature = 7",
+            "proof = zeroblob(length(proof))", "proof = x''", "proof = x'01'", "origin = 77",
+        ])
+    func tampered(assignment: String) throws {
+        let folder = try unfinished()
+        let sound = try verify(folder)
+        #expect(sound.isIntact && sound.unsigned == 0, sound.text)
+        try Connection(path: StoreFiles(folder.path).log, mode: .write).execute("UPDATE reach SET \(assignment)")
+        let report = try verify(folder)
+        // A row that speaks of fewer events than are here is behind, not wrong; but then nothing vouches for the last.
+        #expect(report.isIntact == (assignment == "size = 6"), report.text)
+        #expect(report.unsigned == 7, report.text)
+        #expect(report.isIntact || report.count(of: .heads) >= 1, report.text)
+    }
+
+    @Test("A store of an earlier release has no such table, and gets it when it is opened for writing")
+    func earlierRelease() throws {
+        let folder = try unfinished()
+        try Connection(path: StoreFiles(folder.path).log, mode: .write).execute("DROP TABLE reach")
+        let before = try verify(folder)
+        #expect(before.says(.heads, "has no signed head") && before.counts == [.heads: 1], before.text)
+        try EventStore(opening: folder.path).close()
+        let after = try verify(folder)
+        #expect(after.counts == [.heads: 1], after.text)
+        #expect(try LogReader(StoreFiles(folder.path)).reach(of: .random()) == nil)
+    }
+
     @Test("A batch that counts on one that failed is refused: nothing is acknowledged that is not here (INV-7)")
     func countingOnAFailure() throws {
         let (origin, head, _) = history()
