@@ -16,7 +16,7 @@ package struct OriginProgress: Hashable, Sendable {
 package struct CommitNotice: Sendable {
     /// The log's last position.
     package let top: UInt64
-    /// The origins that advanced.
+    /// The origins that advanced, in the order in which the log met them.
     package let advanced: [OriginProgress]
 
     package init(top: UInt64, advanced: [OriginProgress]) {
