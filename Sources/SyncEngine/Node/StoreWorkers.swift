@@ -50,7 +50,7 @@ final class StoreWorkers: Sendable {
                 }
                 if mustRenew { verifier = nil }
                 let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
-                let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                let stored = StoredFrame(events: batch.count, progress: batch.progress, carried: batch.carried)
                 store.ingest(batch) { result in
                     if case .failure(let error) = result {
                         isOutOfStep.withLock { $0 = true }
