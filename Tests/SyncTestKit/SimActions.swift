@@ -224,6 +224,7 @@ extension Simulation {
     private func put(_ disguise: Disguise, on node: SimNode, _ time: UInt64) {
         guard node.knownAs == node.index, node.disguise == .honest else { return }
         node.disguise = disguise
+        if disguise == .olderVersion { coverage.reached(.versions) }
         for link in allLinks where link.nodes.contains(where: { $0 === node }) {
             link.cut("another release is started")
         }

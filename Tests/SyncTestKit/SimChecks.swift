@@ -138,7 +138,7 @@ final class SimChecks {
                 return sim.violate("INV-9", "\(node.name) sends events without credit")
             }
             link.allowance = allowance - Int64(frame.count)
-        case .vector, .ack, .credit: sendingState(frame, link, node)
+        case .vector, .standing, .ack, .credit: sendingState(frame, link, node)
         default: break
         }
         sim.note { "\(node.name) → \(link.link.other(link.side).name): \(describe(frame))" }
@@ -147,21 +147,36 @@ final class SimChecks {
     private func sendingState(_ frame: Frame, _ link: SimPeerLink, _ node: SimNode) {
         switch try? Message(frame: frame) {
         case .vector(let entries)?, .ack(let entries)?:
-            for entry in entries {
-                let size = node.store.log.size(of: entry.origin)
-                guard entry.seq <= size else {
-                    return sim.violate(
-                        "INV-7", "\(node.name) says it has \(entry.seq) of \(entry.origin), durable are \(size)")
-                }
-                guard entry.seq == size, let progress = node.store.log.progress(of: entry.origin, using: sha) else {
-                    continue
-                }
-                if progress.rootPrefix != entry.root, !sim.has(.blindToForks) {
-                    sim.violate("INV-3", "\(node.name) gives a wrong root of \(entry.origin) at \(size)")
+            for entry in entries { states(node, entry.origin, entry.seq, entry.root) }
+        case .standing(let standing)?:
+            coverage(of: standing, link)
+            for entry in standing.entries {
+                switch entry.name {
+                case .new(let origin): states(node, origin, entry.seq, entry.root)
+                case .number(let number):
+                    states(node, node.progress.entries[Int(number) - 1].progress.origin, entry.seq, entry.root)
                 }
             }
         case .credit(let bytes)?: link.taken -= Int64(bytes)
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
+        }
+    }
+
+    private func coverage(of standing: Standing, _ link: SimPeerLink) {
+        if case .comparing = link.session.state {
+            sim.coverage.count(standing.isWhole ? .wholeOpenings : .differenceOpenings)
+        }
+    }
+
+    /// A node says that it has so much of an origin, with this history.
+    private func states(_ node: SimNode, _ origin: OriginID, _ seq: UInt64, _ root: UInt64) {
+        let size = node.store.log.size(of: origin)
+        guard seq <= size else {
+            return sim.violate("INV-7", "\(node.name) says it has \(seq) of \(origin), durable are \(size)")
+        }
+        guard seq == size, let progress = node.store.log.progress(of: origin, using: sha) else { return }
+        if progress.rootPrefix != root, !sim.has(.blindToForks) {
+            sim.violate("INV-3", "\(node.name) gives a wrong root of \(origin) at \(size)")
         }
     }
 
@@ -256,6 +271,9 @@ final class SimChecks {
         return switch message {
         case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
         case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
+        case .standing(let standing):
+            "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
+                + "through \(standing.through): \(standing.entries.map(\.seq))"
         case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"

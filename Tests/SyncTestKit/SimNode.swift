@@ -9,6 +9,8 @@ package final class SimNode {
         /// Whether this node calls that peer.
         var calls: Bool
         var backoff = Backoff()
+        /// What the peer has said to have; it outlives the link.
+        var memory: PeerMemory?
         var isWaiting = false
     }
 
@@ -32,7 +34,7 @@ package final class SimNode {
     private(set) var isPaused = false
     private var deferred: [() -> Void] = []
     var entries: [Int: Entry] = [:]
-    private var progress: [OriginID: OriginProgress] = [:]
+    private(set) var progress = LocalVector()
 
     /// Microseconds at which this machine's monotonic clock was 0.
     let bootedAt = UInt64(0)
@@ -143,8 +145,8 @@ package final class SimNode {
         let fault = store.diskFault
         install(opened, isFullyDurable: store.isFullyDurable)
         store.diskFault = fault
-        progress = [:]
-        for entry in opened.progress(using: store.sha) { progress[entry.origin] = entry }
+        let standing = CommitNotice(top: opened.top, advanced: opened.progress(using: store.sha).map(sim.mutated))
+        progress = LocalVector(standing, positions: opened.lastPositions)
         sim.note { "\(self.name): starts with \(opened.top) events" }
         for peer in entries.keys.sorted() {
             let calls = entries[peer]?.calls ?? false
@@ -180,10 +182,8 @@ package final class SimNode {
         if sim.random.chance(0.3) { backups.append(store.log) }
         if sim.random.chance(0.2) { store.sync() }
         schedule(after: 50) { [self] in
-            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
-                progress[entry.origin] = entry
-            }
             let seen = CommitNotice(top: notice.top, advanced: notice.advanced.map(sim.mutated))
+            _ = progress.advance(seen)
             if !sim.has(.deafSession) {
                 for peer in entries.keys.sorted() { entries[peer]?.link?.logAdvanced(seen) }
             }
@@ -192,8 +192,6 @@ package final class SimNode {
     }
 
     private func follow() { reader.follow(self) }
-
-    var progressEntries: [OriginProgress] { progress.values.sorted { $0.origin < $1.origin } }
 
     // MARK: Peers
 
@@ -235,12 +233,14 @@ package final class SimNode {
                 return
             }
             entries[peer]?.link = nil
+            keepMemory(of: other)
             other.onEnd = nil
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
             local: SyncSession.Local(identity, software: "sim"), remote: link.other(side).id,
-            progress: progressEntries.map(sim.mutated), limits: sim.limits)
+            progress: progress, memory: entries[peer]?.memory,
+            features: disguise == .olderVersion ? [] : [.standings], limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
@@ -255,8 +255,13 @@ package final class SimNode {
     private func ended(_ link: SimPeerLink, _ end: SessionEnd) {
         guard let current = entries[link.peer]?.link, current === link else { return }
         entries[link.peer]?.link = nil
+        keepMemory(of: link)
         if (sim.now - link.openedAt) / 1_000 >= Backoff.healthyMilliseconds { entries[link.peer]?.backoff.reset() }
         retry(link.peer)
+    }
+
+    private func keepMemory(of link: SimPeerLink) {
+        if let memory = link.session.memory { entries[link.peer]?.memory = memory }
     }
 
     private func retry(_ peer: Int) {

@@ -147,7 +147,7 @@ struct SimPlanner {
         case .membership: random.chance(0.6) ? .join(peers: [node(), node()], fromCopyOf: nil) : .leave(node: node())
         case .versions:
             .disguise(
-                node: node(), random.pick([.newerVersion, .newerVersion, .tooNewVersion]),
+                node: node(), random.pick([.olderVersion, .newerVersion, .tooNewVersion]),
                 for: random.pick(5_000...30_000))
         case .hostileFrames: .disguise(node: node(), random.pick(Disguise.hostile), for: plan.duration)
         case .erasure: .erase(node: node())

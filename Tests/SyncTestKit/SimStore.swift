@@ -123,7 +123,8 @@ package final class SimStore {
             let batch = try StoreWork.verify(frame, current)
             sim.coverage.verified(batch, in: frame)
             if sim.has(.ackBeforeDurable) {
-                completion(.success(StoredFrame(events: batch.count, progress: batch.progress)))
+                completion(
+                    .success(StoredFrame(events: batch.count, progress: batch.progress, carried: batch.carried)))
                 queue.append(.ingest(batch, link: link) { _ in })
             } else {
                 queue.append(.ingest(batch, link: link, completion))
@@ -167,7 +168,8 @@ package final class SimStore {
                     if let gap = perform(batch, &changed) {
                         failure = gap
                     } else {
-                        let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                        let stored = StoredFrame(
+                            events: batch.count, progress: batch.progress, carried: batch.carried)
                         answers.append { completion(.success(stored)) }
                     }
                 }
@@ -221,7 +223,7 @@ package final class SimStore {
 
     private func notify(_ before: SimLog) {
         var advanced: [OriginProgress] = []
-        for id in log.originIDs where log.size(of: id) > before.size(of: id) {
+        for id in log.metOrigins where log.size(of: id) > before.size(of: id) {
             if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
         }
         guard !advanced.isEmpty else { return }
