@@ -68,7 +68,9 @@ package final class Listener: LoopResource {
     }
 
     private func admit() -> HandshakeTicket {
-        if pending >= maximumPending { tickets.first?.ticket.ticket?.onCrowdedOut?() }
+        if pending >= maximumPending {
+            tickets.lazy.compactMap { $0.ticket.ticket?.onCrowdedOut }.first?()
+        }
         let number = nextNumber
         nextNumber += 1
         let ticket = HandshakeTicket { [weak self] in
