@@ -124,10 +124,10 @@ final class Connection {
     func transaction<Result>(
         _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
-        try execute(kind)
+        try statement(kind).run()
         do {
             let result = try body()
-            try execute("COMMIT")
+            try statement("COMMIT").run()
             return result
         } catch {
             rollback()

@@ -251,15 +251,3 @@ extension ProjectedEvent {
         key.hlc != other.key.hlc ? key.hlc < other.key.hlc : key.dot < other.key.dot
     }
 }
-
-extension LogReader {
-    func dot(at position: UInt64) throws(SQLiteError) -> Dot {
-        let select = try connection.statement("SELECT origin, seq FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, position)
-        guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "no event at \(position)", context: "event")
-        }
-        return Dot(origin: try names.origin(select.int64(0), on: connection), seq: select.uint64(1))
-    }
-}

@@ -11,6 +11,8 @@ package final class ViewReader {
     private var connection: Connection
     private var inode: UInt64
     private let temporaryFolder: String?
+    /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
+    var tailCapacity = 10_000
 
     /// Reads the views of `files`.
     package init(_ files: StoreFiles) throws(StoreError) {
