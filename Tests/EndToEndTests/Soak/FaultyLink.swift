@@ -44,16 +44,20 @@ final class FaultyLink: @unchecked Sendable {
     /// Listens on a port of its own choice and passes on to `target` of this machine.
     init(to target: Int) throws {
         self.target = target
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        (listener, port) = try Self.listen()
+        Thread.detachNewThread { [self] in acceptAll() }
+    }
+
+    private static func listen() throws -> (descriptor: Int32, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = loopback(0)
-        let bound = withAddress(&address) { bind(listener, $0, $1) }
-        guard bound == 0, listen(listener, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
+        let bound = withAddress(&address) { bind(descriptor, $0, $1) }
+        guard bound == 0, Foundation.listen(descriptor, 64) == 0 else { throw POSIXError(.EADDRINUSE) }
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
-        port = Int(UInt16(bigEndian: address.sin_port))
-        Thread.detachNewThread { [self] in acceptAll() }
+        return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
     }
 
     var fault: Fault {
