@@ -190,8 +190,9 @@ final class LogWriter: Sendable {
     private func release(_ committer: LogCommitter) {
         let unsigned = signer.unsigned
         let isSettled = unsigned == 0 && !signer.hasUnstored
-        let now = MonotonicClock.now
         queue.update { queue in
+            // Read here: the thread that signs may have set `lastHead` just before.
+            let now = MonotonicClock.now
             let isUnsettledNow = queue.isSettled && !isSettled
             queue.committer = committer
             queue.isCheckpointDue = committer.isCheckpointDue
