@@ -85,12 +85,13 @@ final class LogAppender {
         let wall = WallClock.now
         var clock = state.clock
         let hlc = clock.tick(wall: wall)
-        let dependencies = state.dirty.map { (state.origins[$0], $0) }.sorted { $0.0.id < $1.0.id }
+        let named = state.nextDependencies(Self.maximumDependencies)
+        let dependencies = named.map { Dot(origin: state.origins[$0].id, seq: state.origins[$0].size) }.sorted()
         let header = EventHeader(
             dot: Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc: hlc, time: draft.time,
             id: draft.id ?? ids.next(milliseconds: wall), type: draft.type, conversation: draft.conversation,
-            user: draft.user, author: draft.author, cause: draft.cause,
-            dependencies: dependencies.map { Dot(origin: $0.0.id, seq: $0.0.size) }, version: draft.version)
+            user: draft.user, author: draft.author, cause: draft.cause, dependencies: dependencies,
+            version: draft.version)
         let bytes = header.canonicalBytes
         guard bytes.count <= Limits.header else {
             return .rejected(.invalid(.headerTooLarge(bytes: bytes.count)))
@@ -106,7 +107,7 @@ final class LogAppender {
             return .already(receipt(stored))
         }
         state.clock = clock
-        state.dirty.removeAll(keepingCapacity: true)
+        state.dirty.subtract(named)
         return .appended(
             AppendReceipt(position: state.position, dot: header.dot, id: header.id, hlc: header.hlc))
     }
@@ -182,6 +183,11 @@ final class LogAppender {
 
     /// Makes the origin this node's own.
     func setOwn(_ index: Int) { state.own = index }
+
+    /// The next own event names every origin as a dependency, as the first of a new origin must.
+    func dependOnEverything(but excluded: Set<Int>) {
+        state.dirty = Set(state.origins.indices.filter { state.origins[$0].size > 0 }).subtracting(excluded)
+    }
 
     // MARK: Both
 

@@ -30,6 +30,7 @@ package struct CommitNotice: Sendable {
 final class LogWriter: Sendable {
     typealias AppendCompletion = @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
+    typealias OriginCompletion = @Sendable (Result<OriginID, StoreError>) -> Void
 
     private enum Job: Sendable {
         case append(AppendRequest, AppendCompletion)
@@ -37,12 +38,16 @@ final class LogWriter: Sendable {
         case snapshot(@Sendable (Result<LogState, StoreError>) -> Void)
         /// Runs when everything queued before it is durable, its own heads included.
         case flush(Completion)
+        /// Gives up the node's origin, of which `known` events are known to exist somewhere, for a new one.
+        case startOrigin(OriginChange, known: UInt64, OriginCompletion)
+        /// Changes values of table `meta`.
+        case remember([String: String], Completion)
 
         var events: Int {
             switch self {
             case .append(let request, _): request.drafts.count
             case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush: 0
+            case .snapshot, .flush, .startOrigin, .remember: 0
             }
         }
 
@@ -74,10 +79,12 @@ final class LogWriter: Sendable {
     private let thread: Lock<WorkerThread?>
 
     /// Starts the writer over an open connection. The connection and the state move to the writer's thread.
-    init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
+    init(
+        files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?
+    ) throws(StoreError) {
         self.signer = signer
         thread = Lock(nil)
-        let core = try Core(files: files, durability: durability, signer: signer)
+        let core = try Core(files: files, durability: durability, signer: signer, witness: witness)
         let handover = Handover(core)
         thread.withLock {
             $0 = WorkerThread(name: "log-writer") { [self] in handover.value.run(self) }
@@ -106,6 +113,14 @@ final class LogWriter: Sendable {
     }
 
     func flush(_ completion: @escaping Completion) { submit(.flush(completion)) }
+
+    func startOrigin(_ change: OriginChange, known: UInt64, completion: @escaping OriginCompletion) {
+        submit(.startOrigin(change, known: known, completion))
+    }
+
+    func remember(_ values: [String: String], completion: @escaping Completion) {
+        submit(.remember(values, completion))
+    }
 
     func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
         observers.withLock { observers in
@@ -151,7 +166,9 @@ final class LogWriter: Sendable {
     private static func complete(_ job: Job, with error: StoreError) {
         switch job {
         case .append(_, let completion): completion(.failure(error))
-        case .ingest(_, let completion), .flush(let completion): completion(.failure(error))
+        case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
+            completion(.failure(error))
+        case .startOrigin(_, _, let completion): completion(.failure(error))
         case .snapshot(let completion): completion(.failure(error))
         }
     }
@@ -202,10 +219,14 @@ final class LogWriter: Sendable {
         private let connection: Connection
         private let appender: LogAppender
         private let signer: HeadSigner
+        private let witness: WitnessKeeper?
         private var lastHead = MonotonicClock.now
 
-        init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
+        init(
+            files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?
+        ) throws(StoreError) {
             self.signer = signer
+            self.witness = witness
             do throws(SQLiteError) {
                 connection = try Connection(path: files.log, mode: .write)
                 try connection.execute(Schema.pragmas(durability))
@@ -238,8 +259,9 @@ final class LogWriter: Sendable {
 
         /// Signs what no head speaks of yet, and stores it.
         private func settle(_ writer: LogWriter) {
-            _ = signer.head()
+            let head = signer.head()
             if signer.hasUnstored { commit([], writer) }
+            if let head { witness?.note(head) }
         }
 
         private func commit(_ jobs: [Job], _ writer: LogWriter) {
@@ -279,7 +301,28 @@ final class LogWriter: Sendable {
                 return { completion(.success(appender.state)) }
             case .flush(let completion):
                 return { completion(.success(())) }
+            case .startOrigin(let change, let known, let completion):
+                let origin = try startOrigin(change, known)
+                return { completion(.success(origin)) }
+            case .remember(let values, let completion):
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                    try appender.setMeta(key, .text(value))
+                }
+                return { completion(.success(())) }
             }
+        }
+
+        /// The last head of the old origin covers all of it, so that every event of it can still leave the node.
+        private func startOrigin(_ change: OriginChange, _ known: UInt64) throws(SQLiteError) -> OriginID {
+            if let old = appender.state.own.map({ appender.state.origins[$0] }), old.size > 0 {
+                let head = TreeHead(
+                    origin: old.id, size: old.size, root: old.range.root(using: appender.sha), hlc: old.hlc)
+                try appender.storeHead(SignedHead(signing: head, with: signer.key))
+            }
+            let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
+            let name = try select.step() ? select.text(0) : ""
+            select.reset()
+            return try appender.startOrigin(change, known: known, key: signer.key.publicKey, name: name)
         }
 
         private func abandon(_ jobs: [Job], _ error: SQLiteError, _ writer: LogWriter) {
@@ -300,7 +343,7 @@ final class LogWriter: Sendable {
                     || (unsigned > 0 && now - lastHead >= LogWriter.headInterval.milliseconds * 1_000_000)
             else { return }
             lastHead = now
-            _ = signer.head()
+            if let head = signer.head() { witness?.noteUnderLoad(head) }
         }
 
         private func checkpointIfDue() {

@@ -32,14 +32,12 @@ package struct OutgoingLimits: Sendable {
 /// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
 package final class OutgoingReader {
     private let log: LogReader
-    private let own: OriginID
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
     private let sha = SHA256()
 
     package init(_ store: EventStore) throws(StoreError) {
         log = try LogReader(store.files)
-        own = store.identity.origin
         ownHead = { store.head() }
     }
 
@@ -119,7 +117,7 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq)
-        guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
+        guard let head = stored ?? (dot.origin == ownHead?.head.origin ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
