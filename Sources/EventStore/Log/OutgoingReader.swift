@@ -117,7 +117,8 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq)
-        guard let head = stored ?? (dot.origin == ownHead?.head.origin ? ownHead : nil), head.head.size >= dot.seq else {
+        guard let head = stored ?? (dot.origin == ownHead?.head.origin ? ownHead : nil), head.head.size >= dot.seq
+        else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)

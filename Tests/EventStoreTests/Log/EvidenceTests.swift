@@ -65,7 +65,8 @@ struct EvidenceTests {
             head: SignedHead? = nil, header: [UInt8]? = nil, digest: Digest? = nil, proof: [Digest]? = nil
         ) -> ForkBranch {
             ForkBranch(
-                head: head ?? theirs.head, header: header ?? theirs.header, payloadDigest: digest ?? theirs.payloadDigest,
+                head: head ?? theirs.head, header: header ?? theirs.header,
+                payloadDigest: digest ?? theirs.payloadDigest,
                 proof: proof ?? theirs.proof)
         }
         let unsigned = SignedHead(head: theirs.head.head, signature: [UInt8](repeating: 1, count: 64))
