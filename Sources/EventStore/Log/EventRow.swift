@@ -78,6 +78,7 @@ enum EventRow {
         var user: Int64
         var conversation: Int64?
         var type: Int64
+        /// `nil` where it is the user.
         var author: Int64?
         var origin: Int64
     }
@@ -86,12 +87,11 @@ enum EventRow {
         INSERT INTO event(\(columns)) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
         """
 
-    /// Binds `event` to ``insert``.
-    static func bind(
-        _ event: Event, position: UInt64, refs: Refs, dependencies: [UInt8], twin: UInt64?, leaf: Digest,
-        to insert: Statement
+    /// Runs `insert`, a statement of ``insert``, for an event.
+    static func store(
+        _ header: EventHeader, _ body: EventBody, position: UInt64, refs: Refs, dependencies: [UInt8], twin: UInt64?,
+        leaf: Digest, with insert: Statement
     ) throws(SQLiteError) {
-        let header = event.header
         try insert.bind(1, position)
         try insert.bind(2, refs.user)
         try insert.bind(optional: 3, refs.conversation)
@@ -112,15 +112,16 @@ enum EventRow {
         }
         try insert.bind(optional: 15, twin.map(Int64.init(bitPattern:)))
         try insert.bind(16, leafCheck(leaf))
-        switch event.body {
+        switch body {
         case .present(let salt, let payload):
             try insert.bind(17, salt)
             try insert.bindNull(18)
-            try insert.bind(19, text: payload)
+            try insert.run(binding: 19, text: payload)
         case .erased(let digest):
             try insert.bindNull(17)
             try insert.bind(18, blob: digest.bytes)
             try insert.bindNull(19)
+            try insert.run()
         }
     }
 

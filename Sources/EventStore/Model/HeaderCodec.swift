@@ -22,6 +22,12 @@ extension EventHeader {
     public var canonicalBytes: [UInt8] {
         var writer = ProtobufWriter()
         writer.bytes.reserveCapacity(128 + user.utf8.count + dependencies.count * 24)
+        writeCanonical(to: &writer)
+        return writer.bytes
+    }
+
+    /// Adds the bytes that are hashed and sent.
+    func writeCanonical(to writer: inout ProtobufWriter) {
         writer.uuid(Field.origin, dot.origin.bits)
         writer.uint(Field.seq, dot.seq)
         writer.fixed64(Field.hlc, hlc.rawValue)
@@ -40,7 +46,6 @@ extension EventHeader {
         }
         if version != 1 { writer.uint(Field.version, UInt64(version)) }
         writer.bytes.append(contentsOf: unknownFields)
-        return writer.bytes
     }
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.

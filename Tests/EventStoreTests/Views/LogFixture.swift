@@ -53,10 +53,9 @@ final class LogFixture {
         top += 1
         let insert = try connection.statement(EventRow.insert)
         let leaf = SHA256().digest([1])
-        try EventRow.bind(
-            event, position: top, refs: row, dependencies: EventRow.dependencyBytes(pairs), twin: firsts[header.id],
-            leaf: leaf, to: insert)
-        try insert.run()
+        try EventRow.store(
+            header, event.body, position: top, refs: row, dependencies: EventRow.dependencyBytes(pairs),
+            twin: firsts[header.id], leaf: leaf, with: insert)
         if firsts[header.id] == nil { firsts[header.id] = top }
     }
 
