@@ -3,9 +3,15 @@ internal import EventStore
 extension SyncNode {
     /// What belongs to the loop's thread.
     final class Core {
-        private struct Entry {
+        struct Entry {
             var peer: Peer
             var link: PeerLink?
+            /// A second link, until it is known which of the two stays.
+            var candidate: PeerLink?
+            /// The store this node was seen with last.
+            var incarnation: UInt64?
+            /// Refused until then, because two processes have its key: monotonic milliseconds.
+            var heldUntil = UInt64(0)
             var dialer: Dialer?
             var timer: TimerToken?
             var dueAt: UInt64?
@@ -15,13 +21,16 @@ extension SyncNode {
             var isHandshaking = false
         }
 
-        private let loop: EventLoop
-        private let workers: StoreWorkers
+        let loop: EventLoop
+        let workers: StoreWorkers
         private let context: TLSContext
-        private let local: SyncSession.Local
-        private let log: @Sendable (String) -> Void
+        var local: SyncSession.Local
+        let log: @Sendable (String) -> Void
         private var random = SystemRandomNumberGenerator()
-        private var entries: [NodeID: Entry] = [:]
+        var entries: [NodeID: Entry] = [:]
+        var board = NoticeBoard()
+        /// Origins this node has given up while it ran.
+        var formerOrigins: Set<OriginID> = []
         private var pending: [NodeID: PendingPeer] = [:]
         private var progress: [OriginID: OriginProgress] = [:]
         private var listener: Listener?
@@ -68,7 +77,9 @@ extension SyncNode {
                 let entry = entries.removeValue(forKey: node)
                 entry?.timer?.cancel()
                 entry?.dialer?.cancel()
-                entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                for link in [entry?.link, entry?.candidate] {
+                    link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                }
             }
             for peer in peers {
                 pending[peer.node] = nil
@@ -83,7 +94,7 @@ extension SyncNode {
             for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
                 progress[entry.origin] = entry
             }
-            for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            for link in links { link.logAdvanced(notice) }
         }
 
         // MARK: Connections
@@ -104,6 +115,7 @@ extension SyncNode {
 
         private func answered(_ link: TLSLink, _ node: NodeID, _ address: String) {
             guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
+            guard node != local.node else { return refuse(link, .metSelf, "this is the node itself") }
             guard entries[node] != nil else {
                 noteUnknown(node, address)
                 return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
@@ -181,31 +193,37 @@ extension SyncNode {
             }
         }
 
-        /// Starts a session, unless there is a link to that node that stays: of two links in opposite directions the
-        /// one stays that the smaller node id called; of two in the same direction the newer.
+        /// Starts a session. Where there is a link to that node already, it is settled when both have said hello which
+        /// of them stays: ``arbitrate(_:)``.
         private func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool) {
-            if let other = entries[node]?.link {
-                let prefersOutgoing = local.node < node
-                guard other.isOutgoing == isOutgoing || isOutgoing == prefersOutgoing else {
-                    return refuse(link, .duplicateLink, "there is another connection")
-                }
-                entries[node]?.link = nil
-                other.onEnd = nil
-                other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+            if let text = refusal(of: node) {
+                refuse(link, .duplicateNodeID, text)
+                return isOutgoing ? retry(node, because: text) : ()
             }
             let sorted = progress.values.sorted { $0.origin < $1.origin }
             let session = SyncSession(local: local, remote: node, progress: sorted)
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
-            entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
+            peerLink.onReport = { [weak self] link, report in self?.learnt(report, from: link) }
+            if entries[node]?.link == nil {
+                entries[node]?.link = peerLink
+            } else {
+                entries[node]?.candidate?.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+                entries[node]?.candidate = peerLink
+            }
             peerLink.start()
         }
 
         private func ended(_ link: PeerLink, _ end: SessionEnd) {
             if isStopping { leaving -= 1 }
+            if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
+            endedBy(link, end)
             guard entries[link.node]?.link === link else { return }
-            entries[link.node]?.link = nil
+            let candidate = entries[link.node]?.candidate
+            entries[link.node]?.link = candidate
+            entries[link.node]?.candidate = nil
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
@@ -232,9 +250,10 @@ extension SyncNode {
             for node in entries.keys.sorted() {
                 entries[node]?.timer?.cancel()
                 entries[node]?.dialer?.cancel()
-                guard let link = entries[node]?.link else { continue }
-                leaving += 1
-                link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                for link in [entries[node]?.link, entries[node]?.candidate].compactMap({ $0 }) {
+                    leaving += 1
+                    link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                }
             }
         }
 
@@ -247,7 +266,7 @@ extension SyncNode {
             let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
-                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
+                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: board.notices,
                 listeningPort: listener?.boundPort ?? 0)
         }
 
@@ -274,7 +293,8 @@ extension SyncNode {
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
                 bytesReceived: incoming?.bytes ?? 0,
-                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 })
+                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
+                held: (session?.forks.held ?? []).sorted())
         }
     }
 }

@@ -15,6 +15,10 @@ final class PeerLink {
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
+    /// Told once, when the peer has said hello.
+    var onHello: ((PeerLink, Hello) -> Void)?
+    /// Told what the session has learnt about identities.
+    var onReport: ((PeerLink, IdentityReport) -> Void)?
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
     let openedAt = now().monotonic
@@ -51,11 +55,25 @@ final class PeerLink {
         input { $0.stop(failure, now: $1, effects: &$2) }
     }
 
+    func probe() { input { $0.probed(now: $1, effects: &$2) } }
+
+    func forkProven(_ evidence: Evidence) {
+        input { $0.forkProven(evidence, now: $1, effects: &$2) }
+    }
+
+    func originChanged(to origin: OriginID) {
+        input { session, _, _ in session.originChanged(to: origin) }
+    }
+
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
+        if let hello = session.hello, let tell = onHello {
+            onHello = nil
+            tell(self, hello)
+        }
         arm()
     }
 
@@ -75,6 +93,12 @@ final class PeerLink {
             workers.store(frame) { result in
                 this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
             }
+        case .inspect(let id, let question):
+            let this = loop.bind(self)
+            workers.inspect(question) { result in
+                this.post { $0.input { $0.inspected(id, result, now: $1, effects: &$2) } }
+            }
+        case .report(let report): onReport?(self, report)
         case .close(let end):
             link.close(afterFlush: .seconds(2))
             finish(end)

@@ -36,7 +36,8 @@ package final class SyncNode: Sendable {
             throw .transport(error.description)
         }
         let (loop, workers) = (loop, workers)
-        let local = SyncSession.Local(store.identity, software: software)
+        let local = SyncSession.Local(
+            store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max))
         let made = loop.make {
             Core(loop: loop, workers: workers, context: context, local: local, peers: peers, log: log)
         }
@@ -58,7 +59,7 @@ package final class SyncNode: Sendable {
 
     /// How it stands with the peers.
     package func status() -> NodeStatus {
-        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], listeningPort: 0)
+        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0)
     }
 
     /// Takes leave of the peers and ends the threads. The store stays open.

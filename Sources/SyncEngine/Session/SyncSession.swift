@@ -9,7 +9,7 @@ package import EventStore
 /// receiver's credit goes; acknowledgements of what is durable. Catching up and following live are one path: the session
 /// reads on from where it stands whenever the log may have more and the peer has room.
 package struct SyncSession: Sendable {
-    package let local: Local
+    package internal(set) var local: Local
     /// The peer, as its certificate proved.
     package let remote: NodeID
     package private(set) var state = State.idle
@@ -21,6 +21,8 @@ package struct SyncSession: Sendable {
     private var openingDeadline = UInt64.max
     private var lastSent = UInt64(0)
     package private(set) var lastReceived = UInt64(0)
+    /// Histories that differ.
+    package internal(set) var forks = ForkState()
     private var pingSent: (nonce: UInt64, at: Moment)?
     /// Milliseconds there and back, of the last answered Ping.
     package private(set) var roundTrip: UInt64?
@@ -44,7 +46,7 @@ package struct SyncSession: Sendable {
         switch state {
         case .idle, .closed: nil
         case .greeting, .comparing: openingDeadline
-        case .open: min(lastSent + timing.keepalive, lastReceived + timing.silence)
+        case .open: min(lastSent + timing.keepalive, lastReceived + timing.silence, forks.deadline)
         }
     }
 
@@ -58,7 +60,7 @@ package struct SyncSession: Sendable {
         lastReceived = now.monotonic
         let hello = Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
-            software: local.software, name: local.name)
+            software: local.software, name: local.name, run: local.run)
         send(.hello(hello), now: now, &effects)
     }
 
@@ -85,6 +87,7 @@ package struct SyncSession: Sendable {
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
         case (.pong(let pong), _): pongReceived(pong, now: now)
+        case (.fork(let fork), .open): forkReceived(fork, now: now, &effects)
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)
         }
@@ -177,10 +180,9 @@ package struct SyncSession: Sendable {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
             } else if now.monotonic >= lastSent + timing.keepalive {
-                let nonce = takeNumber()
-                pingSent = (nonce, now)
-                send(.ping(Ping(nonce: nonce, clock: now.wall)), now: now, &effects)
+                ping(now: now, &effects)
             }
+            forkTimerFired(now: now, &effects)
         }
     }
 
@@ -205,7 +207,11 @@ package struct SyncSession: Sendable {
             return refuse(
                 .wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
         }
-        guard hello.node != local.node else { return refuse(.metSelf, "this is the node itself") }
+        guard hello.node != local.node else {
+            return hello.run == local.run
+                ? refuse(.metSelf, "this is the node itself")
+                : refuse(.duplicateNodeID, "another process has the key of this node")
+        }
         let ours = Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits)
         guard ours.commonProtocol(with: hello) != nil else {
@@ -227,36 +233,25 @@ package struct SyncSession: Sendable {
     private mutating func vectorReceived(
         _ entries: [VectorEntry], _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
     ) {
-        for entry in entries {
-            let mine = progress[entry.origin]
-            if entry.origin == local.origin, entry.seq > mine?.seq ?? 0 {
-                let text =
-                    "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
-                return fail(SessionFailure(.amnesia, text), now: now, &effects)
-            }
-            if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
-                let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
-                return fail(SessionFailure(.fork, text), now: now, &effects)
-            }
-        }
         let vector = VersionVector(entries.map { Dot(origin: $0.origin, seq: $0.seq) })
         state = .open(
             hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
-        pump(now: now, &effects)
+        examine(entries, isOpening: true, now: now, &effects)
     }
 
     // MARK: Replicating
 
     /// Reads on if the log may have more, nothing is being read and the peer has room.
-    private mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
-            outgoing.credit > 0
+            outgoing.credit > 0, forks.isSettled
         else { return }
         let id = RequestID(number: takeNumber())
         outgoing.reading = id
         outgoing.hasMore = false
         let request = ReadRequest(
-            start: outgoing.start, known: outgoing.known, bytes: Int(clamping: min(outgoing.credit, 256 << 10)),
+            start: outgoing.start, known: forks.masked(outgoing.known),
+            bytes: Int(clamping: min(outgoing.credit, 256 << 10)),
             compress: hello.compressors.contains(Hello.zstd))
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))
@@ -279,13 +274,7 @@ package struct SyncSession: Sendable {
     }
 
     private mutating func acknowledged(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) {
-        for entry in entries {
-            guard let mine = progress[entry.origin], mine.seq == entry.seq, mine.rootPrefix != entry.root else {
-                continue
-            }
-            let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
-            return fail(SessionFailure(.fork, text), now: now, &effects)
-        }
+        examine(entries, isOpening: false, now: now, &effects)
         updateOpen { _, outgoing, _ in
             for entry in entries {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)
@@ -304,6 +293,12 @@ package struct SyncSession: Sendable {
         pump(now: now, &effects)
     }
 
+    mutating func ping(now: Moment, _ effects: inout [SessionEffect]) {
+        let nonce = takeNumber()
+        pingSent = (nonce, now)
+        send(.ping(Ping(nonce: nonce, clock: now.wall)), now: now, &effects)
+    }
+
     private mutating func pongReceived(_ pong: Pong, now: Moment) {
         guard let ping = pingSent, ping.nonce == pong.nonce else { return }
         pingSent = nil
@@ -320,17 +315,19 @@ package struct SyncSession: Sendable {
         state = .open(hello, outgoing, incoming)
     }
 
-    private mutating func takeNumber() -> UInt64 {
+    func progressOf(_ origin: OriginID) -> OriginProgress? { progress[origin] }
+
+    mutating func takeNumber() -> UInt64 {
         defer { nextRequest += 1 }
         return nextRequest
     }
 
-    private mutating func send(_ message: Message, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func send(_ message: Message, now: Moment, _ effects: inout [SessionEffect]) {
         lastSent = now.monotonic
         effects.append(.send(message.frame(compress: false), .control))
     }
 
-    private mutating func fail(_ failure: SessionFailure, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func fail(_ failure: SessionFailure, now: Moment, _ effects: inout [SessionEffect]) {
         if case .closed = state { return }
         send(.bye(Bye(failure.code, text: failure.text)), now: now, &effects)
         close(.failed(failure), &effects)

@@ -18,6 +18,8 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case pong = 7
     /// I close.
     case bye = 8
+    /// An origin has two histories, one at each side.
+    case fork = 16
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

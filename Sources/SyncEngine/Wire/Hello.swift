@@ -24,6 +24,9 @@ public struct Hello: Hashable, Sendable {
     public var name: String
     /// Bits of abilities both sides must have before one is used.
     public var features: UInt64
+    /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
+    /// with one node id and different runs are two processes with one key.
+    public var run: UInt64
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -34,7 +37,7 @@ public struct Hello: Hashable, Sendable {
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: UInt64 = 0
+        software: String = "", name: String = "", features: UInt64 = 0, run: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -47,6 +50,7 @@ public struct Hello: Hashable, Sendable {
         self.software = software
         self.name = name
         self.features = features
+        self.run = run
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -69,6 +73,7 @@ extension Hello {
         writer.text(9, software)
         writer.text(10, name)
         writer.fixed64(11, features)
+        writer.fixed64(13, run)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -77,7 +82,7 @@ extension Hello {
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
-        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        var incarnation = UInt64(0), features = UInt64(0), run = UInt64(0), clock = Int64(0)
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -91,6 +96,7 @@ extension Hello {
             case 9: software = try reader.text(field)
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
+            case 13: run = try reader.fixed64(field)
             default: break
             }
         }
@@ -102,7 +108,7 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: features)
+            name: name, features: features, run: run)
     }
 }
 

@@ -18,6 +18,8 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
+    /// An origin has two histories.
+    case fork(Fork)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -34,6 +36,7 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
+        case .fork: MessageType.fork.rawValue
         case .unknown(let type): type
         }
     }
@@ -49,6 +52,7 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
+        case .fork: "Fork"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -73,6 +77,7 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
+        case .fork(let fork): fork.write(to: &writer)
         case .unknown: break
         }
         return writer.bytes
@@ -101,6 +106,7 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
         }
     }
 }

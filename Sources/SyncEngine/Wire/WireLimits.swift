@@ -23,7 +23,7 @@ public struct WireLimits: Hashable, Sendable {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
         case .hello, .credit, .ping, .pong, .bye: min(limit, Self.controlBody)
-        case .vector, .events, .ack, nil: limit
+        case .vector, .events, .ack, .fork, nil: limit
         }
     }
 
@@ -37,6 +37,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let events = 8_192
     /// Longest RFC 6962 consistency proof between sizes of 64 bits.
     public static let proof = 65
+    /// Most roots of a Fork.
+    public static let forkRoots = 64
     /// Longest text of a Bye.
     public static let byeText = 1_000
 }

@@ -20,7 +20,8 @@ struct SchemaTests {
     }
 
     @Test(
-        arguments: zip(MessageType.allCases, ["Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye"]))
+        arguments: zip(
+            MessageType.allCases, ["Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Fork"]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))
         for _ in 0..<3 {

@@ -75,7 +75,8 @@ struct MessageGenerator {
                 maxBody: .random(in: 1 ... .max, using: &random), window: number(),
                 maxPayload: .random(in: 1 ... .max, using: &random)),
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
-            software: text(0...10), name: text(0...10), features: number())
+            software: text(0...10), name: text(0...10), features: number(),
+            run: number())
     }
 
     mutating func message(of type: MessageType) throws -> Message {
@@ -91,8 +92,20 @@ struct MessageGenerator {
         case .credit: .credit(number())
         case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
         case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
+        case .fork: .fork(try fork())
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         }
+    }
+
+    mutating func fork() throws -> Fork {
+        let sizes = Set((0..<Int.random(in: 0...5, using: &random)).map { _ in positive() }).sorted()
+        return Fork(
+            origin: origin(), roots: sizes.map { Fork.Root(size: $0, root: random.next()) }, seq: positive(),
+            branches: try coverage().prefix(2).map { cover in
+                ForkBranch(
+                    head: cover.head, header: bytes(Int.random(in: 1...160, using: &random)),
+                    payloadDigest: try digest(), proof: cover.proof)
+            }, asks: Bool.random(using: &random))
     }
 
     mutating func message() throws -> Message {
