@@ -18,7 +18,7 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, DoctorCommand.entry, PeersCommand.list,
         PeersCommand.add,
         PeersCommand.remove, QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
     ]

@@ -18,6 +18,9 @@ enum Daemon {
         let server = try APIServer(service, configuration.api, log)
 
         let identity = store.identity
+        if let change = store.originChange {
+            log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
+        }
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
@@ -47,7 +50,8 @@ enum Daemon {
             let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
-                owner: "syncd pid \(getpid())\(socket)")
+                owner: "syncd pid \(getpid())\(socket)",
+                witness: configuration.storage.witness.map { .folder($0) } ?? .none)
         } catch {
             throw error.failure
         }

@@ -94,7 +94,7 @@ extension SyncNode.Core {
         switch report {
         case .behind(let origin, let have, let known):
             guard origin == local.origin else { return }
-            put(.amnesia(origin, have: have, known: known, from: peer, at: WallClock.now))
+            log("AMNESIA: \(peer) has \(known) events of this node's origin \(origin), the log has \(have)")
             startOrigin(insteadOf: origin, .behind, known: known)
         case .forked(let origin, _):
             let isProven = local.forked.contains(origin)
@@ -117,18 +117,35 @@ extension SyncNode.Core {
         workers.startOrigin(insteadOf: origin, change, known: known) { result in
             this.post { core in
                 switch result {
-                case .success(let started): core.changed(from: origin, to: started, change)
+                case .success(let started): core.changed(from: origin, to: started, change, known)
                 case .failure(let error): core.log("cannot start a new origin: \(error)")
                 }
             }
         }
     }
 
-    private func changed(from old: OriginID, to origin: OriginID, _ change: OriginChange) {
+    private func changed(from old: OriginID, to origin: OriginID, _ change: OriginChange, _ known: UInt64) {
         log("this node appends to the new origin \(origin): \(change.summary)")
+        let had = progress[old]?.seq ?? 0
+        successions.append((OriginSuccession(change, previous: old, had: had, known: known), WallClock.now))
         formerOrigins.insert(old)
         local.origin = origin
         for link in links { link.originChanged(to: origin) }
+    }
+
+    /// What the operator should know, newest first.
+    var notices: [NodeNotice] {
+        let changes = successions.map { succession, at in
+            NodeNotice.succession(succession, size: progress[succession.previous]?.seq ?? 0, at: at)
+        }
+        return (board.notices + changes).sorted { $0.at > $1.at }
+    }
+
+    /// What was so before this process began.
+    func take(_ own: [OwnOrigin], _ forks: [NodeNotice]) {
+        formerOrigins = Set(own.filter { !$0.isCurrent }.map(\.id))
+        successions = NodeNotice.open(own)
+        for notice in forks { _ = board.put(notice) }
     }
 
     private func put(_ notice: NodeNotice) {

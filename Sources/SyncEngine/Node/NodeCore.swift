@@ -31,8 +31,10 @@ extension SyncNode {
         var board = NoticeBoard()
         /// Origins this node has given up while it ran.
         var formerOrigins: Set<OriginID> = []
+        /// Why it gave them up.
+        var successions: [(OriginSuccession, at: Int64)] = []
         private var pending: [NodeID: PendingPeer] = [:]
-        private var progress: [OriginID: OriginProgress] = [:]
+        private(set) var progress: [OriginID: OriginProgress] = [:]
         private var listener: Listener?
         private var isStopping = false
         /// Links that are saying goodbye.
@@ -266,7 +268,7 @@ extension SyncNode {
             let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
-                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: board.notices,
+                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
                 listeningPort: listener?.boundPort ?? 0)
         }
 

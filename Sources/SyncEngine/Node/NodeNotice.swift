@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 
 /// Something an operator should know about who is who, with what to do.
 package struct NodeNotice: Hashable, Sendable {
@@ -8,6 +8,8 @@ package struct NodeNotice: Hashable, Sendable {
         case fork = "FORK"
         /// The log had lost events of this node; a new origin was started.
         case amnesia = "AMNESIA"
+        /// A new origin was started because the log might have lost events, or has another history than others.
+        case newOrigin = "NEW_ORIGIN"
         /// Two processes with one key are alive.
         case duplicateNodeID = "DUPLICATE_NODE_ID"
         /// A peer's store was made anew: it has the key, and none of its memory.
@@ -78,12 +80,52 @@ extension NodeNotice {
                 : "nothing of that origin is exchanged with \(peer); see OPERATING.md, 'A fork'", at: at)
     }
 
-    static func amnesia(_ origin: OriginID, have: UInt64, known: UInt64, from peer: String, at: Int64) -> NodeNotice {
-        NodeNotice(
-            .amnesia, .information, subject: origin.description,
-            "\(peer) has \(known) events of this node's origin \(origin), the log had \(have): an old copy was restored or "
-                + "the disk was rewound; they are fetched back, and the node goes on with a new origin",
-            action: "nothing; find out why the store was old", at: at)
+    /// - Parameter size: How many events of the origin that was given up are here now.
+    static func succession(_ succession: OriginSuccession, size: UInt64, at: Int64) -> NodeNotice {
+        let isLoss = succession.change == .behind || succession.change == .witness
+        let missing = succession.known > size ? succession.known - size : 0
+        let text =
+            "this node went on with a new origin: \(succession.change.summary) "
+            + "(\(succession.had) of at least \(succession.known) events of origin \(succession.previous))"
+        let recovery = missing > 0 ? "; recovering, \(missing) of its own events are not back yet" : ""
+        let action =
+            if missing > 0 {
+                "connect it with a peer that has them"
+            } else if succession.change == .forked {
+                "bring over what only one side has: OPERATING.md, 'A fork'"
+            } else {
+                isLoss ? "find out why the store was old; nothing else is to be done" : ""
+            }
+        return NodeNotice(
+            isLoss ? .amnesia : .newOrigin, missing > 0 ? .warning : .information,
+            subject: succession.previous.description, text + recovery, action: action, at: at)
+    }
+
+    /// What the files of a store say without their daemon: forks, and why the node appends to another origin than before.
+    package static func standing(_ files: StoreFiles) throws(StoreError) -> [NodeNotice] {
+        let log = try LogReader(files)
+        let own = try log.origins(of: try StoreIdentity(log).node)
+        var notices: [NodeNotice] = []
+        for evidence in try Evidence.list(files) {
+            let at = try log.event(evidence.dot)?.event.header.hlc.milliseconds ?? 0
+            let isOwn = own.contains { $0.id == evidence.origin }
+            notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
+        }
+        for (succession, at) in Self.open(own) {
+            let size = own.first { $0.id == succession.previous }?.size ?? 0
+            notices.append(.succession(succession, size: size, at: at))
+        }
+        return notices
+    }
+
+    /// The last change of origin, and earlier ones after which something is still missing.
+    static func open(_ own: [OwnOrigin]) -> [(OriginSuccession, at: Int64)] {
+        own.compactMap { origin in
+            guard let succession = origin.succession else { return nil }
+            let size = own.first { $0.id == succession.previous }?.size ?? 0
+            guard origin.isCurrent || size < succession.known else { return nil }
+            return (succession, origin.started)
+        }
     }
 
     static func duplicate(_ node: NodeID, _ text: String, at: Int64) -> NodeNotice {

@@ -29,6 +29,14 @@ package final class SyncNode: Sendable {
         } catch {
             throw .tls(error.description)
         }
+        let own: [OwnOrigin]
+        let forks: [NodeNotice]
+        do throws(StoreError) {
+            own = try LogReader(store.files).origins(of: store.identity.node)
+            forks = try NodeNotice.standing(store.files).filter { $0.code == .fork }
+        } catch {
+            throw .store(error)
+        }
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "peers")
@@ -43,6 +51,7 @@ package final class SyncNode: Sendable {
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
+        core.sync { $0.take(own, forks) }
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
         let progress: [OriginProgress]

@@ -49,6 +49,9 @@ struct DaemonStatus {
                 Sanitizer.line("Not let in: \(node) from \(pending.string("address") ?? "an unknown address")"))
             try session.output.line(Sanitizer.line("  Let it in: syncctl peers add NAME \(node)"))
         }
+        for notice in object.elements("notices")?.compactMap(\.object) ?? [] {
+            try Finding(notice: notice).show(session)
+        }
         for problem in object.strings("problems") ?? [] {
             try session.output.line(Sanitizer.line("Problem: \(problem)"))
         }

@@ -7,8 +7,10 @@ extension Service {
     func status(_ exchange: HTTPExchange) {
         let identity = store.identity
         let status = node.status()
-        let obstacles = obstacles
-        let isDegraded = !obstacles.isEmpty || status.peers.contains { $0.phase != .connected }
+        let problems = obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+        let isDegraded =
+            !problems.isEmpty || status.peers.contains { $0.phase != .connected }
+            || status.notices.contains { $0.severity != .information }
         var line = JSONLine(type: "status")
         line.add("node", identity.node.description)
         line.add("name", identity.name)
@@ -20,10 +22,13 @@ extension Service {
         line.add("rebuilding", views.isRebuilding)
         line.addExact("quarantined", views.quarantined)
         line.add("state", isDegraded ? "degraded" : "ok")
-        line.add("problems", obstacles)
+        line.add("problems", problems)
         line.add("port", status.listeningPort)
         line.addArray("peers") { array in
             for peer in status.peers { array.addObject { Self.describe(peer, &$0) } }
+        }
+        line.addArray("notices") { array in
+            for notice in status.notices { array.addObject { notice.write(to: &$0) } }
         }
         line.addArray("pending") { array in
             for pending in status.pending {
@@ -113,5 +118,18 @@ extension Service {
         line.add("bytes_received", status.bytesReceived)
         if let silent = status.silentFor { line.add("silent_ms", silent) }
         line.add("error", status.lastError)
+        if !status.held.isEmpty { line.add("held", status.held.map(\.description)) }
+    }
+}
+
+extension NodeNotice {
+    /// Adds its members to a line.
+    func write(to line: inout JSONLine) {
+        line.add("code", code.rawValue)
+        line.add("severity", severity.rawValue)
+        line.add("subject", subject)
+        line.add("text", text)
+        line.add("action", action)
+        line.add("at", Timestamp.text(at))
     }
 }
