@@ -22,6 +22,8 @@ extension SyncNode.Core {
         if let before, before != hello.incarnation {
             put(.newStore(link.node, name: name(of: link.node), at: WallClock.now))
         }
+        entries[link.node]?.onJoin?(nil)
+        entries[link.node]?.onJoin = nil
         arbitrate(link.node)
     }
 

@@ -12,6 +12,8 @@ extension SyncNode {
             var incarnation: UInt64?
             /// Refused until then, because two processes have its key: monotonic milliseconds.
             var heldUntil = UInt64(0)
+            /// Told once what came of an attempt to join: `nil` when it was let in, else why not.
+            var onJoin: (@Sendable (String?) -> Void)?
             var dialer: Dialer?
             var timer: TimerToken?
             var dueAt: UInt64?
@@ -23,6 +25,7 @@ extension SyncNode {
 
         let loop: EventLoop
         let workers: StoreWorkers
+        let desk: JoinDesk
         private let context: TLSContext
         var local: SyncSession.Local
         let log: @Sendable (String) -> Void
@@ -34,6 +37,8 @@ extension SyncNode {
         /// Why it gave them up.
         var successions: [(OriginSuccession, at: Int64)] = []
         private var pending: [NodeID: PendingPeer] = [:]
+        /// Unknown callers that may say whether they are invited.
+        var heard = 0
         private(set) var progress: [OriginID: OriginProgress] = [:]
         private var listener: Listener?
         private var isStopping = false
@@ -45,12 +50,13 @@ extension SyncNode {
 
         init(
             loop: EventLoop, workers: StoreWorkers, context: TLSContext, local: SyncSession.Local, peers: [Peer],
-            log: @escaping @Sendable (String) -> Void
+            desk: JoinDesk, log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.workers = workers
             self.context = context
             self.local = local
+            self.desk = desk
             self.log = log
             for peer in peers { entries[peer.node] = Entry(peer: peer) }
         }
@@ -86,9 +92,13 @@ extension SyncNode {
             for peer in peers {
                 pending[peer.node] = nil
                 let isNew = entries[peer.node] == nil
-                let moved = entries[peer.node]?.peer.address != peer.address
+                let before = entries[peer.node]?.peer
                 entries[peer.node, default: Entry(peer: peer)].peer = peer
-                if isNew || moved { dial(peer.node) }
+                if peer.isPaused {
+                    pause(peer.node)
+                } else if isNew || before?.address != peer.address || before?.isPaused == true || peer.token != nil {
+                    dial(peer.node)
+                }
             }
         }
 
@@ -118,11 +128,17 @@ extension SyncNode {
         private func answered(_ link: TLSLink, _ node: NodeID, _ address: String) {
             guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
             guard node != local.node else { return refuse(link, .metSelf, "this is the node itself") }
-            guard entries[node] != nil else {
-                noteUnknown(node, address)
-                return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
+            guard let peer = entries[node]?.peer else {
+                if desk.isOpen(), hear(link, node, address) { return }
+                return refuseUnknown(link, node, address)
             }
+            if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
             attach(link, node, isOutgoing: false)
+        }
+
+        func refuseUnknown(_ link: TLSLink, _ node: NodeID, _ address: String) {
+            noteUnknown(node, address)
+            refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
@@ -135,7 +151,7 @@ extension SyncNode {
             }
         }
 
-        private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
+        func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
             link.onClose = nil
             // What an unlet node sends is never read.
             link.pauseReading()
@@ -145,7 +161,7 @@ extension SyncNode {
         }
 
         private func dial(_ node: NodeID) {
-            guard !isStopping, var entry = entries[node], entry.link == nil, entry.dialer == nil,
+            guard !isStopping, var entry = entries[node], !entry.peer.isPaused, entry.link == nil, entry.dialer == nil,
                 !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()
@@ -160,6 +176,19 @@ extension SyncNode {
                 self?.dialed(node, result)
             }
             entries[node] = entry
+        }
+
+        /// Calls now, whatever pause was due.
+        func redial(_ node: NodeID) {
+            entries[node]?.timer?.cancel()
+            entries[node]?.timer = nil
+            dial(node)
+        }
+
+        /// Lets in a node that has shown an invitation.
+        func admitted(_ peer: Peer) {
+            pending[peer.node] = nil
+            entries[peer.node, default: Entry(peer: peer)].peer = peer
         }
 
         private func dialed(_ node: NodeID, _ result: Result<Int32, DialError>) {
@@ -184,6 +213,7 @@ extension SyncNode {
                         retry(node, because: "WRONG_CERTIFICATE: \(text)")
                         return
                     }
+                    if entries[node]?.peer.token != nil { return knock(link, node) }
                     attach(link, node, isOutgoing: true)
                 }
                 link.onClose = { [weak self] end in
@@ -197,7 +227,9 @@ extension SyncNode {
 
         /// Starts a session. Where there is a link to that node already, it is settled when both have said hello which
         /// of them stays: ``arbitrate(_:)``.
-        private func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool) {
+        ///
+        /// - Parameter first: The peer's first frame, if it came already.
+        func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool, first: Frame? = nil) {
             if let text = refusal(of: node) {
                 refuse(link, .duplicateNodeID, text)
                 return isOutgoing ? retry(node, because: text) : ()
@@ -215,7 +247,7 @@ extension SyncNode {
                 entries[node]?.candidate?.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
                 entries[node]?.candidate = peerLink
             }
-            peerLink.start()
+            peerLink.start(first)
         }
 
         private func ended(_ link: PeerLink, _ end: SessionEnd) {
@@ -233,10 +265,12 @@ extension SyncNode {
             retry(link.node, because: end.description)
         }
 
-        private func retry(_ node: NodeID, because reason: String) {
+        func retry(_ node: NodeID, because reason: String) {
             guard !isStopping, var entry = entries[node] else { return }
             entry.lastError = reason
-            if entry.link == nil, entry.peer.address != nil, entry.timer?.isPending != true {
+            entry.onJoin?(reason)
+            entry.onJoin = nil
+            if entry.link == nil, !entry.peer.isPaused, entry.peer.address != nil, entry.timer?.isPending != true {
                 let wait = entry.backoff.next(using: &random)
                 entry.dueAt = PeerLink.now().monotonic + UInt64(wait / .milliseconds(1))
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
@@ -281,7 +315,9 @@ extension SyncNode {
                 (hello, outgoing, incoming) = (found, out, into)
             }
             let phase: PeerStatus.Phase =
-                if outgoing != nil {
+                if entry.peer.isPaused {
+                    .paused
+                } else if outgoing != nil {
                     .connected
                 } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
                     .connecting

@@ -19,6 +19,8 @@ package struct PeerStatus: Sendable {
         case connecting
         /// No connection; `retryIn` milliseconds until the next call, if we are the one who calls.
         case disconnected(retryIn: UInt64?)
+        /// The operator has interrupted the exchange.
+        case paused
     }
 
     package let peer: Peer

@@ -15,6 +15,8 @@ final class PeerLink {
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
+    private var pings: [(at: UInt64, completion: (Duration?) -> Void)] = []
+    private var pongsSeen = UInt64(0)
     /// Told once, when the peer has said hello.
     var onHello: ((PeerLink, Hello) -> Void)?
     /// Told what the session has learnt about identities.
@@ -37,13 +39,17 @@ final class PeerLink {
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
 
     /// Takes over an open link and says hello.
-    func start() {
+    ///
+    /// - Parameter first: The peer's first frame, if it came already.
+    func start(_ first: Frame? = nil) {
         link.onFrame = { [weak self] type, flags, body in
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
+        if let first { input { $0.frameReceived(first, now: $1, effects: &$2) } }
+        link.resumeReading()
     }
 
     func logAdvanced(_ notice: CommitNotice) {
@@ -53,6 +59,21 @@ final class PeerLink {
     /// Says why, and ends.
     func stop(_ failure: SessionFailure) {
         input { $0.stop(failure, now: $1, effects: &$2) }
+    }
+
+    /// Asks for a sign of life; `completion` is called with the time there and back, or `nil` when the link ends.
+    func ping(_ completion: @escaping (Duration?) -> Void) {
+        guard !isClosed, session.hello != nil else { return completion(nil) }
+        pings.append((MonotonicClock.now, completion))
+        probe()
+    }
+
+    private func answerPings(_ isAlive: Bool) {
+        let asked = pings
+        pings = []
+        for ping in asked {
+            ping.completion(isAlive ? .nanoseconds(Int64(clamping: MonotonicClock.now - ping.at)) : nil)
+        }
     }
 
     func probe() { input { $0.probed(now: $1, effects: &$2) } }
@@ -70,6 +91,10 @@ final class PeerLink {
         var effects: [SessionEffect] = []
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
+        if session.pongs != pongsSeen {
+            pongsSeen = session.pongs
+            answerPings(true)
+        }
         if let hello = session.hello, let tell = onHello {
             onHello = nil
             tell(self, hello)
@@ -131,6 +156,7 @@ final class PeerLink {
         isClosed = true
         timer?.cancel()
         link.onFrame = nil
+        answerPings(false)
         let tell = onEnd
         onEnd = nil
         tell?(self, end)

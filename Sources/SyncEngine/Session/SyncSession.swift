@@ -24,6 +24,8 @@ package struct SyncSession: Sendable {
     /// Histories that differ.
     package internal(set) var forks = ForkState()
     private var pingSent: (nonce: UInt64, at: Moment)?
+    /// How many Pings were answered.
+    package private(set) var pongs = UInt64(0)
     /// Milliseconds there and back, of the last answered Ping.
     package private(set) var roundTrip: UInt64?
     /// Their wall clock minus ours, milliseconds, of the last answered Ping.
@@ -87,6 +89,8 @@ package struct SyncSession: Sendable {
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
         case (.pong(let pong), _): pongReceived(pong, now: now)
+        // It knew no better: this node has let it in meanwhile.
+        case (.join, _): break
         case (.fork(let fork), .open): forkReceived(fork, now: now, &effects)
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)
@@ -302,6 +306,7 @@ package struct SyncSession: Sendable {
     private mutating func pongReceived(_ pong: Pong, now: Moment) {
         guard let ping = pingSent, ping.nonce == pong.nonce else { return }
         pingSent = nil
+        pongs += 1
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
         clockOffset = pong.clock - (ping.at.wall + Int64(elapsed / 2))

@@ -20,6 +20,8 @@ public enum Message: Hashable, Sendable {
     case bye(Bye)
     /// An origin has two histories.
     case fork(Fork)
+    /// Asks to be let in.
+    case join(Join)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -37,6 +39,7 @@ extension Message {
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
         case .fork: MessageType.fork.rawValue
+        case .join: MessageType.join.rawValue
         case .unknown(let type): type
         }
     }
@@ -53,6 +56,7 @@ extension Message {
         case .pong: "Pong"
         case .bye: "Bye"
         case .fork: "Fork"
+        case .join: "Join"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -78,6 +82,7 @@ extension Message {
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
         case .fork(let fork): fork.write(to: &writer)
+        case .join(let join): join.write(to: &writer)
         case .unknown: break
         }
         return writer.bytes
@@ -107,6 +112,7 @@ extension Message {
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
         case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
+        case .join: self = .join(try Join(MessageReader("Join", body)))
         }
     }
 }

@@ -22,7 +22,7 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye: min(limit, Self.controlBody)
+        case .hello, .credit, .ping, .pong, .bye, .join: min(limit, Self.controlBody)
         case .vector, .events, .ack, .fork, nil: limit
         }
     }
