@@ -2,8 +2,8 @@ package import EventStore
 
 /// What `syncctl peers invite` prints and `syncctl peers join` takes: who invites, where, and a secret that lets one node in
 /// once. One line without characters that a shell would touch:
-/// `sillok://<node id>@<host:port>,<host:port>/<cluster>/<name>/<token>/<Unix seconds>`; cluster, name and addresses
-/// percent-encoded.
+/// `sillok://<node id>@<host:port>,<host:port>/<cluster>/<name>/<token>/<Unix seconds>/<check>`; cluster, name and
+/// addresses percent-encoded; check is the first 8 hexadecimal digits of the SHA-256 of everything before its slash.
 package struct Invitation: Hashable, Sendable {
     /// Whose certificate must answer.
     package let node: NodeID
@@ -31,8 +31,14 @@ package struct Invitation: Hashable, Sendable {
     /// The line.
     package var text: String {
         let places = addresses.map { Self.encoded($0, but: ":") }.joined(separator: ",")
-        return
+        let line =
             "sillok://\(node)@\(places)/\(Self.encoded(cluster))/\(Self.encoded(name))/\(hexText(token))/\(until)"
+        return line + "/" + Self.check(line)
+    }
+
+    /// So that a line that was cut or mistyped is told from one that has expired.
+    private static func check(_ text: some StringProtocol) -> String {
+        String(SHA256().digest(Array(text.utf8)).description.prefix(8))
     }
 
     /// Reads a line; `nil` if it is no invitation, or was cut.
@@ -42,11 +48,13 @@ package struct Invitation: Hashable, Sendable {
             return nil
         }
         let parts = word.dropFirst(9).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 5, let at = parts[0].firstIndex(of: "@"), let node = NodeID(text: parts[0][..<at]),
+        guard parts.count == 6, Self.check(word.dropLast(parts[5].count + 1)) == parts[5],
+            let at = parts[0].firstIndex(of: "@"), let node = NodeID(text: parts[0][..<at]),
             let cluster = Self.decoded(parts[1]), let name = Self.decoded(parts[2]), !cluster.isEmpty,
             let token = hexBytes(parts[3]), token.count == 16, let until = Int64(parts[4]), until > 0
         else { return nil }
-        let places = parts[0][parts[0].index(after: at)...].split(separator: ",").map { Self.decoded($0) }
+        let places = parts[0][parts[0].index(after: at)...].split(separator: ",", omittingEmptySubsequences: false)
+            .map { Self.decoded($0) }
         let addresses = places.compactMap { $0 }.filter { HostPort($0) != nil }
         guard !addresses.isEmpty, addresses.count == places.count, addresses.count <= Self.maximumAddresses else {
             return nil
@@ -157,7 +165,8 @@ package final class Invitations: Sendable {
     private static func save(_ open: [Open], _ files: StoreFiles) throws(StoreError) {
         var out = Array("{\"invitations\":[".utf8)
         for (index, item) in open.enumerated() {
-            out += Array("\(index == 0 ? "\n" : ",\n"){\"token\":\"\(hexText(item.token))\",\"until\":\(item.until)".utf8)
+            out += Array(
+                "\(index == 0 ? "\n" : ",\n"){\"token\":\"\(hexText(item.token))\",\"until\":\(item.until)".utf8)
             if let name = item.name {
                 out += Array(",\"name\":".utf8)
                 JSONText.append(name, to: &out)

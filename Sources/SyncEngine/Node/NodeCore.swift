@@ -161,7 +161,8 @@ extension SyncNode {
         }
 
         private func dial(_ node: NodeID) {
-            guard !isStopping, var entry = entries[node], !entry.peer.isPaused, entry.link == nil, entry.dialer == nil,
+            guard !isStopping, var entry = entries[node], !entry.peer.isPaused, entry.link == nil,
+                entry.dialer == nil,
                 !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()

@@ -47,7 +47,8 @@ package final class SyncNode: Sendable {
         let local = SyncSession.Local(
             store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max))
         let made = loop.make {
-            Core(loop: loop, workers: workers, context: context, local: local, peers: peers, desk: desk,
+            Core(
+                loop: loop, workers: workers, context: context, local: local, peers: peers, desk: desk,
                 log: log)
         }
         guard let core = made else { throw .transport("the event loop did not start") }

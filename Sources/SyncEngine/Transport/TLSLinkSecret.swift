@@ -9,7 +9,9 @@ extension TLSLink {
         guard isOpen, let bufferevent, let session = bufferevent_openssl_get_ssl(bufferevent) else { return nil }
         var out = [UInt8](repeating: 0, count: 32)
         let text = label.utf8.map { CChar(bitPattern: $0) }
-        guard SSL_export_keying_material(session, &out, out.count, text, text.count, nil, 0, 0) == 1 else { return nil }
+        guard SSL_export_keying_material(session, &out, out.count, text, text.count, nil, 0, 0) == 1 else {
+            return nil
+        }
         return out
     }
 }

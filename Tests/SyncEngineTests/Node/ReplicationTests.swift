@@ -12,7 +12,7 @@ final class TestNode: Sendable {
 
     init(
         _ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil,
-        surroundings: Surroundings? = nil
+        surroundings: Surroundings? = nil, desk: JoinDesk = .closed
     ) throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
@@ -21,6 +21,7 @@ final class TestNode: Sendable {
             opening: self.folder, surroundings: surroundings ?? .found(around: StoreFiles(self.folder)))
         node = try SyncNode(
             store: store, listen: HostPort("127.0.0.1:0"), peers: peers, software: "test",
+            desk: desk,
             log: { line in if ProcessInfo.processInfo.environment["SILLOK_TRACE"] != nil { print(name, line) } })
     }
 

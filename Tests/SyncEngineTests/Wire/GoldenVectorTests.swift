@@ -39,6 +39,9 @@ struct Golden: Sendable, CustomTestStringConvertible {
             Golden(
                 file: "bye", schema: "Bye", message: .bye(Bye(.busy, text: "잠시 후 다시", retryAfter: .max))),
             Golden(file: "fork", schema: "Fork", message: .fork(try fork(a))),
+            Golden(
+                file: "join", schema: "Join",
+                message: .join(Join(cluster: "병원", name: "부산-1", proof: try digest(0x30).bytes))),
         ]
     }
 

@@ -93,6 +93,7 @@ struct MessageGenerator {
         case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
         case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
         case .fork: .fork(try fork())
+        case .join: .join(Join(cluster: text(1...20), name: text(0...20), proof: bytes(32)))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         }
     }
