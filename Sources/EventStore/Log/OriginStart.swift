@@ -18,7 +18,7 @@ package struct OriginStart: Hashable, Sendable {
     }
 
     /// The draft of the first event.
-    var draft: EventDraft {
+    package var draft: EventDraft {
         let user = "node/\(key.nodeID)"
         var payload = Array(#"{"node":"\#(key.nodeID)","key":"\#(base64Text(key.rawBytes))","name":"#.utf8)
         JSONText.append(name, to: &payload)
@@ -32,7 +32,7 @@ package struct OriginStart: Hashable, Sendable {
     }
 
     /// Reads the first event of an origin; `nil` if it does not say whose it is, or contradicts itself.
-    init?(_ event: Event) {
+    package init?(_ event: Event) {
         guard event.header.type == Self.type, event.header.dot.seq == 1, let payload = event.payload else {
             return nil
         }

@@ -32,25 +32,51 @@ package struct OutgoingLimits: Sendable {
     }
 }
 
+/// What ``OutgoingReader`` asks of a log: the file's reader answers it, and so does the log of a simulated node.
+package protocol OutgoingLog {
+    /// The last position; 0 for an empty log.
+    func top() throws(StoreError) -> UInt64
+    /// What the log has of each origin.
+    func vector() throws(StoreError) -> VersionVector
+    /// The event with this dot.
+    func event(_ dot: Dot) throws(StoreError) -> StoredEvent?
+    /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
+    /// the last position seen.
+    func scan(after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool) throws(StoreError) -> UInt64
+    /// The smallest stored head of at least `size` events, or the largest of those.
+    func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead?
+    /// The proof that an origin's first `old` events are a prefix of its first `new`.
+    func consistency(
+        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+    ) throws(StoreError) -> [Digest]
+}
+
+extension LogReader: OutgoingLog {}
+
 /// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
 package final class OutgoingReader {
-    private let log: LogReader
+    private let log: any OutgoingLog
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
     private let sha = SHA256()
     /// Bytes around an event in a message, at most.
     private static let framing = 48
 
-    package init(_ store: EventStore) throws(StoreError) {
-        log = try LogReader(store.files)
-        ownHead = { store.head() }
+    package convenience init(_ store: EventStore) throws(StoreError) {
+        self.init(try LogReader(store.files)) { store.head() }
+    }
+
+    /// Reads from `log`, whose node signs what it appended in `ownHead`.
+    package init(_ log: any OutgoingLog, ownHead: @escaping () -> SignedHead?) {
+        self.log = log
+        self.ownHead = ownHead
     }
 
     /// The position after which everything that `known` lacks stands.
     package func start(for known: VersionVector) throws(StoreError) -> UInt64 {
         var first: UInt64?
-        for origin in try log.origins() where origin.size > known[origin.id] {
-            let position = try log.event(Dot(origin: origin.id, seq: known[origin.id] + 1))?.position
+        for last in try log.vector().entries where last.seq > known[last.origin] {
+            let position = try log.event(Dot(origin: last.origin, seq: known[last.origin] + 1))?.position
             if let position { first = min(first ?? position, position) }
         }
         if let first { return first - 1 }
@@ -119,7 +145,7 @@ package final class OutgoingReader {
             if let own { limits[own.head.origin] = own.head.size }
         }
 
-        mutating func covered(_ origin: OriginID, _ log: LogReader) throws(StoreError) -> UInt64 {
+        mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let known = limits[origin] { return known }
             let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
             limits[origin] = size
@@ -128,7 +154,7 @@ package final class OutgoingReader {
     }
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
-        let stored = try log.head(of: dot.origin, atLeast: dot.seq)
+        let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
         guard let head = stored ?? (dot.origin == ownHead?.head.origin ? ownHead : nil), head.head.size >= dot.seq
         else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")

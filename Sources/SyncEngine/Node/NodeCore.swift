@@ -21,6 +21,8 @@ extension SyncNode {
             var lastError: String?
             /// Links in their TLS handshake.
             var isHandshaking = false
+            /// What the peer has said to have; it outlives the link.
+            var memory: PeerMemory?
         }
 
         let loop: EventLoop
@@ -39,7 +41,9 @@ extension SyncNode {
         private var pending: [NodeID: PendingPeer] = [:]
         /// Unknown callers that may say whether they are invited.
         var heard = 0
-        private(set) var progress: [OriginID: OriginProgress] = [:]
+        private(set) var progress = LocalVector()
+        /// Commits before ``open(listen:standing:)``.
+        private var early: [CommitNotice]? = []
         private var listener: Listener?
         private var isStopping = false
         /// Links that are saying goodbye.
@@ -62,10 +66,10 @@ extension SyncNode {
         }
 
         /// Listens and calls. Returns why it cannot.
-        func open(listen: HostPort?, progress: [OriginProgress]) -> String? {
-            for entry in progress where entry.seq > self.progress[entry.origin]?.seq ?? 0 {
-                self.progress[entry.origin] = entry
-            }
+        func open(listen: HostPort?, standing: LocalVector) -> String? {
+            progress = standing
+            for notice in early ?? [] { _ = progress.advance(notice) }
+            early = nil
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -103,9 +107,11 @@ extension SyncNode {
         }
 
         func logAdvanced(_ notice: CommitNotice) {
-            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
-                progress[entry.origin] = entry
+            guard early == nil else {
+                early?.append(notice)
+                return
             }
+            _ = progress.advance(notice)
             for link in links { link.logAdvanced(notice) }
         }
 
@@ -235,8 +241,8 @@ extension SyncNode {
                 refuse(link, .duplicateNodeID, text)
                 return isOutgoing ? retry(node, because: text) : ()
             }
-            let sorted = progress.values.sorted { $0.origin < $1.origin }
-            let session = SyncSession(local: local, remote: node, progress: sorted)
+            let session = SyncSession(
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory)
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
@@ -256,6 +262,7 @@ extension SyncNode {
             if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
             endedBy(link, end)
             guard entries[link.node]?.link === link else { return }
+            keepMemory(of: link)
             let candidate = entries[link.node]?.candidate
             entries[link.node]?.link = candidate
             entries[link.node]?.candidate = nil
@@ -264,6 +271,10 @@ extension SyncNode {
             let name = entries[link.node]?.peer.name ?? link.node.short
             log("peer \(name): \(end)")
             retry(link.node, because: end.description)
+        }
+
+        func keepMemory(of link: PeerLink) {
+            if let memory = link.session.memory { entries[link.node]?.memory = memory }
         }
 
         func retry(_ node: NodeID, because reason: String) {
@@ -300,7 +311,7 @@ extension SyncNode {
 
         func status() -> NodeStatus {
             let now = PeerLink.now().monotonic
-            let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
+            let mine = progress.vector
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
                 pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
@@ -327,7 +338,8 @@ extension SyncNode {
                 }
             return PeerStatus(
                 peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
-                theirName: hello?.name, lacks: mine.count(missingFrom: outgoing?.durable ?? VersionVector()),
+                theirName: hello?.name,
+                lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
                 owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,

@@ -50,7 +50,7 @@ extension SyncSession {
     /// roots have to be read.
     mutating func examine(_ entries: [VectorEntry], isOpening: Bool, now: Moment, _ effects: inout [SessionEffect]) {
         for entry in entries {
-            let mine = progressOf(entry.origin)
+            let mine = progress[entry.origin]
             let have = mine?.seq ?? 0
             if entry.origin == local.origin, entry.seq > have {
                 effects.append(.report(.behind(entry.origin, have: have, known: entry.seq)))
@@ -134,7 +134,7 @@ extension SyncSession {
         case 0 where fork.asks:
             // The peer says that its history is another: whatever is true, it wants nothing of ours.
             forks.held.insert(fork.origin)
-            let have = progressOf(fork.origin)?.seq ?? 0
+            let have = progress[fork.origin]?.seq ?? 0
             let dots = fork.roots.filter { $0.size <= have }.map { Dot(origin: fork.origin, seq: $0.size) }
             inspect(.roots(dots), for: .answer(fork), &effects)
         default: answered(fork, now: now, &effects)

@@ -18,6 +18,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case pong = 7
     /// I close.
     case bye = 8
+    /// What I have made durable since I last said so.
+    case standing = 9
+    /// Say all of what you have.
+    case restate = 10
     /// An origin has two histories, one at each side.
     case fork = 16
     /// Let me in: I am invited.

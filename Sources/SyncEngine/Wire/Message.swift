@@ -18,6 +18,11 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
+    /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
+    /// Vector and Ack.
+    case standing(Standing)
+    /// Asks for a whole Standing.
+    case restate
     /// An origin has two histories.
     case fork(Fork)
     /// Asks to be let in.
@@ -38,6 +43,8 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
+        case .standing: MessageType.standing.rawValue
+        case .restate: MessageType.restate.rawValue
         case .fork: MessageType.fork.rawValue
         case .join: MessageType.join.rawValue
         case .unknown(let type): type
@@ -55,6 +62,8 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
+        case .standing: "Standing"
+        case .restate: "Restate"
         case .fork: "Fork"
         case .join: "Join"
         case .unknown(let type): "message of type \(type)"
@@ -81,9 +90,10 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
+        case .standing(let standing): standing.write(to: &writer)
         case .fork(let fork): fork.write(to: &writer)
         case .join(let join): join.write(to: &writer)
-        case .unknown: break
+        case .restate, .unknown: break
         }
         return writer.bytes
     }
@@ -111,6 +121,8 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .restate: self = try readRestate(MessageReader("Restate", body))
         case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
         case .join: self = .join(try Join(MessageReader("Join", body)))
         }
@@ -124,4 +136,10 @@ private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
         if field.number == 1 { bytes = try reader.uint64(field) }
     }
     return bytes
+}
+
+private func readRestate(_ message: MessageReader) throws(WireError) -> Message {
+    var reader = message
+    while try reader.next() != nil {}
+    return .restate
 }

@@ -168,13 +168,18 @@ struct ForkSessionTests {
         #expect(!effects.contains { if case .report = $0 { true } else { false } })
     }
 
-    @Test("A fork that only an acknowledgement shows is held and looked into, too")
+    @Test("A fork that only a later statement shows is held and looked into, too")
     func later() throws {
         let a = Side(1, [own[0]: roots(5), other: roots(8)], origin: own[0])
         let b = Side(2, [own[1]: roots(4), other: roots(8)], origin: own[1])
         try converse(a, b)
-        let ack = Message.ack([VectorEntry(origin: other, seq: 8, root: 77)]).frame(compress: false)
-        try a.input { $0.frameReceived(ack, now: a.now, effects: &$1) }
+        let memory = try #require(a.session.memory)
+        let number = try #require(memory.number(of: other))
+        let statement = Standing(
+            entries: [StandingEntry(.number(number), seq: 8, root: 77)], isWhole: false, since: memory.through,
+            through: memory.through + 1)
+        let frame = Message.standing(statement).frame(compress: false)
+        try a.input { $0.frameReceived(frame, now: a.now, effects: &$1) }
         #expect(a.session.forks.held == [other])
         #expect(a.reports == [.forked(other, size: 8)])
         #expect(a.forks.last?.asks == true)
