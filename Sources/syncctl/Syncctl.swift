@@ -18,9 +18,12 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, DoctorCommand.entry,
+        PeersCommand.list,
         PeersCommand.add,
-        PeersCommand.remove, QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
+        PeersCommand.remove, PeersCommand.all, InviteCommand.entry, JoinCommand.entry, PeerSwitchCommand.pause,
+        PeerSwitchCommand.resume, PeerPingCommand.entry, QuarantineCommand.list, QuarantineCommand.retry,
+        InitCommand.entry,
     ]
 
     static let table = CommandTable(

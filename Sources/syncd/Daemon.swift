@@ -12,12 +12,19 @@ enum Daemon {
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let roster = try PeerRoster(configuration: configuration, files: store.files)
-        let node = try replicate(store, roster, configuration, log)
+        let invitations: Invitations
+        do { invitations = try Invitations(store.files) } catch { throw error.failure }
+        let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log)
+        let worker = Worker<Void>(name: "api-later") {}
         let service = Service(
-            store: store, views: views, node: node, roster: roster, minFree: configuration.storage.minFree)
+            store: store, views: views, node: node, roster: roster, invitations: invitations,
+            listen: configuration.peers.listen, worker: worker, minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log)
 
         let identity = store.identity
+        if let change = store.originChange {
+            log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
+        }
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
@@ -29,6 +36,7 @@ enum Daemon {
         notify("STOPPING=1")
         server.stop()
         node.stop()
+        worker.stop()
         store.removeObserver(observer)
         views.stop()
         store.close()
@@ -47,7 +55,8 @@ enum Daemon {
             let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
-                owner: "syncd pid \(getpid())\(socket)")
+                owner: "syncd pid \(getpid())\(socket)",
+                witness: configuration.storage.witness.map { .folder($0) } ?? .none)
         } catch {
             throw error.failure
         }
@@ -58,13 +67,14 @@ enum Daemon {
     }
 
     private static func replicate(
-        _ store: EventStore, _ roster: PeerRoster, _ configuration: DaemonConfiguration, _ log: Logger
+        _ store: EventStore, _ roster: PeerRoster, _ desk: JoinDesk, _ configuration: DaemonConfiguration,
+        _ log: Logger
     ) throws(CommandFailure) -> SyncNode {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {
             return try SyncNode(
                 store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
-                log: { log.info($0) })
+                desk: desk, log: { log.info($0) })
         } catch {
             throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)
         }

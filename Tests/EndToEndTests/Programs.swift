@@ -55,6 +55,8 @@ final class DaemonProcess: @unchecked Sendable {
     let store: String
     let name: String
     private var process: Process?
+    /// More environment for the daemon.
+    var environment: [String: String] = [:]
 
     init(_ name: String) throws {
         self.name = name
@@ -73,6 +75,9 @@ final class DaemonProcess: @unchecked Sendable {
             "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level", "error",
         ]
         process.standardError = FileHandle.nullDevice
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        }
         try process.run()
         self.process = process
         for _ in 0..<400 {

@@ -169,7 +169,7 @@ extension Simulation {
         guard node.isUp, node.knownAs == node.index else { return }
         let copy = addNode(knownAs: node.index, name: node.name + "copy")
         checks.forgot(copy, keeping: copy.store.log)
-        copy.assume(node.identity)
+        copy.assume(node)
         copy.install(node.store.log, isFullyDurable: true)
         checks.taint(node.identity.origin)
         for peer in node.entries.keys.sorted() { copy.entries[peer] = SimNode.Entry(calls: true) }

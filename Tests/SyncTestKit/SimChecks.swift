@@ -47,7 +47,8 @@ final class SimChecks {
             guard header.dot.seq == vector[header.dot.origin] + 1 else {
                 return sim.violate("INV-3", "\(node.name): \(header.dot) after \(vector[header.dot.origin])")
             }
-            guard header.dependencies.allSatisfy(vector.contains) else {
+            let forked = Set(node.evidence.map(\.origin))
+            guard header.dependencies.allSatisfy({ vector.contains($0) || forked.contains($0.origin) }) else {
                 return sim.violate("INV-5", "\(node.name): \(header.dot) without what it depends on")
             }
             checkContent(node, header.dot, sha.leaf(of: stored.event))
@@ -80,7 +81,9 @@ final class SimChecks {
         for other in log.events[Int(previous)..<Int(stored.position) - 1] {
             applied.advance(to: other.event.header.dot)
         }
-        guard applied.entries == header.dependencies else {
+        // After a fork the old origin is left out: what stands under its last seq here is something else elsewhere.
+        let left = OriginStart(stored.event)?.succession.flatMap { $0.change == .forked ? $0.previous : nil }
+        guard applied.entries.filter({ $0.origin != left }) == header.dependencies else {
             return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
         }
         let limit = node.highestWall + HybridClock.bound + 1_000
@@ -157,6 +160,7 @@ final class SimChecks {
                     states(node, node.progress.entries[Int(number) - 1].progress.origin, entry.seq, entry.root)
                 }
             }
+        case .fork?, .restate?: break
         case .credit(let bytes)?: link.taken -= Int64(bytes)
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
         }
@@ -225,33 +229,32 @@ final class SimChecks {
         }
     }
 
+    /// Two nodes have called a contradiction by its name.
+    func name(_ a: Int, _ b: Int) { named.insert([a, b].sorted()) }
+
     // MARK: At rest
 
-    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing.
+    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing. Of an origin
+    /// with two histories each keeps its own, and both must have said so; everything else goes on (D12).
     func difference(_ a: SimNode, _ b: SimNode) -> String? {
-        let pair = [a.knownAs, b.knownAs].sorted()
-        if let dot = contradiction(a, b) {
-            return named.contains(pair) ? nil : "\(a.name) and \(b.name) differ about \(dot) and neither says so"
+        let forked = contradictions(a, b)
+        if !forked.isEmpty, !named.contains([a.knownAs, b.knownAs].sorted()) {
+            return "\(a.name) and \(b.name) differ about \(forked) and neither says so"
         }
-        let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
-        if mine == theirs { return nil }
-        // A node that is behind itself is told so and takes nothing more until it has a new origin. A signed head of another
-        // branch speaks against it as much as an event does.
-        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
-        return
-            "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
-    }
-
-    /// The first dot that stands for two contents.
-    private func contradiction(_ a: SimNode, _ b: SimNode) -> Dot? {
-        for origin in tainted.sorted() {
-            let left = a.store.log.origins[origin]?.leaves ?? []
-            let right = b.store.log.origins[origin]?.leaves ?? []
-            if let index = zip(left, right).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
-                return Dot(origin: origin, seq: UInt64(index) + 1)
-            }
+        for origin in Set(a.store.log.originIDs + b.store.log.originIDs).subtracting(forked).sorted() {
+            let (mine, theirs) = (a.store.log.size(of: origin), b.store.log.size(of: origin))
+            if mine != theirs { return "\(a.name) has \(mine) of \(origin), \(b.name) \(theirs)" }
         }
         return nil
+    }
+
+    /// The origins of which they have two histories.
+    private func contradictions(_ a: SimNode, _ b: SimNode) -> [OriginID] {
+        tainted.sorted().filter { origin in
+            let left = a.store.log.origins[origin]?.leaves ?? []
+            let right = b.store.log.origins[origin]?.leaves ?? []
+            return zip(left, right).contains { $0 != $1 }
+        }
     }
 
     /// INV-3 over a whole log: every head stored speaks of what is stored.

@@ -50,6 +50,8 @@ package final class SimNode {
     /// Left for good.
     var isRetired = false
     var reader = SimFollower()
+    /// Proofs of forks, as the store's folder keeps them.
+    var evidence: [Evidence] = []
     /// Earlier states of the store, as a backup would have them.
     private(set) var backups: [SimLog] = []
 
@@ -113,8 +115,10 @@ package final class SimNode {
             incarnation: sim.random.next())
         let sha = SHA256()
         backups = []
+        evidence = []
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
+        log = log.reopened(wall: wall, using: sha)
         let start = OriginStart(key: key.publicKey, name: name)
         _ = log.append(
             start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
@@ -132,8 +136,18 @@ package final class SimNode {
         }
     }
 
+    /// The node appends to another origin from now on.
+    func appends(to origin: OriginID) {
+        identity = StoreIdentity(
+            node: id, name: name, cluster: "sim", origin: origin, incarnation: identity.incarnation)
+    }
+
     /// Takes over who it is from another store: a copied data directory.
-    func assume(_ other: StoreIdentity) { identity = other }
+    func assume(_ other: SimNode) {
+        identity = other.identity
+        evidence = other.evidence
+        highestWall = max(highestWall, other.highestWall)
+    }
 
     func start() {
         guard !isUp, !isRetired else { return }
@@ -141,6 +155,8 @@ package final class SimNode {
         epoch += 1
         isPaused = false
         deferred = []
+        // A restored copy may be from before an origin was started.
+        appends(to: store.log.own)
         let opened = store.log.reopened(wall: wall, using: store.sha)
         let fault = store.diskFault
         install(opened, isFullyDurable: store.isFullyDurable)
@@ -238,8 +254,8 @@ package final class SimNode {
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
-            local: SyncSession.Local(identity, software: "sim"), remote: link.other(side).id,
-            progress: progress, memory: entries[peer]?.memory,
+            local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
+            remote: link.other(side).id, progress: progress, memory: entries[peer]?.memory,
             features: disguise == .olderVersion ? [] : [.standings], limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink

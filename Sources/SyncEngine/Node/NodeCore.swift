@@ -3,9 +3,17 @@ internal import EventStore
 extension SyncNode {
     /// What belongs to the loop's thread.
     final class Core {
-        private struct Entry {
+        struct Entry {
             var peer: Peer
             var link: PeerLink?
+            /// A second link, until it is known which of the two stays.
+            var candidate: PeerLink?
+            /// The store this node was seen with last.
+            var incarnation: UInt64?
+            /// Refused until then, because two processes have its key: monotonic milliseconds.
+            var heldUntil = UInt64(0)
+            /// Told once what came of an attempt to join: `nil` when it was let in, else why not.
+            var onJoin: (@Sendable (String?) -> Void)?
             var dialer: Dialer?
             var timer: TimerToken?
             var dueAt: UInt64?
@@ -17,15 +25,23 @@ extension SyncNode {
             var memory: PeerMemory?
         }
 
-        private let loop: EventLoop
-        private let workers: StoreWorkers
+        let loop: EventLoop
+        let workers: StoreWorkers
+        let desk: JoinDesk
         private let context: TLSContext
-        private let local: SyncSession.Local
-        private let log: @Sendable (String) -> Void
+        var local: SyncSession.Local
+        let log: @Sendable (String) -> Void
         private var random = SystemRandomNumberGenerator()
-        private var entries: [NodeID: Entry] = [:]
+        var entries: [NodeID: Entry] = [:]
+        var board = NoticeBoard()
+        /// Origins this node has given up while it ran.
+        var formerOrigins: Set<OriginID> = []
+        /// Why it gave them up.
+        var successions: [(OriginSuccession, at: Int64)] = []
         private var pending: [NodeID: PendingPeer] = [:]
-        private var progress = LocalVector()
+        /// Unknown callers that may say whether they are invited.
+        var heard = 0
+        private(set) var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
         private var listener: Listener?
@@ -39,12 +55,13 @@ extension SyncNode {
 
         init(
             loop: EventLoop, workers: StoreWorkers, context: TLSContext, local: SyncSession.Local, peers: [Peer],
-            log: @escaping @Sendable (String) -> Void
+            desk: JoinDesk, log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.workers = workers
             self.context = context
             self.local = local
+            self.desk = desk
             self.log = log
             for peer in peers { entries[peer.node] = Entry(peer: peer) }
         }
@@ -73,14 +90,20 @@ extension SyncNode {
                 let entry = entries.removeValue(forKey: node)
                 entry?.timer?.cancel()
                 entry?.dialer?.cancel()
-                entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                for link in [entry?.link, entry?.candidate] {
+                    link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                }
             }
             for peer in peers {
                 pending[peer.node] = nil
                 let isNew = entries[peer.node] == nil
-                let moved = entries[peer.node]?.peer.address != peer.address
+                let before = entries[peer.node]?.peer
                 entries[peer.node, default: Entry(peer: peer)].peer = peer
-                if isNew || moved { dial(peer.node) }
+                if peer.isPaused {
+                    pause(peer.node)
+                } else if isNew || before?.address != peer.address || before?.isPaused == true || peer.token != nil {
+                    dial(peer.node)
+                }
             }
         }
 
@@ -90,7 +113,7 @@ extension SyncNode {
                 return
             }
             _ = progress.advance(notice)
-            for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            for link in links { link.logAdvanced(notice) }
         }
 
         // MARK: Connections
@@ -113,11 +136,18 @@ extension SyncNode {
 
         private func answered(_ link: TLSLink, _ node: NodeID, _ address: String) {
             guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
-            guard entries[node] != nil else {
-                noteUnknown(node, address)
-                return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
+            guard node != local.node else { return refuse(link, .metSelf, "this is the node itself") }
+            guard let peer = entries[node]?.peer else {
+                if desk.isOpen(), hear(link, node, address) { return }
+                return refuseUnknown(link, node, address)
             }
+            if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
             attach(link, node, isOutgoing: false)
+        }
+
+        func refuseUnknown(_ link: TLSLink, _ node: NodeID, _ address: String) {
+            noteUnknown(node, address)
+            refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
@@ -135,7 +165,7 @@ extension SyncNode {
             if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
-        private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
+        func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
             link.onClose = nil
             // What an unlet node sends is never read.
             link.pauseReading()
@@ -145,7 +175,8 @@ extension SyncNode {
         }
 
         private func dial(_ node: NodeID) {
-            guard !isStopping, var entry = entries[node], entry.link == nil, entry.dialer == nil,
+            guard !isStopping, var entry = entries[node], !entry.peer.isPaused, entry.link == nil,
+                entry.dialer == nil,
                 !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()
@@ -160,6 +191,19 @@ extension SyncNode {
                 self?.dialed(node, result)
             }
             entries[node] = entry
+        }
+
+        /// Calls now, whatever pause was due.
+        func redial(_ node: NodeID) {
+            entries[node]?.timer?.cancel()
+            entries[node]?.timer = nil
+            dial(node)
+        }
+
+        /// Lets in a node that has shown an invitation.
+        func admitted(_ peer: Peer) {
+            pending[peer.node] = nil
+            entries[peer.node, default: Entry(peer: peer)].peer = peer
         }
 
         private func dialed(_ node: NodeID, _ result: Result<Int32, DialError>) {
@@ -184,6 +228,7 @@ extension SyncNode {
                         retry(node, because: "WRONG_CERTIFICATE: \(text)")
                         return
                     }
+                    if entries[node]?.peer.token != nil { return knock(link, node) }
                     attach(link, node, isOutgoing: true)
                 }
                 link.onClose = { [weak self] end in
@@ -195,33 +240,40 @@ extension SyncNode {
             }
         }
 
-        /// Starts a session, unless there is a link to that node that stays: of two links in opposite directions the
-        /// one stays that the smaller node id called; of two in the same direction the newer.
-        private func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool) {
-            if let other = entries[node]?.link {
-                let prefersOutgoing = local.node < node
-                guard other.isOutgoing == isOutgoing || isOutgoing == prefersOutgoing else {
-                    return refuse(link, .duplicateLink, "there is another connection")
-                }
-                entries[node]?.link = nil
-                keepMemory(of: other)
-                other.onEnd = nil
-                other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+        /// Starts a session. Where there is a link to that node already, it is settled when both have said hello which
+        /// of them stays: ``arbitrate(_:)``.
+        ///
+        /// - Parameter first: The peer's first frame, if it came already.
+        func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool, first: Frame? = nil) {
+            if let text = refusal(of: node) {
+                refuse(link, .duplicateNodeID, text)
+                return isOutgoing ? retry(node, because: text) : ()
             }
             let session = SyncSession(
                 local: local, remote: node, progress: progress, memory: entries[node]?.memory)
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
-            entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
-            peerLink.start()
+            peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
+            peerLink.onReport = { [weak self] link, report in self?.learnt(report, from: link) }
+            if entries[node]?.link == nil {
+                entries[node]?.link = peerLink
+            } else {
+                entries[node]?.candidate?.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+                entries[node]?.candidate = peerLink
+            }
+            peerLink.start(first)
         }
 
         private func ended(_ link: PeerLink, _ end: SessionEnd) {
             if isStopping { leaving -= 1 }
+            if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
+            endedBy(link, end)
             guard entries[link.node]?.link === link else { return }
-            entries[link.node]?.link = nil
             keepMemory(of: link)
+            let candidate = entries[link.node]?.candidate
+            entries[link.node]?.link = candidate
+            entries[link.node]?.candidate = nil
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
@@ -229,14 +281,16 @@ extension SyncNode {
             retry(link.node, because: end.description)
         }
 
-        private func keepMemory(of link: PeerLink) {
+        func keepMemory(of link: PeerLink) {
             if let memory = link.session.memory { entries[link.node]?.memory = memory }
         }
 
-        private func retry(_ node: NodeID, because reason: String) {
+        func retry(_ node: NodeID, because reason: String) {
             guard !isStopping, var entry = entries[node] else { return }
             entry.lastError = reason
-            if entry.link == nil, entry.peer.address != nil, entry.timer?.isPending != true {
+            entry.onJoin?(reason)
+            entry.onJoin = nil
+            if entry.link == nil, !entry.peer.isPaused, entry.peer.address != nil, entry.timer?.isPending != true {
                 let wait = entry.backoff.next(using: &random)
                 entry.dueAt = PeerLink.now().monotonic + UInt64(wait / .milliseconds(1))
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
@@ -252,9 +306,10 @@ extension SyncNode {
             for node in entries.keys.sorted() {
                 entries[node]?.timer?.cancel()
                 entries[node]?.dialer?.cancel()
-                guard let link = entries[node]?.link else { continue }
-                leaving += 1
-                link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                for link in [entries[node]?.link, entries[node]?.candidate].compactMap({ $0 }) {
+                    leaving += 1
+                    link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                }
             }
         }
 
@@ -267,7 +322,7 @@ extension SyncNode {
             let mine = progress.vector
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
-                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
+                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
                 listeningPort: listener?.boundPort ?? 0)
         }
 
@@ -280,7 +335,9 @@ extension SyncNode {
                 (hello, outgoing, incoming) = (found, out, into)
             }
             let phase: PeerStatus.Phase =
-                if outgoing != nil {
+                if entry.peer.isPaused {
+                    .paused
+                } else if outgoing != nil {
                     .connected
                 } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
                     .connecting
@@ -295,7 +352,8 @@ extension SyncNode {
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
                 bytesReceived: incoming?.bytes ?? 0,
-                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 })
+                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
+                held: (session?.forks.held ?? []).sorted())
         }
     }
 }

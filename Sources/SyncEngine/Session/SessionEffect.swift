@@ -29,6 +29,10 @@ package enum SessionEffect: Hashable, Sendable {
     case read(RequestID, ReadRequest)
     /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
     case store(RequestID, Frame)
+    /// Look into the histories in the log; answered by ``SyncSession/inspected(_:_:now:effects:)``.
+    case inspect(RequestID, Inspection)
+    /// Something about identities and histories that the node must act on.
+    case report(IdentityReport)
     /// The session is over. Close the link when what was sent has left.
     case close(SessionEnd)
 }

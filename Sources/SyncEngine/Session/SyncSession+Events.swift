@@ -7,14 +7,14 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
-            outgoing.credit > 0
+            outgoing.credit > 0, forks.isSettled
         else { return }
         let id = RequestID(number: takeNumber())
         outgoing.reading = id
         outgoing.hasMore = false
         let bytes = min(outgoing.credit, 256 << 10, Int64(hello.limits.maxBody / 2))
         let request = ReadRequest(
-            start: outgoing.start, known: outgoing.known, bytes: Int(clamping: bytes),
+            start: outgoing.start, known: forks.masked(outgoing.known), bytes: Int(clamping: bytes),
             compress: hello.compressors.contains(Hello.zstd))
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))

@@ -5,7 +5,8 @@ extension SyncSession {
     func greeting(_ now: Moment) -> Hello {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
-            software: local.software, name: local.name, features: features, remembered: memory?.remembered)
+            software: local.software, name: local.name, features: features, remembered: memory?.remembered,
+            run: local.run)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -16,7 +17,11 @@ extension SyncSession {
             return refuse(
                 .wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
         }
-        guard hello.node != local.node else { return refuse(.metSelf, "this is the node itself") }
+        guard hello.node != local.node else {
+            return hello.run == local.run
+                ? refuse(.metSelf, "this is the node itself")
+                : refuse(.duplicateNodeID, "another process has the key of this node")
+        }
         let ours = greeting(now)
         guard ours.commonProtocol(with: hello) != nil else {
             return refuse(
@@ -57,15 +62,14 @@ extension SyncSession {
         // A long statement on a slow link takes its time; what counts is that it goes on.
         openingDeadline = now.monotonic + timing.opening
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
-        guard agree(memory.entries, now: now, &effects) else { return }
         let vector = memory.vector
         state = .open(
             hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
         let frames = early
         early = []
-        for frame in frames { eventsReceived(frame, now: now, &effects) }
+        for frame in frames { frameReceived(frame, now: now, effects: &effects) }
         tellIfDue(now: now, &effects)
-        pump(now: now, &effects)
+        examine(memory.entries, isOpening: true, now: now, &effects)
     }
 
     /// Takes a part of a statement into the memory. Returns what it says; `nil` if it did not fit: then everything is asked
@@ -88,24 +92,5 @@ extension SyncSession {
             }
             return nil
         }
-    }
-
-    /// Whether what the peer says of origins can be true beside what this node knows. Ends the session if not.
-    mutating func agree(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) -> Bool {
-        for entry in entries {
-            let mine = progress[entry.origin]
-            if entry.origin == local.origin, entry.seq > mine?.seq ?? 0 {
-                let text =
-                    "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
-                fail(SessionFailure(.amnesia, text), now: now, &effects)
-                return false
-            }
-            if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
-                let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
-                fail(SessionFailure(.fork, text), now: now, &effects)
-                return false
-            }
-        }
-        return true
     }
 }

@@ -77,7 +77,7 @@ extension Coverage {
 }
 
 extension SignedHead {
-    fileprivate func write(to writer: inout ProtobufWriter) {
+    func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, head.origin.bits)
         writer.uint(2, head.size)
         writer.digest(3, head.root)
@@ -85,7 +85,7 @@ extension SignedHead {
         writer.data(5, signature)
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
+    init(_ message: MessageReader) throws(WireError) {
         var reader = message
         var origin: UUIDBits?, root: Digest?
         var size = UInt64(0), hlc = UInt64(0)

@@ -22,6 +22,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case standing = 9
     /// Say all of what you have.
     case restate = 10
+    /// An origin has two histories, one at each side.
+    case fork = 16
+    /// Let me in: I am invited.
+    case join = 17
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

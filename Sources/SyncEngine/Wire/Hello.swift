@@ -26,6 +26,9 @@ public struct Hello: Hashable, Sendable {
     public var features: Features
     /// What the sender remembers of the receiver from an earlier connection.
     public var remembered: Remembered?
+    /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
+    /// with one node id and different runs are two processes with one key.
+    public var run: UInt64
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -36,7 +39,8 @@ public struct Hello: Hashable, Sendable {
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil
+        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
+        run: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -50,6 +54,7 @@ public struct Hello: Hashable, Sendable {
         self.name = name
         self.features = features
         self.remembered = remembered
+        self.run = run
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -121,6 +126,7 @@ extension Hello {
         writer.text(10, name)
         writer.fixed64(11, features.rawValue)
         if let remembered { writer.message(12) { remembered.write(to: &$0) } }
+        writer.fixed64(13, run)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -129,7 +135,7 @@ extension Hello {
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
-        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        var incarnation = UInt64(0), features = UInt64(0), run = UInt64(0), clock = Int64(0)
         var remembered: Remembered?
         while let field = try reader.next() {
             switch field.number {
@@ -145,6 +151,7 @@ extension Hello {
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
+            case 13: run = try reader.fixed64(field)
             default: break
             }
         }
@@ -156,7 +163,7 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: Features(rawValue: features), remembered: remembered)
+            name: name, features: Features(rawValue: features), remembered: remembered, run: run)
     }
 }
 

@@ -23,6 +23,10 @@ public enum Message: Hashable, Sendable {
     case standing(Standing)
     /// Asks for a whole Standing.
     case restate
+    /// An origin has two histories.
+    case fork(Fork)
+    /// Asks to be let in.
+    case join(Join)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -41,6 +45,8 @@ extension Message {
         case .bye: MessageType.bye.rawValue
         case .standing: MessageType.standing.rawValue
         case .restate: MessageType.restate.rawValue
+        case .fork: MessageType.fork.rawValue
+        case .join: MessageType.join.rawValue
         case .unknown(let type): type
         }
     }
@@ -58,6 +64,8 @@ extension Message {
         case .bye: "Bye"
         case .standing: "Standing"
         case .restate: "Restate"
+        case .fork: "Fork"
+        case .join: "Join"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -83,6 +91,8 @@ extension Message {
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
         case .standing(let standing): standing.write(to: &writer)
+        case .fork(let fork): fork.write(to: &writer)
+        case .join(let join): join.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -113,6 +123,8 @@ extension Message {
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
         case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
         case .restate: self = try readRestate(MessageReader("Restate", body))
+        case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
+        case .join: self = .join(try Join(MessageReader("Join", body)))
         }
     }
 }

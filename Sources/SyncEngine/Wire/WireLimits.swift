@@ -22,8 +22,8 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye, .restate: min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, nil: limit
+        case .hello, .credit, .ping, .pong, .bye, .restate, .join: min(limit, Self.controlBody)
+        case .vector, .events, .ack, .standing, .fork, nil: limit
         }
     }
 
@@ -39,6 +39,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let events = 8_192
     /// Longest RFC 6962 consistency proof between sizes of 64 bits.
     public static let proof = 65
+    /// Most roots of a Fork.
+    public static let forkRoots = 64
     /// Longest text of a Bye.
     public static let byeText = 1_000
 }

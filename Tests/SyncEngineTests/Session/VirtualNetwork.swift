@@ -116,6 +116,16 @@ final class VirtualNetwork {
                 }
                 if let notice = stored.notice { committed(node, notice) }
             }
+        case .inspect(let id, let question):
+            let serial = node.serial(pair.to)
+            after(1_000) { [self] in
+                guard node.serial(pair.to) == serial, case .roots(let dots) = question else { return }
+                let entries = dots.map {
+                    VectorEntry(origin: $0.origin, seq: $0.seq, root: VirtualNode.root($0.origin, $0.seq))
+                }
+                input(pair) { $0.inspected(id, .success(.roots(entries)), now: $1, effects: &$2) }
+            }
+        case .report(let report): node.reports.append(report)
         case .close(let end):
             node.closed[pair.to] = end
             if let session = node.sessions[pair.to] { node.ended(session, with: pair.to) }
