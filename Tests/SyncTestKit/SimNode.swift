@@ -131,6 +131,7 @@ package final class SimNode {
         let store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
         disk = store
         if sim.draws(.slowStore) {
+            sim.coverage.reached(.slowStore)
             store.commitTime = sim.random.pick(1_000...80_000)
             store.verifyTime = sim.random.pick(100...20_000)
         }
