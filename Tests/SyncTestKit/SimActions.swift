@@ -75,7 +75,7 @@ extension Simulation {
         switch kind {
         case .large:
             coverage.count(.largeEvents)
-            text = String(repeating: "큰 말 ", count: random.pick([2_000, 20_000, 26_000]))
+            text = String(repeating: "큰 말 ", count: random.pick([300, 1_000, 1_000, 3_000, 36_000]))
         case .strange:
             coverage.reached(.strangeEvents)
             (type, version, text) = ("later.kind", 9, "모르는 것")

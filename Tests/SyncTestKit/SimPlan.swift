@@ -31,7 +31,7 @@ package struct SimPlan: Sendable {
         var random = SimRandom(seed: seed, purpose: 1)
         self.seed = seed
         topology = random.pick(Topology.allCases)
-        let small = random.chance(0.7)
+        let small = random.chance(0.8)
         nodes = topology == .pair ? 2 : small ? random.pick(3...5) : random.pick(6...15)
         edges = SimPlan.edges(topology, nodes, &random)
         // Swarm testing (Groce et al., 2012): runs without a fault find what the fault would hide.
