@@ -145,7 +145,8 @@ extension Simulation {
 
     /// The payload of an event goes, its digest stays: what erasure leaves.
     private func erase(_ node: SimNode) {
-        guard let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
+        guard
+            let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
         else { return }
         let digest = node.store.sha.payloadDigest(chosen.event.body)
         node.store.log.overwrite(chosen.position, with: .erased(payloadDigest: digest))
@@ -220,7 +221,9 @@ extension Simulation {
     private func put(_ disguise: Disguise, on node: SimNode, _ time: UInt64) {
         guard node.knownAs == node.index, node.disguise == .honest else { return }
         node.disguise = disguise
-        for link in allLinks where link.nodes.contains(where: { $0 === node }) { link.cut("another release is started") }
+        for link in allLinks where link.nodes.contains(where: { $0 === node }) {
+            link.cut("another release is started")
+        }
         guard !disguise.isHostile else { return }
         schedule(after: time * 1_000) { [self] in reform(node) }
     }
@@ -239,7 +242,8 @@ extension SimLog {
         var log = SimLog(own: own, key: key)
         for stored in events {
             let origin = origins[stored.event.header.dot.origin]
-            _ = log.ingest(stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
+            _ = log.ingest(
+                stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
         }
         for id in originIDs { for head in origins[id]?.heads ?? [] { log.store(head) } }
         return log

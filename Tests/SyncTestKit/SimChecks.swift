@@ -78,7 +78,9 @@ final class SimChecks {
         let header = stored.event.header
         let previous = log.event(Dot(origin: log.own, seq: header.dot.seq - 1))?.position ?? 0
         var applied = VersionVector()
-        for other in log.events[Int(previous)..<Int(stored.position) - 1] { applied.advance(to: other.event.header.dot) }
+        for other in log.events[Int(previous)..<Int(stored.position) - 1] {
+            applied.advance(to: other.event.header.dot)
+        }
         // After a fork the old origin is left out: what stands under its last seq here is something else elsewhere.
         let left = OriginStart(stored.event)?.succession.flatMap { $0.change == .forked ? $0.previous : nil }
         guard applied.entries.filter({ $0.origin != left }) == header.dependencies else {
@@ -225,7 +227,10 @@ final class SimChecks {
         }
         let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
         if mine == theirs { return nil }
-        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
+        let origins = Set((mine.entries + theirs.entries).map(\.origin)).filter { mine[$0] != theirs[$0] }.sorted()
+        let first = origins.first.map { "; of \($0) one has \(mine[$0]), the other \(theirs[$0])" } ?? ""
+        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), "
+            + "\(b.name) lacks \(mine.count(missingFrom: theirs))\(first)"
     }
 
     /// The first dot that stands for two contents.
@@ -257,7 +262,12 @@ final class SimChecks {
         return switch message {
         case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
         case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
-        case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
+        case .events(let batch):
+            "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
+                + "\(batch.events.count) in \(frame.count) bytes"
+        case .standing(let standing):
+            "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
+                + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"
         default: message.name

@@ -245,7 +245,8 @@ package final class SimNode {
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
-            local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))), remote: link.other(side).id,
+            local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
+            remote: link.other(side).id,
             progress: progressEntries.map(sim.mutated), limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink

@@ -51,7 +51,9 @@ package final class SimStore {
     /// A signed head of everything appended.
     func head() -> SignedHead? {
         guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
-        if let latestHead, latestHead.head.origin == log.own, latestHead.head.size == origin.size { return latestHead }
+        if let latestHead, latestHead.head.origin == log.own, latestHead.head.size == origin.size {
+            return latestHead
+        }
         let head = TreeHead(
             origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
         let signed = SignedHead(signing: head, with: key)

@@ -75,7 +75,8 @@ package struct SyncSession: Sendable {
         case .idle, .closed: nil
         case .greeting: openingDeadline
         case .comparing: min(openingDeadline, lastSent + timing.keepalive)
-        case .open: min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, forks.deadline)
+        case .open:
+            min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, forks.deadline)
         }
     }
 
