@@ -21,6 +21,7 @@ final class LogCommitter {
         do throws(SQLiteError) {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas(durability))
+            try connection.execute(Schema.reach)
             connection.countWALPages()
             try LogUpgrade.run(on: connection)
             appender = try LogAppender(connection: connection)
