@@ -16,8 +16,13 @@ package struct OriginProgress: Hashable, Sendable {
 package struct CommitNotice: Sendable {
     /// The log's last position.
     package let top: UInt64
-    /// The origins that advanced.
+    /// The origins that advanced, in the order in which the log met them.
     package let advanced: [OriginProgress]
+
+    package init(top: UInt64, advanced: [OriginProgress]) {
+        self.top = top
+        self.advanced = advanced
+    }
 }
 
 /// The one writer of `log.db` (D2).
