@@ -11,6 +11,8 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
@@ -229,7 +231,8 @@ extension SyncNode {
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
         }
 
