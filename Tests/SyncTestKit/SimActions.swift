@@ -74,7 +74,7 @@ extension Simulation {
         var version = UInt32(1)
         switch kind {
         case .large:
-            coverage.reached(.strangeEvents)
+            coverage.count(.largeEvents)
             text = String(repeating: "큰 말 ", count: random.pick([2_000, 20_000, 26_000]))
         case .strange:
             coverage.reached(.strangeEvents)
@@ -194,9 +194,12 @@ extension Simulation {
     private func join(_ peers: [Int], _ source: Int?) {
         var older: SimLog?
         if let source, nodes[source].isUp {
-            older = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            var copy = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            if let head = nodes[source].store.sign(copy) { copy.store(head) }
+            older = copy
         }
         let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
+        if let source, damaged.contains(source) { damaged.insert(node.index) }
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
             nodes[peer].addPeer(node.index, calls: false)
@@ -245,7 +248,10 @@ extension SimLog {
             _ = log.ingest(
                 stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
         }
-        for id in originIDs { for head in origins[id]?.heads ?? [] { log.store(head) } }
+        for id in originIDs {
+            for head in origins[id]?.heads ?? [] { log.store(head) }
+            if let reach = origins[id]?.reach { log.store(reach) }
+        }
         return log
     }
 }

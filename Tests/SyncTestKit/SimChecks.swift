@@ -227,6 +227,8 @@ final class SimChecks {
         }
         let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
         if mine == theirs { return nil }
+        // A signed head of another branch speaks against a history as much as an event does.
+        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
         let origins = Set((mine.entries + theirs.entries).map(\.origin)).filter { mine[$0] != theirs[$0] }.sorted()
         let first = origins.first.map { "; of \($0) one has \(mine[$0]), the other \(theirs[$0])" } ?? ""
         return "\(a.name) lacks \(theirs.count(missingFrom: mine)), "
