@@ -18,7 +18,8 @@ enum Daemon {
         let worker = Worker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, node: node, roster: roster, invitations: invitations,
-            listen: configuration.peers.listen, worker: worker, minFree: configuration.storage.minFree)
+            listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
+            minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log)
 
         let identity = store.identity

@@ -274,10 +274,12 @@ final class SimChecks {
         return switch message {
         case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
         case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
+        case .events(let batch):
+            "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
+                + "\(batch.events.count) in \(frame.count) bytes"
         case .standing(let standing):
             "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
-                + "through \(standing.through): \(standing.entries.map(\.seq))"
-        case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
+                + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"
         default: message.name

@@ -64,6 +64,12 @@ final class LogCommitter {
         _ = try? connection.checkpoint()
     }
 
+    /// Gives back what the page cache holds.
+    func releaseMemory() {
+        connection.releaseMemory()
+        returnFreeMemory()
+    }
+
     private func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) -> Result<Answer, Failure> {
         do throws(SQLiteError) {
             try connection.execute("BEGIN IMMEDIATE")

@@ -160,13 +160,11 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
-        if stored == nil, dot.origin != ownHead?.head.origin, let reach = try log.reach(of: dot.origin),
-            reach.size >= dot.seq, let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha)
-        {
-            return coverage
+        let isOwn = dot.origin == ownHead?.head.origin
+        if stored == nil, !isOwn, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
+            if let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
         }
-        guard let head = stored ?? (dot.origin == ownHead?.head.origin ? ownHead : nil), head.head.size >= dot.seq
-        else {
+        guard let head = stored ?? (isOwn ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)

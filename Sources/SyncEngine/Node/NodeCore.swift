@@ -19,6 +19,8 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
@@ -44,6 +46,8 @@ extension SyncNode {
         private(set) var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var waiters = DurabilityWaiters()
+        private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
         private var strangers = NoticeLimiter()
@@ -114,6 +118,7 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for link in links { link.logAdvanced(notice) }
+            durableAdvanced()
         }
 
         // MARK: Connections
@@ -161,7 +166,7 @@ extension SyncNode {
         }
 
         /// Logs what strangers make happen, but not as often as they like.
-        private func note(_ text: String) {
+        func note(_ text: String) {
             if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
@@ -256,6 +261,7 @@ extension SyncNode {
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
             peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
             peerLink.onReport = { [weak self] link, report in self?.learnt(report, from: link) }
+            peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             if entries[node]?.link == nil {
                 entries[node]?.link = peerLink
             } else {
@@ -277,7 +283,8 @@ extension SyncNode {
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
         }
 
@@ -296,6 +303,48 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Durability
+
+        /// How far this node and each of its peers have made what is here durable.
+        func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+            let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
+                var durable = entry.memory?.vector
+                var isConnected = false
+                if case .open(_, let outgoing, _)? = entry.link?.session.state {
+                    (durable, isConnected) = (outgoing.durable, true)
+                }
+                return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            }
+            return (progress.vector, peers)
+        }
+
+        private func holders() -> [(name: String, durable: VersionVector)] {
+            let (mine, peers) = standings()
+            return [(local.name, mine)]
+                + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+        }
+
+        func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
+            guard !isStopping, let id = waiters.add(waiter) else { return false }
+            waiters.check(holders())
+            _ = loop.schedule(after: timeout) { [weak self] in
+                guard let self else { return }
+                waiters.expire(id, holders())
+            }
+            return true
+        }
+
+        /// Many statements in a row are one reason to look.
+        private func durableAdvanced() {
+            guard !waiters.isEmpty, !isCheckDue else { return }
+            isCheckDue = true
+            _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
+                guard let self else { return }
+                isCheckDue = false
+                waiters.check(holders())
+            }
         }
 
         // MARK: Leaving

@@ -23,6 +23,8 @@ final class PeerLink {
     var onReport: ((PeerLink, IdentityReport) -> Void)?
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told when the peer is known to hold more.
+    var onDurable: (() -> Void)?
     let openedAt = now().monotonic
 
     init(
@@ -90,6 +92,7 @@ final class PeerLink {
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
         if session.pongs != pongsSeen {
@@ -101,6 +104,7 @@ final class PeerLink {
             tell(self, hello)
         }
         arm()
+        if session.durableRevision != before { onDurable?() }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -160,6 +164,7 @@ final class PeerLink {
         answerPings(false)
         let tell = onEnd
         onEnd = nil
+        onDurable = nil
         tell?(self, end)
     }
 }

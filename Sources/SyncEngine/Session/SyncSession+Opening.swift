@@ -63,6 +63,7 @@ extension SyncSession {
         openingDeadline = now.monotonic + timing.opening
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
         let vector = memory.vector
+        durableRevision += 1
         state = .open(
             hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
         let frames = early

@@ -31,6 +31,7 @@ extension SyncSession {
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
         guard let changed = takeIn(statement, now: now, &effects) else { return }
         examine(changed, isOpening: false, now: now, &effects)
+        durableRevision += 1
         updateOpen { _, outgoing, _ in
             for entry in changed {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)

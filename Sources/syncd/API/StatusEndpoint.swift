@@ -7,6 +7,8 @@ extension Service {
     func status(_ exchange: HTTPExchange) {
         let identity = store.identity
         let status = node.status()
+        let lags: [NodeID: PeerLag]
+        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         let problems = obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
@@ -25,7 +27,7 @@ extension Service {
         line.add("problems", problems)
         line.add("port", status.listeningPort)
         line.addArray("peers") { array in
-            for peer in status.peers { array.addObject { Self.describe(peer, &$0) } }
+            for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
         }
         line.addArray("notices") { array in
             for notice in status.notices { array.addObject { notice.write(to: &$0) } }
@@ -35,10 +37,14 @@ extension Service {
     }
 
     func listPeers(_ exchange: HTTPExchange) {
+        let lags: [NodeID: PeerLag]
+        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         let status = node.status()
         var line = JSONLine(type: "peers")
         line.addArray("peers") { array in
-            for peer in status.peers { array.addObject { Self.describe(peer, &$0) } }
+            for peer in status.peers {
+                array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) }
+            }
         }
         line.addArray("pending") { Self.describe(status.pending, &$0) }
         line.add("invitations", invitations.current(now: WallClock.now / 1_000).count)
@@ -83,6 +89,11 @@ extension Service {
             }
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
         }
+    }
+
+    private func measuredLags() throws(StoreError) -> [NodeID: PeerLag] {
+        let (mine, peers) = node.standings()
+        return try lag.lags(mine, peers)
     }
 
     func addPeer(_ exchange: HTTPExchange) {
@@ -132,7 +143,26 @@ extension Service {
         exchange.send(line)
     }
 
-    private static func describe(_ status: PeerStatus, _ line: inout JSONLine) {
+    /// What the peer lacks, as far as it has acknowledged it.
+    private static func describe(_ lag: PeerLag, _ line: inout JSONLine) {
+        let now = WallClock.now
+        line.add("lacks", lag.events)
+        line.add("lacks_bytes", lag.bytes)
+        if let oldest = lag.oldest { line.add("lacks_oldest_ms", max(0, now - oldest)) }
+        line.add("lacks_origins", lag.origins.count)
+        line.addArray("lag") { array in
+            for origin in lag.origins.prefix(listedOrigins) {
+                array.addObject { line in
+                    line.add("origin", origin.origin.description)
+                    line.add("events", origin.events)
+                    line.add("bytes", origin.bytes)
+                    line.add("oldest_ms", max(0, now - origin.oldest))
+                }
+            }
+        }
+    }
+
+    private static func describe(_ status: PeerStatus, _ lag: PeerLag?, _ line: inout JSONLine) {
         line.add("name", status.peer.name)
         line.add("node", status.peer.node.description)
         line.add("address", status.peer.address)
@@ -144,7 +174,7 @@ extension Service {
             line.add("state", "disconnected")
             if let retryIn { line.add("retry_in_ms", retryIn) }
         }
-        line.add("lacks", status.lacks)
+        if let lag { describe(lag, &line) } else { line.add("lacks", status.lacks) }
         line.add("owes", status.owes)
         if let roundTrip = status.roundTrip { line.add("rtt_ms", roundTrip) }
         if let offset = status.clockOffset { line.add("clock_offset_ms", offset) }

@@ -23,7 +23,8 @@ struct SchemaTests {
         arguments: zip(
             MessageType.allCases,
             [
-                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Fork", "Join",
+                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Fork",
+                "Join",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))
