@@ -2,10 +2,9 @@ internal import EventStore
 
 /// The last fifty events of a user, with their payloads, from a store whose views are fresh.
 enum HistoryBenchmark {
-    private static let queries = 2_000
     private static let page = 50
 
-    static func run(_ folder: String) throws {
+    static func run(_ folder: String, queries: Int) throws {
         let reader = try ViewReader(StoreFiles(folder))
         guard try reader.progress() == reader.log.top() else { throw BenchmarkError("the views are not fresh") }
         var query = TimelineQuery()
@@ -14,6 +13,7 @@ enum HistoryBenchmark {
         var latencies: [UInt64] = []
         var rows = 0
         var bytes = 0
+        let stretch = Stretch()
         for _ in 0..<queries {
             let user = Records.userName(random.below(Records.activeUsers))
             latencies.append(
@@ -25,8 +25,31 @@ enum HistoryBenchmark {
                     }
                 })
         }
+        try stretch.end(events: queries)
         guard bytes > 0 else { throw BenchmarkError("the histories are empty") }
-        report("5. last \(page) events of a user", latencies: latencies)
-        report("5. rows of each answer (mean)", Double(rows) / Double(queries))
+        report("rows", Double(rows) / Double(queries))
+        report(latencies: latencies)
+    }
+}
+
+/// Every event of a log in order, decoded into Swift values.
+enum ReplayBenchmark {
+    private static let page = 10_000
+
+    static func run(_ folder: String) throws {
+        let reader = try LogReader(StoreFiles(folder))
+        let top = try reader.top()
+        var position: UInt64 = 0
+        var bytes = 0
+        let stretch = Stretch()
+        while position < top {
+            position = try reader.scan(after: position, limit: page) { stored in
+                bytes += stored.event.payload?.count ?? 0
+                return true
+            }
+        }
+        try stretch.end(events: Int(top))
+        guard bytes > 0 else { throw BenchmarkError("the log is empty") }
+        report("rows", Double(top))
     }
 }
