@@ -10,5 +10,7 @@ CREATE TABLE conversation(
   conversation integer PRIMARY KEY, events bigint NOT NULL, messages bigint NOT NULL,
   first_time bigint NOT NULL, last_time bigint NOT NULL);
 CREATE INDEX conversation_recent ON conversation(last_time, conversation);
+CREATE TABLE participant(
+  conversation integer, "user" integer, messages bigint NOT NULL, PRIMARY KEY(conversation, "user"));
 CREATE TABLE message(
   message uuid PRIMARY KEY, edits bigint NOT NULL, edit_position bigint, text text, retracted bigint);
