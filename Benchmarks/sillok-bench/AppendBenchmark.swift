@@ -56,6 +56,7 @@ enum AppendBenchmark {
             }
         }
         try stretch.end(events: each * clients)
+        try store.waitForViews()
         report(latencies: latencies)
     }
 

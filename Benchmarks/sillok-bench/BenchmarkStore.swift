@@ -37,7 +37,7 @@ struct BenchmarkStore {
     /// Appends in one commit, and fails if one event is not stored. The events of a daemon's clients wait when the views
     /// are far behind (`Service.maximumLag`); so do these.
     func append(_ drafts: [EventDraft]) throws {
-        try check(try store.appendBlocking(drafts))
+        try check(try store.appendBlocking(drafts, atomicity: .each))
     }
 
     func append(_ draft: EventDraft) async throws {

@@ -4,14 +4,18 @@ final class LogAppender {
     let connection: Connection
     let sha = SHA256()
     private(set) var state: LogState
+    private let insertion: Statement
     private var names = NameWriter()
     private var reader = NameReader()
     private var ids = EventIDGenerator()
     /// Origins that advanced in the open transaction.
-    private(set) var advanced: Set<Int> = []
+    private var advanced: Set<Int> = []
+    /// The bytes of the header at hand; one block of memory for all.
+    private var encoding = ProtobufWriter()
 
     init(connection: Connection) throws(SQLiteError) {
         self.connection = connection
+        insertion = try connection.statement(EventRow.insert)
         state = try LogState.load(from: connection, using: sha)
     }
 
@@ -85,20 +89,21 @@ final class LogAppender {
         let wall = WallClock.now
         var clock = state.clock
         let hlc = clock.tick(wall: wall)
-        let dependencies = state.dirty.map { (state.origins[$0], $0) }.sorted { $0.0.id < $1.0.id }
+        let dependencies = state.dirty.isEmpty ? [] : dots(of: state.dirty)
         let header = EventHeader(
             dot: Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc: hlc, time: draft.time,
             id: draft.id ?? ids.next(milliseconds: wall), type: draft.type, conversation: draft.conversation,
-            user: draft.user, author: draft.author, cause: draft.cause,
-            dependencies: dependencies.map { Dot(origin: $0.0.id, seq: $0.0.size) }, version: draft.version)
-        let bytes = header.canonicalBytes
-        guard bytes.count <= Limits.header else {
-            return .rejected(.invalid(.headerTooLarge(bytes: bytes.count)))
+            user: draft.user, author: draft.author, cause: draft.cause, dependencies: dependencies,
+            version: draft.version)
+        encoding.bytes.removeAll(keepingCapacity: true)
+        header.writeCanonical(to: &encoding)
+        guard encoding.bytes.count <= Limits.header else {
+            return .rejected(.invalid(.headerTooLarge(bytes: encoding.bytes.count)))
         }
-        let event = Event(header: header, body: .present(salt: prepared.salt, payload: draft.payload))
-        let leaf = sha.leaf(header: bytes, payloadDigest: prepared.payloadDigest)
+        let leaf = sha.leaf(header: encoding.bytes, payloadDigest: prepared.payloadDigest)
         do {
-            try insert(event, origin: own, leaf: leaf, twin: nil)
+            try insert(
+                header, .present(salt: prepared.salt, payload: draft.payload), origin: own, leaf: leaf, twin: nil)
         } catch  where error.isConstraint {
             // The normal path asks nothing first: the unique index on the id finds a repeated append.
             guard let stored = try stored(header.id) else { throw error }
@@ -106,9 +111,13 @@ final class LogAppender {
             return .already(receipt(stored))
         }
         state.clock = clock
-        state.dirty.removeAll(keepingCapacity: true)
+        if !state.dirty.isEmpty { state.dirty.removeAll(keepingCapacity: true) }
         return .appended(
             AppendReceipt(position: state.position, dot: header.dot, id: header.id, hlc: header.hlc))
+    }
+
+    private func dots(of indexes: Set<Int>) -> [Dot] {
+        indexes.map { Dot(origin: state.origins[$0].id, seq: state.origins[$0].size) }.sorted()
     }
 
     private func receipt(_ stored: StoredEvent) -> AppendReceipt {
@@ -148,10 +157,12 @@ final class LogAppender {
             }
             _ = state.clock.observe(header.hlc, wall: wall)
             do {
-                try insert(verified.event, origin: index, leaf: verified.leaf, twin: nil)
+                try insert(verified.event.header, verified.event.body, origin: index, leaf: verified.leaf, twin: nil)
             } catch  where error.isConstraint {
                 guard let first = try stored(header.id) else { throw error }
-                try insert(verified.event, origin: index, leaf: verified.leaf, twin: first.position)
+                try insert(
+                    verified.event.header, verified.event.body, origin: index, leaf: verified.leaf,
+                    twin: first.position)
             }
             if index != state.own { state.dirty.insert(index) }
         }
@@ -185,32 +196,33 @@ final class LogAppender {
 
     // MARK: Both
 
-    private func insert(_ event: Event, origin index: Int, leaf: Digest, twin: UInt64?) throws(SQLiteError) {
-        let header = event.header
-        let refs = EventRow.Refs(
-            user: try names.ref(header.user, on: connection),
-            conversation: try header.conversation.map { text throws(SQLiteError) in
-                try names.ref(text, on: connection)
-            },
-            type: try names.ref(header.type, on: connection),
-            author: header.author.hasSameBytes(as: header.user) ? nil : try names.ref(header.author, on: connection),
-            origin: state.origins[index].ref)
-        let pairs = header.dependencies.compactMap { dot in
-            state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
+    private func insert(
+        _ header: EventHeader, _ body: EventBody, origin index: Int, leaf: Digest, twin: UInt64?
+    ) throws(SQLiteError) {
+        let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
+        var dependencies: [UInt8] = []
+        if !header.dependencies.isEmpty {
+            dependencies = EventRow.dependencyBytes(
+                header.dependencies.compactMap { dot in
+                    state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
+                })
         }
-        let statement = try connection.statement(EventRow.insert)
-        try EventRow.bind(
-            event, position: state.position + 1, refs: refs, dependencies: EventRow.dependencyBytes(pairs),
-            twin: twin,
-            leaf: leaf, to: statement)
-        try statement.run()
+        try EventRow.store(
+            header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,
+            leaf: leaf,
+            with: insertion)
         state.position += 1
+        advanced.insert(index)
+        try grow(index, leaf, header.hlc)
+    }
+
+    /// Puts a leaf into an origin's tree, and the roots of subtrees that it completes into the log where they are kept.
+    private func grow(_ index: Int, _ leaf: Digest, _ hlc: HybridTime) throws(SQLiteError) {
         var finished: [(level: Int, index: UInt64, hash: Digest)] = []
         state.origins[index].range.append(leaf, using: sha) { level, number, hash in
             if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
         }
-        state.origins[index].hlc = header.hlc
-        advanced.insert(index)
+        state.origins[index].hlc = hlc
         for node in finished {
             try merkle.insertNode(
                 origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)

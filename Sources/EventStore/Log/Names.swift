@@ -1,24 +1,22 @@
 /// Interned strings on the writing side: text → small integer. Bounded memory: the cache is emptied when it is full, the
 /// table is the truth.
 struct NameWriter {
-    private static let capacity = 200_000
-    private var refs: [ByteText: Int64] = [:]
+    private var cache = NameTable()
 
     mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
-        let key = ByteText(text)
-        if let known = refs[key] { return known }
-        if refs.count >= Self.capacity { refs.removeAll(keepingCapacity: true) }
-        if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) {
-            refs[key] = stored
-            return stored
-        }
+        if let known = cache[text] { return known }
+        let ref = try stored(text, on: connection)
+        cache.insert(text, ref)
+        return ref
+    }
+
+    private func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
+        if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) { return stored }
         let insert = try connection.statement("INSERT INTO name(text) VALUES(?) RETURNING ref")
         try insert.bind(1, text: Array(text.utf8))
         guard try insert.step() else { throw SQLiteError(extendedCode: 1, message: "no ref", context: "name") }
-        let made = insert.int64(0)
-        insert.reset()
-        refs[key] = made
-        return made
+        defer { insert.reset() }
+        return insert.int64(0)
     }
 }
 

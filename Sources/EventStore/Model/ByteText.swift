@@ -19,7 +19,16 @@ struct ByteText: Hashable, Comparable, Sendable {
 
 extension String {
     /// Whether both are the same bytes, not only canonically equivalent.
-    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return withUTF8Bytes { mine in other.withUTF8Bytes { hasEqualBytes(mine, $0) } }
+    }
+
+    /// Calls `body` with the bytes, in place where they lie in one piece.
+    func withUTF8Bytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let result = utf8.withContiguousStorageIfAvailable({ body(UnsafeRawBufferPointer($0)) }) { return result }
+        return Array(utf8).withUnsafeBytes(body)
+    }
 }
 
 extension Optional<String> {

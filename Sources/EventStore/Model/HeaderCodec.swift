@@ -20,8 +20,16 @@ extension EventHeader {
 
     /// The bytes that are hashed and sent.
     public var canonicalBytes: [UInt8] {
+        // What cannot be read is kept, hashed and relayed as it came.
+        if isOpaque { return unknownFields }
         var writer = ProtobufWriter()
         writer.bytes.reserveCapacity(128 + user.utf8.count + dependencies.count * 24)
+        writeCanonical(to: &writer)
+        return writer.bytes
+    }
+
+    /// Adds the bytes that are hashed and sent.
+    func writeCanonical(to writer: inout ProtobufWriter) {
         writer.uuid(Field.origin, dot.origin.bits)
         writer.uint(Field.seq, dot.seq)
         writer.fixed64(Field.hlc, hlc.rawValue)
@@ -40,7 +48,6 @@ extension EventHeader {
         }
         if version != 1 { writer.uint(Field.version, UInt64(version)) }
         writer.bytes.append(contentsOf: unknownFields)
-        return writer.bytes
     }
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
@@ -80,7 +87,7 @@ extension EventHeader {
             case Field.user: user = try reader.text(value, field)
             case Field.author: author = try reader.text(value, field)
             case Field.cause: cause = try reader.uuid(value, field)
-            case Field.dependencies: dependencies.append(try readDot(try reader.message(value, field)))
+            case Field.dependencies: dependencies.append(try dependency(try reader.message(value, field)))
             case Field.version: version = try value.uint(field)
             default: unknownStart = unknownStart ?? start
             }
@@ -104,7 +111,7 @@ extension EventHeader {
             unknownFields: unknownStart.map { Array(bytes[$0...]) } ?? [])
     }
 
-    private static func readDot(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
+    static func dependency(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
         var reader = message
         var origin: UUIDBits?
         var seq = UInt64(0)
@@ -129,4 +136,15 @@ public enum InvalidHeader: Error, Hashable, Sendable {
     case notCanonical
     /// A field breaks a limit.
     case limits(InvalidEvent)
+}
+
+extension InvalidHeader: CustomStringConvertible {
+    /// A few words for people.
+    public var description: String {
+        switch self {
+        case .encoding(let reason): "it is not the message it should be (\(reason))"
+        case .notCanonical: "it does not have the canonical form"
+        case .limits(let reason): "\(reason)"
+        }
+    }
 }

@@ -124,10 +124,10 @@ final class Connection {
     func transaction<Result>(
         _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
-        try execute(kind)
+        try statement(kind).run()
         do {
             let result = try body()
-            try execute("COMMIT")
+            try statement("COMMIT").run()
             return result
         } catch {
             rollback()
@@ -159,6 +159,9 @@ enum Binding {
 /// A prepared statement. Not Sendable; it belongs to its connection.
 final class Statement {
     private let handle: OpaquePointer
+    private let parameters: Int
+    /// Where the UUIDs stand that are bound, 16 bytes for each parameter: SQLite reads them there.
+    private let uuids: UnsafeMutablePointer<(UInt64, UInt64)>
     private unowned let connection: Connection
     private let sql: String
 
@@ -169,9 +172,14 @@ final class Statement {
         self.handle = handle
         self.connection = connection
         self.sql = sql
+        parameters = Int(sqlite3_bind_parameter_count(handle))
+        uuids = .allocate(capacity: parameters + 1)
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit {
+        sqlite3_finalize(handle)
+        uuids.deallocate()
+    }
 
     /// Makes the statement ready to run again; bindings stay.
     func reset() { sqlite3_reset(handle) }
@@ -232,17 +240,31 @@ final class Statement {
     }
 
     func bind(_ index: Int, _ bits: UUIDBits) throws(SQLiteError) {
-        let big = (bits.high.bigEndian, bits.low.bigEndian)
-        let code = withUnsafeBytes(of: big) {
-            sqlite3_bind_blob(handle, Int32(index), $0.baseAddress, 16, sillok_sqlite_transient())
+        guard index <= parameters else { throw connection.error(sql) }
+        (uuids + index).initialize(to: (bits.high.bigEndian, bits.low.bigEndian))
+        try check(sqlite3_bind_blob(handle, Int32(index), uuids + index, 16, nil))
+    }
+
+    /// Runs a statement that gives no rows with `text`, which is not empty, as parameter `index`, and resets it. Nothing is
+    /// copied: payloads go from the caller's array into SQLite's page.
+    func run(binding index: Int, text: [UInt8]) throws(SQLiteError) {
+        let code = text.withUnsafeBytes { raw in
+            let start = raw.count == 0 ? nil : raw.bindMemory(to: CChar.self).baseAddress
+            let bound = sqlite3_bind_text(handle, Int32(index), start, Int32(raw.count), nil)
+            return bound == SQLITE_OK ? sqlite3_step(handle) : bound
         }
-        try check(code)
+        let failure = code == SQLITE_DONE ? nil : connection.error(sql)
+        reset()
+        // The pointer is good for this call only.
+        sqlite3_bind_null(handle, Int32(index))
+        if let failure { throw failure }
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {
         if code != SQLITE_OK { throw connection.error(sql) }
     }
 
+    func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }

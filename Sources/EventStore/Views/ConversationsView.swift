@@ -113,7 +113,8 @@ final class ConversationsView: View {
         (row.first, row.last) = Self.never
         let sql =
             "SELECT time, hlc FROM timeline WHERE conversation = ? AND NOT EXISTS"
-            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position AND view = '\(Self.name)')"
+            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position"
+            + " AND view IN ('\(Self.name)', '\(QuarantinedEvent.everyView)'))"
             + " ORDER BY time %, hlc % LIMIT 1"
         for order in ["ASC", "DESC"] {
             let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)

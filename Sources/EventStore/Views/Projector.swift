@@ -6,7 +6,7 @@ package final class Projector {
     private let source: ProjectionSource
     private let incarnation: String
     private var target: Target
-    /// The last position applied.
+    /// The last position applied; of new views, while those are being built.
     package private(set) var position: UInt64
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
     /// log has gone on since.
@@ -17,6 +17,8 @@ package final class Projector {
         let path: String
         let store: ViewStore
         var views = ViewDatabase.makeViews()
+        /// How many events are quarantined here.
+        var quarantined: UInt64
 
         init(path: String, source: ProjectionSource) throws(SQLiteError) {
             self.path = path
@@ -28,6 +30,7 @@ package final class Projector {
                 """)
             connection.countWALPages()
             store = try ViewStore(connection: connection, source: source)
+            quarantined = try ViewDatabase.quarantined(connection)
         }
     }
 
@@ -42,7 +45,7 @@ package final class Projector {
         self.files = files
         let source = try ProjectionSource(files)
         self.source = source
-        let incarnation = try source.log.meta("incarnation") ?? ""
+        let incarnation = try source.log.viewMark()
         self.incarnation = incarnation
         let top = try source.log.top()
         goal = top
@@ -124,15 +127,17 @@ package final class Projector {
 
     private func apply(_ events: [ProjectedEvent], _ last: UInt64) throws(SQLiteError) {
         let store = target.store
-        try store.connection.transaction { () throws(SQLiteError) in
+        target.quarantined += try store.connection.transaction { () throws(SQLiteError) in
+            var refused = UInt64(0)
             for event in events {
                 try store.clocks.apply(event, store)
                 let (change, replaced) = try change(for: event)
-                if let replaced { try apply(replaced, .remove) }
-                try apply(event, change)
+                if let replaced { _ = try apply(replaced, .remove) }
+                if try apply(event, change) { refused += 1 }
             }
             for view in target.views { try view.flush(store) }
             try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
+            return refused
         }
     }
 
@@ -147,22 +152,18 @@ package final class Projector {
         return event.precedes(counting) ? (.insert, counting) : (.shadow, nil)
     }
 
-    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) {
-        for view in target.views {
-            let kind = type(of: view)
-            // Hidden from a view means hidden in both directions: what never went in is not taken out.
-            let isHidden = event.isFromTheFuture && !kind.takesLaterFormats
-            let reason =
-                isHidden
-                ? "its header is of a later format" : try view.apply(event, change, target.store)
-            if let reason, change != .remove { try quarantine(event, kind.name, reason) }
+    /// Returns whether the event was quarantined.
+    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) -> Bool {
+        var reasons: [(view: String, reason: String)] = []
+        for view in target.views where event.isShown(to: view) {
+            let reason = try view.apply(event, change, target.store)
+            if let reason { reasons.append((type(of: view).name, reason)) }
         }
-    }
-
-    /// An event whose header has unknown fields is listed, and not interpreted.
-    private static func reads(_ view: any View, _ event: ProjectedEvent) -> Bool {
-        let name = type(of: view).name
-        return !event.isFromTheFuture || name == TimelineView.name || name == HistoryView.name
+        // Hidden means hidden in both directions: what never went in is not taken out.
+        guard change != .remove else { return false }
+        if let obstacle = event.obstacle { reasons.append((QuarantinedEvent.everyView, obstacle.reason)) }
+        for (view, reason) in reasons { try quarantine(event, view, reason) }
+        return !reasons.isEmpty
     }
 
     private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(SQLiteError) {
@@ -171,8 +172,9 @@ package final class Projector {
             .text(view), .text(reason))
     }
 
-    /// Leaves the damaged views where they are, for readers, and begins new ones beside them.
-    private func beginRebuild() throws(StoreError) {
+    /// Leaves the views where they are, for readers, and begins new ones beside them: because the old ones are damaged,
+    /// or to try everything again that was refused.
+    package func beginRebuild() throws(StoreError) {
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
             return try Target(path: files.newViews, source: source)
@@ -196,6 +198,9 @@ package final class Projector {
         target = try mapped { () throws(SQLiteError) in try Target(path: files.views, source: source) }
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
+
+    /// How many events are quarantined.
+    package var quarantined: UInt64 { target.quarantined }
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
@@ -235,20 +240,14 @@ enum ViewDigests {
 }
 
 extension ProjectedEvent {
+    /// What this release cannot read is listed if it can be, and not interpreted.
+    fileprivate func isShown(to view: any View) -> Bool {
+        guard let obstacle else { return true }
+        return obstacle.isListed && Swift.type(of: view).takesLaterFormats
+    }
+
     /// Whether of two events with one id this is the one that counts.
     fileprivate func precedes(_ other: ProjectedEvent) -> Bool {
         key.hlc != other.key.hlc ? key.hlc < other.key.hlc : key.dot < other.key.dot
-    }
-}
-
-extension LogReader {
-    func dot(at position: UInt64) throws(SQLiteError) -> Dot {
-        let select = try connection.statement("SELECT origin, seq FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, position)
-        guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "no event at \(position)", context: "event")
-        }
-        return Dot(origin: try names.origin(select.int64(0), on: connection), seq: select.uint64(1))
     }
 }

@@ -9,6 +9,10 @@ package final class ProjectorThread: Sendable {
         var applied: UInt64 = 0
         var lastError: StoreError?
         var isRebuilding = false
+        /// Somebody wants everything applied anew.
+        var mustRebuild = false
+        /// How many events are quarantined in the views that readers see.
+        var quarantined: UInt64 = 0
         var isStopping = false
     }
 
@@ -41,6 +45,19 @@ package final class ProjectorThread: Sendable {
     package var lastError: StoreError? { state.withLock { $0.lastError } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
+
+    /// How many events are quarantined (D13).
+    package var quarantined: UInt64 { state.withLock { $0.quarantined } }
+
+    /// Applies the whole log anew beside the present views, which stay until that is done: to try again what was refused.
+    /// Any thread; does not wait.
+    package func rebuild() {
+        state.update { state in
+            state.mustRebuild = true
+            state.isRebuilding = true
+            return true
+        }
+    }
 
     /// Waits until readers see everything up to `position`. Returns false when that takes longer, or when the thread is
     /// told to stop.
@@ -90,25 +107,42 @@ package final class ProjectorThread: Sendable {
     /// and an idle thread spun.
     private enum Next {
         case apply(UInt64)
+        case rebuild
         case stop
     }
 
     /// Applies small batches when the views are near the log's end, and large ones when they are behind.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
+        // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
+        state.update { state in
+            state.applied = projector.position
+            state.isRebuilding = projector.isRebuilding || state.mustRebuild
+            return true
+        }
         while true {
+            let quarantined = projector.isRebuilding ? nil : projector.quarantined
             let next: Next? = state.wait { state in
                 state.applied = projector.position
-                state.isRebuilding = projector.isRebuilding
+                state.isRebuilding = projector.isRebuilding || state.mustRebuild
+                if let quarantined { state.quarantined = quarantined }
                 if state.isStopping { return .stop }
+                if state.mustRebuild {
+                    state.mustRebuild = false
+                    return .rebuild
+                }
                 guard state.top > projector.position || projector.isRebuilding else { return nil }
                 return .apply(state.top)
+            }
+            if case .rebuild = next {
+                try projector.beginRebuild()
+                continue
             }
             guard case .apply(let wanted) = next else { return }
             let behind = wanted - min(wanted, projector.position)
             let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
             state.update { state in
                 state.applied = position
-                state.isRebuilding = projector.isRebuilding
+                state.isRebuilding = projector.isRebuilding || state.mustRebuild
                 state.lastError = nil
                 return true
             }

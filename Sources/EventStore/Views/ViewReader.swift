@@ -11,11 +11,13 @@ package final class ViewReader {
     private var connection: Connection
     private var inode: UInt64
     private let temporaryFolder: String?
+    /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
+    var tailCapacity = 10_000
 
     /// Reads the views of `files`.
     package init(_ files: StoreFiles) throws(StoreError) {
         log = try LogReader(files)
-        incarnation = try log.meta("incarnation") ?? ""
+        incarnation = try log.viewMark()
         path = files.views
         inode = Self.inode(path)
         connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
@@ -30,7 +32,7 @@ package final class ViewReader {
         temporaryFolder = folder
         path = folder + "/views.db"
         log = try LogReader(files)
-        incarnation = try log.meta("incarnation") ?? ""
+        incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path)
         inode = Self.inode(path)
@@ -264,13 +266,20 @@ package final class ViewReader {
         }
     }
 
-    /// Events that a view refused, by position.
-    package func quarantine(limit: Int = 1_000) throws(StoreError) -> [QuarantinedEvent] {
+    /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one.
+    package func quarantine(
+        after position: UInt64 = 0, limit: Int = 1_000
+    ) throws(StoreError) -> [QuarantinedEvent] {
         try reading { connection throws(SQLiteError) in
             let select = try connection.statement(
-                "SELECT position, view, reason FROM quarantine ORDER BY position, view LIMIT ?")
+                """
+                SELECT position, view, reason FROM quarantine
+                WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
+                ORDER BY position, view
+                """)
             defer { select.reset() }
-            try select.bind(1, Int64(limit))
+            try select.bind(1, position)
+            try select.bind(2, Int64(limit))
             var events: [QuarantinedEvent] = []
             while try select.step() {
                 events.append(
@@ -278,6 +287,11 @@ package final class ViewReader {
             }
             return events
         }
+    }
+
+    /// How many events are quarantined.
+    package func quarantined() throws(StoreError) -> UInt64 {
+        try reading { connection throws(SQLiteError) in try ViewDatabase.quarantined(connection) }
     }
 }
 

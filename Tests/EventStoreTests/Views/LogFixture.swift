@@ -40,23 +40,15 @@ final class LogFixture {
 
     private func insert(_ event: Event) throws(SQLiteError) {
         let header = event.header
-        let row = EventRow.Refs(
-            user: try names.ref(header.user, on: connection),
-            conversation: try header.conversation.map { text throws(SQLiteError) in
-                try names.ref(text, on: connection)
-            },
-            type: try names.ref(header.type, on: connection),
-            author: header.author == header.user ? nil : try names.ref(header.author, on: connection),
-            origin: try ref(header.dot.origin))
+        let row = try EventRow.Refs(header, origin: try ref(header.dot.origin), names: &names, on: connection)
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for dot in header.dependencies { pairs.append((try ref(dot.origin), dot.seq)) }
         top += 1
         let insert = try connection.statement(EventRow.insert)
         let leaf = SHA256().digest([1])
-        try EventRow.bind(
-            event, position: top, refs: row, dependencies: EventRow.dependencyBytes(pairs), twin: firsts[header.id],
-            leaf: leaf, to: insert)
-        try insert.run()
+        try EventRow.store(
+            header, event.body, position: top, refs: row, dependencies: EventRow.dependencyBytes(pairs),
+            twin: firsts[header.id], leaf: leaf, with: insert)
         if firsts[header.id] == nil { firsts[header.id] = top }
     }
 

@@ -1,0 +1,90 @@
+/// Texts and their refs in two blocks of memory, found by open addressing. Every event asks for three or four of them: a
+/// `Dictionary` with `String` keys took a seventh of the writer's time.
+struct NameTable {
+    private struct Slot {
+        /// 0 where the slot is free.
+        var hash: UInt64 = 0
+        var offset: UInt32 = 0
+        var count: UInt32 = 0
+        var ref: Int64 = 0
+    }
+
+    private static let capacity = 200_000
+    private static let textCapacity = 16 << 20
+    private var slots = [Slot](repeating: Slot(), count: 1_024)
+    private var texts: [UInt8] = []
+    private var used = 0
+    /// Drawn for each table, so that nobody can choose ids that all land in one place.
+    private let seed = UInt64.random(in: .min ... .max)
+
+    /// The ref of `text`, if it is here.
+    subscript(text: String) -> Int64? {
+        text.withUTF8Bytes { bytes in
+            let slot = slots[place(of: bytes, hash(bytes))]
+            return slot.hash == 0 ? nil : slot.ref
+        }
+    }
+
+    /// Takes in a text that is not here. What was here is forgotten when that would be too much.
+    mutating func insert(_ text: String, _ ref: Int64) {
+        let count = text.utf8.count
+        if used >= Self.capacity || texts.count + count > Self.textCapacity { self = NameTable() }
+        if used * 2 >= slots.count { grow() }
+        text.withUTF8Bytes { bytes in
+            let hash = hash(bytes)
+            slots[place(of: bytes, hash)] = Slot(
+                hash: hash, offset: UInt32(texts.count), count: UInt32(count), ref: ref)
+            texts.append(contentsOf: bytes)
+        }
+        used += 1
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = [Slot](repeating: Slot(), count: old.count * 2)
+        for slot in old where slot.hash != 0 {
+            var index = Int(truncatingIfNeeded: slot.hash) & (slots.count - 1)
+            while slots[index].hash != 0 { index = (index + 1) & (slots.count - 1) }
+            slots[index] = slot
+        }
+    }
+
+    /// Where the text is, or the free slot where it would be.
+    private func place(of bytes: UnsafeRawBufferPointer, _ hash: UInt64) -> Int {
+        var index = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[index].hash != 0 {
+            if slots[index].hash == hash, isText(slots[index], bytes) { return index }
+            index = (index + 1) & (slots.count - 1)
+        }
+        return index
+    }
+
+    private func isText(_ slot: Slot, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        texts.withUnsafeBytes { texts in
+            let start = Int(slot.offset)
+            return hasEqualBytes(UnsafeRawBufferPointer(rebasing: texts[start..<start + Int(slot.count)]), bytes)
+        }
+    }
+
+    /// Eight bytes at a time, each folded in by a 64 × 64 → 128 bit product (the mixing step of wyhash, Wang Yi 2019),
+    /// never 0.
+    private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = seed ^ UInt64(bytes.count)
+        func fold(_ word: UInt64) {
+            let product = (hash ^ 0xa076_1d64_78bd_642f).multipliedFullWidth(by: word ^ 0xe703_7ed1_a0b4_28db)
+            hash = product.high ^ product.low ^ seed
+        }
+        var index = 0
+        while index + 8 <= bytes.count {
+            fold(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        var rest = UInt64(0)
+        while index < bytes.count {
+            rest = rest << 8 | UInt64(bytes[index])
+            index += 1
+        }
+        fold(rest)
+        return hash | 1 << 63
+    }
+}
