@@ -1,0 +1,2 @@
+def print_goals(results): pass
+def write(results, root): pass
