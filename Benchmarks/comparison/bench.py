@@ -125,7 +125,7 @@ class Growing:
     def __init__(self, path, maker, count, kind):
         self.folder, self.note = os.path.join(path, "store"), os.path.join(path, "count")
         have = self.read()
-        if have is None:
+        if have is None or have > 1.5 * count:
             shutil.rmtree(path, ignore_errors=True)
             os.makedirs(path)
             have = 0

@@ -16,7 +16,8 @@ def build(bench):
         run(os.environ.get("SWIFT", "swift"), "build", "-c", "release", "--product", product, cwd=ROOT)
     compile_c(bench, "floor", sorted(glob.glob(f"{HERE}/floors/*.c")), ["-lsqlite3"])
     compile_c(bench, "syncd", [f"{HERE}/peers/syncd/driver.c"], [])
-    for peer, libraries in (("postgres", ["-I/usr/include/postgresql", "-lpq"]), ("redis", ["-lhiredis"])):
+    for peer, libraries in (
+            ("postgres", ["-I/usr/include/postgresql", "-lpq"]), ("redis", ["-lhiredis"]), ("nats", ["-lnats"])):
         try:
             compile_c(bench, peer, [f"{HERE}/peers/{peer}/driver.c"], libraries)
         except Failed as error:

@@ -41,6 +41,28 @@ def measure(*words, **options):
     return read_metrics(run(*words, **options))
 
 
+def latencies(prefix, seconds):
+    """Median, 99th percentile and maximum as metrics in microseconds."""
+    ordered = sorted(seconds)
+    last = len(ordered) - 1
+    return {f"{prefix}p50_us": ordered[last // 2] * 1e6, f"{prefix}p99_us": ordered[last * 99 // 100] * 1e6,
+            f"{prefix}max_us": ordered[last] * 1e6}
+
+
+def seconds_of(*words, accepted=(0,)):
+    """How long a program takes from its start to its end; what it prints is dropped."""
+    words = [str(word) for word in words]
+    with open(os.devnull, "r+b") as nothing:
+        actions = [(os.POSIX_SPAWN_DUP2, nothing.fileno(), fd) for fd in (0, 1)]
+        start = time.perf_counter()
+        child = os.posix_spawnp(words[0], words, os.environ, file_actions=actions)
+        _, status = os.waitpid(child, 0)
+        elapsed = time.perf_counter() - start
+    if os.waitstatus_to_exitcode(status) not in accepted:
+        raise Failed(f"{' '.join(words[:4])} ended with {os.waitstatus_to_exitcode(status)}")
+    return elapsed
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -60,6 +82,8 @@ class Server:
     """A process of ours, with a folder for its sockets. Subclasses give `command()` and `is_ready()`."""
 
     patience = 120.0
+    pause = 0.005
+    stop_signal = signal.SIGTERM
 
     def __init__(self, folder):
         self.folder = os.path.abspath(folder)
@@ -88,7 +112,7 @@ class Server:
         with open(os.path.join(self.sockets, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment())
-        wait_until(self.check, f"{type(self).__name__} to be ready", self.patience, pause=0.005)
+        wait_until(self.check, f"{type(self).__name__} to be ready", self.patience, self.pause)
 
     def check(self):
         if self.process.poll() is not None:
@@ -110,8 +134,6 @@ class Server:
         self.stop(self.stop_signal)
         if self.sockets:
             shutil.rmtree(self.sockets, ignore_errors=True)
-
-    stop_signal = signal.SIGTERM
 
 
 def tree(root):
@@ -139,6 +161,16 @@ def memory(root):
             with open(f"/proc/{pid}/smaps_rollup") as file:
                 kilobytes += sum(int(line.split()[1]) for line in file if line.startswith("Pss:"))
     return kilobytes * 1024 / 1e6
+
+
+def cpu(root):
+    """Seconds of CPU of the process, its descendants, and those they have waited for."""
+    ticks = 0
+    for pid in tree(root):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{pid}/stat", errors="replace") as file:
+                ticks += sum(int(field) for field in file.read().rpartition(")")[2].split()[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class MemoryWatch:

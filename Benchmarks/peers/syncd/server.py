@@ -7,6 +7,8 @@ from comparison.processes import Server
 
 
 class Syncd(Server):
+    pause = 0  # is_ready waits by itself
+
     def __init__(self, folder, program):
         super().__init__(folder)
         self.program = program
