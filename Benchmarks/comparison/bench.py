@@ -1,6 +1,8 @@
 """What all sections share: programs, records, stores that are filled once and copied, and turns that alternate."""
 
 import contextlib
+import glob
+import hashlib
 import os
 import shutil
 import sys
@@ -16,12 +18,31 @@ def say(text):
     print(f"compare: {text}", file=sys.stderr, flush=True)
 
 
+def code(*patterns):
+    """A hash of what is in these files, so that nothing made by other code is taken for made by this."""
+    digest = hashlib.sha256()
+    for pattern in patterns:
+        for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True)):
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    digest.update(path[len(ROOT):].encode() + b"\0" + file.read())
+    return digest.hexdigest()[:12]
+
+
+GENERATOR = ("Benchmarks/sillok-bench/Records.swift", "Benchmarks/sillok-bench/Vocabulary.swift")
+MAKERS = {
+    "sillok": ("Sources/EventStore/**/*.swift",), "floor": ("Benchmarks/floors/*", "Benchmarks/common/*"),
+    "projected": ("Benchmarks/peers/postgres/*",),
+}
+
+
 class Bench:
     def __init__(self, work, size, results):
         self.work, self.size, self.results = os.path.abspath(work), size, results
         self.swift = os.path.join(ROOT, ".build", "release")
         self.native = os.path.join(self.work, "programs")
-        self.records = os.path.join(self.work, "records")
+        self.records = os.path.join(self.work, f"records-{code(*GENERATOR)}")
+        self.code = code("Sources/**/*", "Benchmarks/**/*.swift", "Benchmarks/**/*.c", "Benchmarks/**/*.h", "Benchmarks/peers/**/*")
         self.venv = os.path.join(ROOT, ".build", "peers", "venv")
         os.makedirs(self.native, exist_ok=True)
 
@@ -42,6 +63,8 @@ class Bench:
     def prepare(self):
         """Makes the records, if there are too few."""
         line = 352
+        for old in set(glob.glob(os.path.join(self.work, "records-*"))) - {self.records}:
+            os.unlink(old)
         wanted = self.size.records()
         have = os.path.getsize(self.records) // line if os.path.exists(self.records) else 0
         if have >= wanted:
@@ -55,10 +78,16 @@ class Bench:
 
     # ---- stores ----
 
+    def maker(self, kind):
+        """What the contents of a store of this kind depend on."""
+        return code(*GENERATOR, *MAKERS.get(kind, (f"Benchmarks/peers/{kind}/*",)))
+
     def template(self, kind, maker, count):
         """A store of this kind with `count` events, made once."""
-        folder = os.path.join(self.work, "templates", f"{kind}-{count}")
+        folder = os.path.join(self.work, "templates", f"{kind}-{count}-{self.maker(kind)}")
         if not os.path.exists(folder):
+            for old in glob.glob(os.path.join(self.work, "templates", f"{kind}-*")):
+                shutil.rmtree(old)
             say(f"filling {kind} with {count:,} events")
             new = folder + ".new"
             shutil.rmtree(new, ignore_errors=True)
@@ -88,11 +117,11 @@ class Bench:
 
     def growing(self, kind, maker, count):
         """A large store that is not copied: each turn makes it larger."""
-        return Growing(os.path.join(self.work, "large", kind), maker, count, kind)
+        return Growing(os.path.join(self.work, "large", f"{kind}-{self.maker(kind)}"), maker, count, kind)
 
     # ---- turns ----
 
-    def take_turns(self, section, contestants, *, rounds=None):
+    def take_turns(self, section, contestants, *, rounds=None, preload=None):
         """Runs all contestants once, then all again: what changes on the machine meanwhile changes for all. Each value is a
         function that returns metrics; one that fails is left out from then on, and the results say why."""
         results = {name: {} for name in contestants}
@@ -113,7 +142,8 @@ class Bench:
                     results[name].setdefault(metric, []).append(value)
                 say(f"{section} {turn + 1}: {name}: " + ", ".join(f"{m} {v:,.4g}" for m, v in metrics.items()))
         self.results.sections[section] = {
-            "size": self.size.name, "preload": self.size.preload, "rounds": rounds or self.size.rounds,
+            "size": self.size.name, "preload": preload or self.size.preload, "rounds": rounds or self.size.rounds,
+            "code": self.code,
             "load": [before, machine.load()], "seconds": round(time.time() - started), "machine": machine.describe(self.work),
             "results": {name: metrics for name, metrics in results.items() if metrics}, "failures": failures}
         self.results.save()
@@ -126,7 +156,8 @@ class Growing:
         self.folder, self.note = os.path.join(path, "store"), os.path.join(path, "count")
         have = self.read()
         if have is None or have > 1.5 * count:
-            shutil.rmtree(path, ignore_errors=True)
+            for old in glob.glob(os.path.join(os.path.dirname(path), f"{kind}-*")):
+                shutil.rmtree(old)
             os.makedirs(path)
             have = 0
         if have < count:

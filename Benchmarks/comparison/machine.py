@@ -28,10 +28,10 @@ def describe(work):
     guest = re.search(r"Hypervisor vendor:\s*(.*)", text_of("lscpu"))
     sqlite = re.search(r'SQLITE_VERSION\s+"(.*)"', text_of("grep", "-h", "define SQLITE_VERSION ", "/usr/include/sqlite3.h"))
     versions = {
-        "Sillok": text_of("git", "describe", "--always", "--dirty"), "Swift": first_line("swift", "--version"),
+        "Sillok": text_of("git", "describe", "--always", "--dirty"), "Swift": re.sub(r"^Swift version | \(.*", "", first_line("swift", "--version")),
         "gcc": first_line("gcc", "-dumpfullversion"), "SQLite": sqlite.group(1) if sqlite else "",
-        "PostgreSQL": first_line("psql", "--version"), "Redis": first_line("redis-server", "--version"),
-        "NATS": first_line("nats-server", "--version"), "Prosody": package_version("prosody"),
+        "PostgreSQL": re.sub(r".*\) ([0-9.]+).*", r"\1", first_line("psql", "--version")), "Redis": re.sub(r".*v=([0-9.]+).*", r"\1", first_line("redis-server", "--version")),
+        "NATS": first_line("nats-server", "--version").rpartition(" ")[2], "Prosody": package_version("prosody"),
     }
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),

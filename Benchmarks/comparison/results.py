@@ -18,8 +18,10 @@ class Results:
             json.dump({"sections": self.sections}, file, indent=1, ensure_ascii=False)
         os.replace(self.path + ".new", self.path)
 
-    def is_done(self, section, size):
-        return self.sections.get(section, {}).get("size") == size
+    def is_done(self, section, size, code):
+        """Whether the section was measured with this very code at this size."""
+        measured = self.sections.get(section, {})
+        return measured.get("size") == size and measured.get("code") == code
 
     def values(self, section, contestant, metric):
         return self.sections.get(section, {}).get("results", {}).get(contestant, {}).get(metric, [])

@@ -234,12 +234,12 @@ def large(bench, index):
 
     bench.take_turns(f"append-{label}", to.among(
         sillok=lambda: batches(sillok, partial(bench.sillok, "batches")),
-        floor=lambda: batches(floor, partial(bench.floor, "views")), postgres_copy=copy))
+        floor=lambda: batches(floor, partial(bench.floor, "views")), postgres_copy=copy), preload=preload)
     bench.take_turns(f"history-{label}", to.among(
         sillok=lambda: bench.sillok("history", sillok.folder, size.queries),
         syncctl=lambda: programs.history(bench, sillok.folder),
-        floor=lambda: bench.floor("history", floor.folder, size.queries), postgres=postgres_history))
-    bench.take_turns(f"start-{label}", {"syncd": restart})
+        floor=lambda: bench.floor("history", floor.folder, size.queries), postgres=postgres_history), preload=preload)
+    bench.take_turns(f"start-{label}", {"syncd": restart}, preload=preload)
 
 
 @section("append-5m", "history-5m", "start-5m")
