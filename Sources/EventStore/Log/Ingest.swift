@@ -52,6 +52,8 @@ package struct VerifiedBatch: Sendable {
     var heads: [SignedHead] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
+    /// The last dot of each origin in what was received, ascending: so much the sender has.
+    package var carried: [Dot] = []
 
     package var count: Int { events.count }
 }
@@ -73,6 +75,8 @@ package final class IngestVerifier {
     private let ownSize: () -> UInt64
     /// Of the other origins.
     private var trees: [OriginID: Tree] = [:]
+    /// The last seq of each origin in the batch at hand.
+    private var carried: [OriginID: UInt64] = [:]
 
     init(state: LogState, own: OriginID, ownSize: @escaping () -> UInt64) {
         self.own = own
@@ -91,6 +95,7 @@ package final class IngestVerifier {
     package func verify(_ received: [EncodedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
         var working: [OriginID: Tree] = [:]
         var batch = VerifiedBatch()
+        carried.removeAll(keepingCapacity: true)
         for item in received {
             if let verified = try verify(item, &working, &batch.heads) { batch.events.append(verified) }
         }
@@ -110,6 +115,7 @@ package final class IngestVerifier {
                     origin: origin, seq: tree.range.size, rootPrefix: tree.range.root(using: sha).prefix64)
             }
         }.sorted { $0.origin < $1.origin }
+        batch.carried = carried.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
         return batch
     }
 
@@ -119,6 +125,7 @@ package final class IngestVerifier {
         let header: EventHeader
         do { header = try EventHeader(received: item.header) } catch { throw .header(error) }
         let dot = header.dot
+        carried[dot.origin] = max(carried[dot.origin] ?? 0, dot.seq)
         if dot.origin == own {
             guard dot.seq <= ownSize() else { throw .amnesia(dot) }
             return nil

@@ -32,9 +32,30 @@ package struct OutgoingLimits: Sendable {
     }
 }
 
+/// What ``OutgoingReader`` asks of a log: the file's reader answers it, and so does the log of a simulated node.
+package protocol OutgoingLog {
+    /// The last position; 0 for an empty log.
+    func top() throws(StoreError) -> UInt64
+    /// What the log has of each origin.
+    func vector() throws(StoreError) -> VersionVector
+    /// The event with this dot.
+    func event(_ dot: Dot) throws(StoreError) -> StoredEvent?
+    /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
+    /// the last position seen.
+    func scan(after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool) throws(StoreError) -> UInt64
+    /// The smallest stored head of at least `size` events, or the largest of those.
+    func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead?
+    /// The proof that an origin's first `old` events are a prefix of its first `new`.
+    func consistency(
+        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+    ) throws(StoreError) -> [Digest]
+}
+
+extension LogReader: OutgoingLog {}
+
 /// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
 package final class OutgoingReader {
-    private let log: LogReader
+    private let log: any OutgoingLog
     private let own: OriginID
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
@@ -42,17 +63,22 @@ package final class OutgoingReader {
     /// Bytes around an event in a message, at most.
     private static let framing = 48
 
-    package init(_ store: EventStore) throws(StoreError) {
-        log = try LogReader(store.files)
-        own = store.identity.origin
-        ownHead = { store.head() }
+    package convenience init(_ store: EventStore) throws(StoreError) {
+        self.init(try LogReader(store.files), own: store.identity.origin) { store.head() }
+    }
+
+    /// Reads from `log`, whose node writes to `own` and signs what it appended in `ownHead`.
+    package init(_ log: any OutgoingLog, own: OriginID, ownHead: @escaping () -> SignedHead?) {
+        self.log = log
+        self.own = own
+        self.ownHead = ownHead
     }
 
     /// The position after which everything that `known` lacks stands.
     package func start(for known: VersionVector) throws(StoreError) -> UInt64 {
         var first: UInt64?
-        for origin in try log.origins() where origin.size > known[origin.id] {
-            let position = try log.event(Dot(origin: origin.id, seq: known[origin.id] + 1))?.position
+        for last in try log.vector().entries where last.seq > known[last.origin] {
+            let position = try log.event(Dot(origin: last.origin, seq: known[last.origin] + 1))?.position
             if let position { first = min(first ?? position, position) }
         }
         if let first { return first - 1 }
@@ -121,7 +147,7 @@ package final class OutgoingReader {
             if let own { limits[own.head.origin] = own.head.size }
         }
 
-        mutating func covered(_ origin: OriginID, _ log: LogReader) throws(StoreError) -> UInt64 {
+        mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let known = limits[origin] { return known }
             let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
             limits[origin] = size
@@ -130,7 +156,7 @@ package final class OutgoingReader {
     }
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
-        let stored = try log.head(of: dot.origin, atLeast: dot.seq)
+        let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
         guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }

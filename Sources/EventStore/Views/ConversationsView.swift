@@ -123,6 +123,15 @@ final class ConversationsView: View {
                 if order == "ASC" { row.first = key } else { row.last = key }
             }
         }
+        for pending in store.timeline.pending(conversation) {
+            let isRefused = try store.connection.integer(
+                "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
+                .integer(Int64(bitPattern: pending.position)), .text(Self.name), .text(QuarantinedEvent.everyView))
+            guard isRefused == nil else { continue }
+            let key = (time: pending.time, hlc: pending.hlc)
+            if key < row.first { row.first = key }
+            if key > row.last { row.last = key }
+        }
     }
 
     private func load(_ conversation: Int64, _ store: ViewStore) throws(SQLiteError) -> Row? {

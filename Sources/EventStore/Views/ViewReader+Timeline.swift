@@ -10,7 +10,7 @@ extension ViewReader {
         user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(user) else { return false }
-        return try entries(OrderedTable(table: "history", column: "user", owner: ref), query, body)
+        return try entries(OwnedRows(table: .history, owner: ref), query, body)
     }
 
     /// Calls `body` with a conversation's events in display order until it returns false. Returns false if nothing
@@ -20,23 +20,12 @@ extension ViewReader {
         _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(id) else { return false }
-        return try entries(OrderedTable(table: "timeline", column: "conversation", owner: ref), query, body)
+        return try entries(OwnedRows(table: .timeline, owner: ref), query, body)
     }
 
-    private struct OrderedTable {
-        let table: String
-        let column: String
+    private struct OwnedRows {
+        let table: OrderedTable
         let owner: Int64
-    }
-
-    /// A row: an event and the part of its display key that the table knows.
-    private struct Key {
-        let time: Int64
-        /// ``HybridTime/ordered``.
-        let hlc: Int64
-        let position: UInt64
-
-        func isTied(with other: Key) -> Bool { time == other.time && hlc == other.hlc }
     }
 
     /// What is wanted of a row, in terms of the log.
@@ -52,7 +41,7 @@ extension ViewReader {
     }
 
     private func entries(
-        _ table: OrderedTable, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+        _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         var filter = Filter(query: query, types: try typeRefs(query))
         var left = Int.max
@@ -68,7 +57,9 @@ extension ViewReader {
             case .from(let first): filter.from = first
             }
         }
-        var cursor = (filter.from ?? query.after).map { Key(time: $0.time, hlc: $0.hlc.ordered, position: 0) }
+        var cursor = (filter.from ?? query.after).map {
+            OrderedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: 0)
+        }
         var found = false
         while left > 0 {
             let keys = try page(table, query, cursor, limit: filter.rows(for: left), isBackward: false)
@@ -84,17 +75,17 @@ extension ViewReader {
 
     private enum Tail {
         /// All of them, in display order.
-        case keys([Key])
+        case keys([OrderedRow])
         /// The first of them: they are too many to keep.
         case from(DisplayKey)
     }
 
     /// The last `count` of what matches. Walks backwards over rows without reading payloads.
-    private func tail(_ table: OrderedTable, _ filter: Filter, _ count: Int) throws(StoreError) -> Tail {
+    private func tail(_ table: OwnedRows, _ filter: Filter, _ count: Int) throws(StoreError) -> Tail {
         var left = count
-        var cursor: Key?
-        var first: Key?
-        var kept: [Key] = []
+        var cursor: OrderedRow?
+        var first: OrderedRow?
+        var kept: [OrderedRow] = []
         while left > 0 {
             let keys = try page(table, filter.query, cursor, limit: filter.rows(for: left), isBackward: true)
             guard let last = keys.last else { break }
@@ -119,18 +110,18 @@ extension ViewReader {
         return refs
     }
 
-    private func display(_ key: Key) throws(StoreError) -> DisplayKey {
+    private func display(_ key: OrderedRow) throws(StoreError) -> DisplayKey {
         let dot = try mapped { () throws(SQLiteError) in try log.dot(at: key.position) }
         return DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
     }
 
     /// The rows whose events are wanted. Asks the log only where a row alone does not tell, and then for header columns.
-    private func matching(_ keys: [Key], _ filter: Filter) throws(StoreError) -> [Key] {
+    private func matching(_ keys: [OrderedRow], _ filter: Filter) throws(StoreError) -> [OrderedRow] {
         let query = filter.query
         guard filter.types != nil || filter.from != nil || query.after != nil || query.knownAt != nil else {
             return keys
         }
-        var wanted: [Key] = []
+        var wanted: [OrderedRow] = []
         try log.inOneTransaction { () throws(StoreError) in
             for key in keys {
                 if let knownAt = query.knownAt, key.position > knownAt { continue }
@@ -143,7 +134,7 @@ extension ViewReader {
         return wanted
     }
 
-    private func isAfter(_ key: Key, _ other: DisplayKey, orEqual: Bool) throws(StoreError) -> Bool {
+    private func isAfter(_ key: OrderedRow, _ other: DisplayKey, orEqual: Bool) throws(StoreError) -> Bool {
         let order = (key.time, key.hlc)
         let bound = (other.time, other.hlc.ordered)
         guard order == bound else { return order > bound }
@@ -151,58 +142,26 @@ extension ViewReader {
         return orEqual ? own >= other : own > other
     }
 
-    /// The next rows in table order, whole groups of equal (time, hlc) only, so that they can be put in display order.
+    /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     private func page(
-        _ table: OrderedTable, _ query: TimelineQuery, _ cursor: Key?, limit: Int, isBackward: Bool
-    ) throws(StoreError) -> [Key] {
-        let (comparison, order) = isBackward ? ("<", "DESC") : (">", "ASC")
-        let start = isBackward ? (Int64.max, Int64.max, Int64.max) : (Int64.min, Int64.min, Int64.min)
+        _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: OrderedRow?, limit: Int, isBackward: Bool
+    ) throws(StoreError) -> [OrderedRow] {
+        let found = find(rows.owner, in: rows.table)
         return try reading { connection throws(SQLiteError) in
-            func keys(_ select: Statement) throws(SQLiteError) -> [Key] {
-                var keys: [Key] = []
-                while try select.step() {
-                    keys.append(Key(time: select.int64(0), hlc: select.int64(1), position: select.uint64(2)))
-                }
-                select.reset()
-                return keys
-            }
-            let select = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
-                ORDER BY time \(order), hlc \(order), position \(order) LIMIT ?
-                """)
-            try select.bind(1, table.owner)
-            try select.bind(2, cursor?.time ?? start.0)
-            try select.bind(3, cursor?.hlc ?? start.1)
-            try select.bind(4, cursor.map { Int64(bitPattern: $0.position) } ?? start.2)
-            try select.bind(5, query.since ?? Int64.min)
-            try select.bind(6, query.until ?? Int64.max)
-            try select.bind(7, Int64(limit))
-            var rows = try keys(select)
-            guard rows.count == limit, let last = rows.last else { return rows }
-            let rest = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position \(comparison) ?
-                ORDER BY position \(order)
-                """)
-            try rest.bind(1, table.owner)
-            try rest.bind(2, last.time)
-            try rest.bind(3, last.hlc)
-            try rest.bind(4, last.position)
-            rows += try keys(rest)
-            return rows
+            let range = OrderedRange(
+                owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,
+                isBackward: isBackward)
+            return try rows.table.rows(in: range, limit: limit, known: found, connection)
         }
     }
 
     /// Rows of a page, whichever way it was read, in display order: the dots in the log settle ties.
-    private func inDisplayOrder(_ page: [Key]) throws(StoreError) -> [Key] {
+    private func inDisplayOrder(_ page: [OrderedRow]) throws(StoreError) -> [OrderedRow] {
         let isBackward = page.first.map { first in
             page.last.map { ($0.time, $0.hlc) < (first.time, first.hlc) } ?? false
         }
         let keys = isBackward == true ? Array(page.reversed()) : page
-        var out: [Key] = []
+        var out: [OrderedRow] = []
         out.reserveCapacity(keys.count)
         var index = 0
         while index < keys.count {
@@ -210,7 +169,7 @@ extension ViewReader {
             if end - index == 1 {
                 out.append(keys[index])
             } else {
-                var tied: [(display: DisplayKey, key: Key)] = []
+                var tied: [(display: DisplayKey, key: OrderedRow)] = []
                 for key in keys[index..<end] { tied.append((try display(key), key)) }
                 out += tied.sorted { $0.display < $1.display }.map(\.key)
             }
@@ -220,7 +179,7 @@ extension ViewReader {
     }
 
     /// Calls `body` with the events of `keys` and what became of them, until it returns false.
-    private func emit(_ keys: ArraySlice<Key>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
+    private func emit(_ keys: ArraySlice<OrderedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
         var rest = keys
         while !rest.isEmpty {
             for entry in try slice(&rest) where !body(entry) { return false }
@@ -229,7 +188,7 @@ extension ViewReader {
     }
 
     /// The next entries of `rest`, each half of them in one transaction.
-    private func slice(_ rest: inout ArraySlice<Key>) throws(StoreError) -> [TimelineEntry] {
+    private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> [TimelineEntry] {
         var events: [StoredEvent] = []
         var bytes = 0
         try log.inOneTransaction { () throws(StoreError) in

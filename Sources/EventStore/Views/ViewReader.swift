@@ -11,11 +11,15 @@ package final class ViewReader {
     private var connection: Connection
     private var inode: UInt64
     private let temporaryFolder: String?
+    private let tails: ViewTails
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
 
     /// Reads the views of `files`.
-    package init(_ files: StoreFiles) throws(StoreError) {
+    ///
+    /// - Parameter tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
+    package init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+        self.tails = tails
         log = try LogReader(files)
         incarnation = try log.viewMark()
         path = files.views
@@ -30,6 +34,7 @@ package final class ViewReader {
         guard mkdtemp(&template) != nil else { throw .io("/tmp: \(String(cString: strerror(errno)))") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         temporaryFolder = folder
+        tails = ViewTails()
         path = folder + "/views.db"
         log = try LogReader(files)
         incarnation = try log.viewMark()
@@ -47,6 +52,11 @@ package final class ViewReader {
     private static func inode(_ path: String) -> UInt64 {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    /// What is in memory of a table's tail; to be taken before a transaction begins.
+    func find(_ owner: Int64, in table: OrderedTable) -> RowTail.Found {
+        (table.column == OrderedTable.timeline.column ? tails.timeline : tails.history).find(owner)
     }
 
     /// Runs `body` in one read transaction, on the views that are in place now.

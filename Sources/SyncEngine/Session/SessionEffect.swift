@@ -85,10 +85,13 @@ package struct StoredFrame: Hashable, Sendable {
     package let events: Int
     /// How far each origin in the frame is durable here.
     package let progress: [OriginProgress]
+    /// The last dot of each origin in the frame: so much the peer has.
+    package let carried: [Dot]
 
-    package init(events: Int, progress: [OriginProgress]) {
+    package init(events: Int, progress: [OriginProgress], carried: [Dot]? = nil) {
         self.events = events
         self.progress = progress
+        self.carried = carried ?? progress.map { Dot(origin: $0.origin, seq: $0.seq) }
     }
 }
 

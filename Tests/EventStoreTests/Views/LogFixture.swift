@@ -54,7 +54,7 @@ final class LogFixture {
 
     /// Digests after applying everything in batches of `batch`.
     func digests(batch: Int = 65_536) throws -> [ViewDigest] {
-        let projector = try Projector(files)
+        let projector = try Projector(files, tails: ViewTails(generation: 24))
         while projector.position < top { try projector.step(limit: batch) }
         try projector.catchUp()
         return try projector.digests()
