@@ -45,7 +45,7 @@ bench-peers: deps
 
 bench-full: bench-peers
 	@Benchmarks/compare --size full
-	@Benchmarks/compare --report
+	@Benchmarks/compare --size full --report
 
 # Instructions are counted by valgrind; where it cannot be had, the other counts still are.
 gates gates-update: deps

@@ -5,6 +5,7 @@ import glob
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 import time
 
@@ -50,6 +51,11 @@ class Bench:
 
     def sillok(self, *words, **options):
         return measure(os.path.join(self.swift, "sillok-bench"), *words, **options)
+
+    def sillok_usage(self):
+        """What sillok-bench can do, in its own words."""
+        program = os.path.join(self.swift, "sillok-bench")
+        return subprocess.run([program], capture_output=True, text=True).stderr
 
     def floor(self, *words):
         return measure(os.path.join(self.native, "floor"), *words)
@@ -187,7 +193,5 @@ class Growing:
 
 
 def run_to(file, *words):
-    import subprocess
-
     if subprocess.run([str(word) for word in words], stdout=file).returncode != 0:
         raise Failed(f"{words[0]} failed")

@@ -22,11 +22,11 @@ class Contestants:
         present = {"postgres": bool(postgres_programs()) and self.bench.has("postgres"),
                    "redis": redis.is_installed() and self.bench.has("redis"),
                    "nats": nats.is_installed() and self.bench.has("nats"),
+                   "sillok_snapshot": "sillok-bench snapshot " in self.bench.sillok_usage(),
                    "eventsourcing": os.path.exists(self.python), "prosody": prosody.is_installed()}
         chosen = {}
         for name, contestant in all_of_them.items():
-            peer = name.split("_")[0]
-            if present.get(peer, True):
+            if present.get(name, True) and present.get(name.split("_")[0], True):
                 chosen[name.replace("_", " ")] = contestant
         return chosen
 

@@ -20,12 +20,12 @@ STYLE = """
 DRAWINGS = [
     ("append-single", "One event in one durable commit, one client", "µs, median", "less", "append-single", "p50_us"),
     ("append-clients", "32 clients, one event each, durable", "events/s", "more", "append-clients", "rate"),
-    ("append-batches", "Durable batches of 1,000, 500,000 events before", "events/s", "more", "append-batches", "rate"),
+    ("append-batches", "Durable batches of 1,000", "events/s", "more", "append-batches", "rate"),
     ("cpu", "CPU time of appending in batches", "µs/event", "less", "append-batches", "cpu_us"),
-    ("append-5m", "Batches of 1,000 with 5 million events", "events/s", "more", "append-5m", "rate"),
-    ("append-10m", "Batches of 1,000 with 10 million events", "events/s", "more", "append-10m", "rate"),
+    ("append-5m", "Durable batches of 1,000 into a large store", "events/s", "more", "append-5m", "rate"),
+    ("append-10m", "Durable batches of 1,000 into a very large store", "events/s", "more", "append-10m", "rate"),
     ("history", "The last 50 events of a user", "µs, median", "less", "history", "p50_us"),
-    ("history-5m", "The last 50 events of a user, 5 million events", "µs, median", "less", "history-5m", "p50_us"),
+    ("history-5m", "The last 50 events of a user in a large store", "µs, median", "less", "history-5m", "p50_us"),
     ("replay", "All events in order", "events/s", "more", "replay", "rate"),
     ("catch-up", "An empty node learns everything", "events/s", "more", "catch-up", "rate"),
     ("live", "From the append on one node until visible on the other", "µs, median", "less", "live", "p50_us"),
@@ -72,4 +72,6 @@ def draw(results):
         if len(rows) < 2:
             continue
         rows.sort(key=lambda row: statistics.median(row[1]), reverse=good == "more")
-        yield f"{name}.svg", title, bars(title, f"{unit}; {good} is better; line: least to greatest round", rows)
+        preload = results.sections[section]["preload"]
+        note = f"{unit}; {good} is better; {preload:,} events before; line: least to greatest round"
+        yield f"{name}.svg", title, bars(title, note, rows)

@@ -141,6 +141,12 @@ def sillok_catch_up(to, bench):
         return bench.sillok("catch-up", full, empty)
 
 
+def sillok_snapshot(to, bench):
+    """As `sillok_catch_up`, but the log comes in pieces of pages and not event by event."""
+    with bench.copy("sillok", to.fill_sillok) as full, bench.folder("empty") as empty:
+        return bench.sillok("snapshot", full, empty)
+
+
 def sillok_live(to, bench):
     with bench.copy("sillok", to.fill_sillok) as folder, bench.folder("other") as other:
         return bench.sillok("live", folder, bench.records, bench.size.preload, bench.size.live, other)

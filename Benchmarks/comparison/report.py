@@ -54,7 +54,8 @@ def details(results):
                 continue
             question = function.__doc__.strip()
             lines += ["", f"### {key}", "", f"{question} {measured['rounds']} rounds, size {measured['size']},"
-                      f" load average {measured['load'][0]} before and {measured['load'][1]} after.", ""]
+                      f" load average {measured['load'][0]} before and {measured['load'][1]} after, commit"
+                      f" {measured['machine']['versions'].get('Sillok', 'unknown')}.", ""]
             lines += section_table(key, measured)
     return lines
 

@@ -23,6 +23,12 @@ class Results:
         measured = self.sections.get(section, {})
         return measured.get("size") == size and measured.get("code") == code
 
+    def of_size(self, size):
+        """Only what was measured at this size: figures of different sizes do not belong into one table."""
+        found = Results(self.path)
+        found.sections = {name: section for name, section in self.sections.items() if section["size"] == size}
+        return found
+
     def values(self, section, contestant, metric):
         return self.sections.get(section, {}).get("results", {}).get(contestant, {}).get(metric, [])
 

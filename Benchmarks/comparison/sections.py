@@ -135,6 +135,7 @@ def catch_up(bench):
     to = Contestants(bench)
     bench.take_turns("catch-up", to.among(
         sillok=partial(replication.sillok_catch_up, to, bench),
+        sillok_snapshot=partial(replication.sillok_snapshot, to, bench),
         postgres_initial=partial(replication.postgres_initial, to, bench),
         postgres_streamed=partial(replication.postgres_streamed, to, bench),
         redis=partial(replication.redis_full_sync, to, bench)))
