@@ -11,6 +11,8 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
@@ -28,8 +30,11 @@ extension SyncNode {
         private var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var waiters = DurabilityWaiters()
+        private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
+        private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
         private var leaving = 0
 
@@ -90,21 +95,24 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            durableAdvanced()
         }
 
         // MARK: Connections
 
         private func accepted(_ socket: AcceptedSocket) {
+            // Callbacks must not hold the socket: with it they would hold its place among unfinished handshakes.
+            let caller = socket.peer
             do throws(TransportError) {
                 let link = try TLSLink(
                     loop: loop, descriptor: socket.descriptor, context: context, role: .server, ticket: socket.ticket)
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let node = NodeID(bytes: bytes) else { return }
-                    answered(link, node, socket.peer)
+                    answered(link, node, caller)
                 }
-                link.onClose = { [log] end in log("call from \(socket.peer) ended in the handshake: \(end)") }
+                link.onClose = { [weak self] end in self?.note("call from \(caller) ended in the handshake: \(end)") }
             } catch {
-                log("call from \(socket.peer): \(error)")
+                note("call from \(caller): \(error)")
             }
         }
 
@@ -118,13 +126,18 @@ extension SyncNode {
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
-            log("unknown node \(node) called from \(address): pending")
+            note("unknown node \(node) called from \(address): pending")
             if let known = pending[node] {
                 pending[node]?.calls = known.calls + 1
                 pending[node]?.lastSeen = WallClock.now
             } else if pending.count < Self.pendingCapacity {
                 pending[node] = PendingPeer(node: node, address: address, lastSeen: WallClock.now, calls: 1)
             }
+        }
+
+        /// Logs what strangers make happen, but not as often as they like.
+        private func note(_ text: String) {
+            if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
         private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
@@ -206,6 +219,7 @@ extension SyncNode {
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
         }
 
@@ -217,7 +231,8 @@ extension SyncNode {
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
         }
 
@@ -234,6 +249,48 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Durability
+
+        /// How far this node and each of its peers have made what is here durable.
+        func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+            let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
+                var durable = entry.memory?.vector
+                var isConnected = false
+                if case .open(_, let outgoing, _)? = entry.link?.session.state {
+                    (durable, isConnected) = (outgoing.durable, true)
+                }
+                return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            }
+            return (progress.vector, peers)
+        }
+
+        private func holders() -> [(name: String, durable: VersionVector)] {
+            let (mine, peers) = standings()
+            return [(local.name, mine)]
+                + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+        }
+
+        func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
+            guard !isStopping, let id = waiters.add(waiter) else { return false }
+            waiters.check(holders())
+            _ = loop.schedule(after: timeout) { [weak self] in
+                guard let self else { return }
+                waiters.expire(id, holders())
+            }
+            return true
+        }
+
+        /// Many statements in a row are one reason to look.
+        private func durableAdvanced() {
+            guard !waiters.isEmpty, !isCheckDue else { return }
+            isCheckDue = true
+            _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
+                guard let self else { return }
+                isCheckDue = false
+                waiters.check(holders())
+            }
         }
 
         // MARK: Leaving

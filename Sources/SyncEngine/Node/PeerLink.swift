@@ -17,6 +17,8 @@ final class PeerLink {
     private var isClosed = false
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told when the peer is known to hold more.
+    var onDurable: (() -> Void)?
     let openedAt = now().monotonic
 
     init(
@@ -38,6 +40,7 @@ final class PeerLink {
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
+        link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
     }
@@ -54,9 +57,11 @@ final class PeerLink {
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
         arm()
+        if session.durableRevision != before { onDurable?() }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -109,6 +114,18 @@ final class PeerLink {
         link.onFrame = nil
         let tell = onEnd
         onEnd = nil
+        onDurable = nil
         tell?(self, end)
+    }
+}
+
+extension SessionFailure {
+    /// A breach of the rules of framing, in the words of the protocol.
+    fileprivate init(_ fault: LinkEnd) {
+        if case .frameTooLarge = fault {
+            self.init(.frameTooLarge, fault.description)
+        } else {
+            self.init(.badFrame, fault.description)
+        }
     }
 }
