@@ -44,6 +44,9 @@ class Bench:
         self.native = os.path.join(self.work, "programs")
         self.records = os.path.join(self.work, f"records-{code(*GENERATOR)}")
         self.code = code("Sources/**/*", "Benchmarks/**/*.swift", "Benchmarks/**/*.c", "Benchmarks/**/*.h", "Benchmarks/peers/**/*")
+        self.makers = {}
+        for kind in ("sillok", "floor", "postgres", "projected", "redis", "nats", "eventsourcing"):
+            self.maker(kind)
         self.venv = os.path.join(ROOT, ".build", "peers", "venv")
         os.makedirs(self.native, exist_ok=True)
 
@@ -85,8 +88,10 @@ class Bench:
     # ---- stores ----
 
     def maker(self, kind):
-        """What the contents of a store of this kind depend on."""
-        return code(*GENERATOR, *MAKERS.get(kind, (f"Benchmarks/peers/{kind}/*",)))
+        """What the contents of a store of this kind depend on, as it was when the programs were built."""
+        if kind not in self.makers:
+            self.makers[kind] = code(*GENERATOR, *MAKERS.get(kind, (f"Benchmarks/peers/{kind}/*",)))
+        return self.makers[kind]
 
     def template(self, kind, maker, count):
         """A store of this kind with `count` events, made once."""
