@@ -30,6 +30,8 @@ extension SyncNode {
         private var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var waiters = DurabilityWaiters()
+        private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
         private var strangers = NoticeLimiter()
@@ -93,6 +95,7 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            durableAdvanced()
         }
 
         // MARK: Connections
@@ -216,6 +219,7 @@ extension SyncNode {
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
         }
 
@@ -245,6 +249,48 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Durability
+
+        /// How far this node and each of its peers have made what is here durable.
+        func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+            let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
+                var durable = entry.memory?.vector
+                var isConnected = false
+                if case .open(_, let outgoing, _)? = entry.link?.session.state {
+                    (durable, isConnected) = (outgoing.durable, true)
+                }
+                return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            }
+            return (progress.vector, peers)
+        }
+
+        private func holders() -> [(name: String, durable: VersionVector)] {
+            let (mine, peers) = standings()
+            return [(local.name, mine)]
+                + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+        }
+
+        func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
+            guard !isStopping, let id = waiters.add(waiter) else { return false }
+            waiters.check(holders())
+            _ = loop.schedule(after: timeout) { [weak self] in
+                guard let self else { return }
+                waiters.expire(id, holders())
+            }
+            return true
+        }
+
+        /// Many statements in a row are one reason to look.
+        private func durableAdvanced() {
+            guard !waiters.isEmpty, !isCheckDue else { return }
+            isCheckDue = true
+            _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
+                guard let self else { return }
+                isCheckDue = false
+                waiters.check(holders())
+            }
         }
 
         // MARK: Leaving

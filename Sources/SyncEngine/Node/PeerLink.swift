@@ -17,6 +17,8 @@ final class PeerLink {
     private var isClosed = false
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told when the peer is known to hold more.
+    var onDurable: (() -> Void)?
     let openedAt = now().monotonic
 
     init(
@@ -55,9 +57,11 @@ final class PeerLink {
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
         arm()
+        if session.durableRevision != before { onDurable?() }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -110,6 +114,7 @@ final class PeerLink {
         link.onFrame = nil
         let tell = onEnd
         onEnd = nil
+        onDurable = nil
         tell?(self, end)
     }
 }

@@ -106,6 +106,7 @@ extension SyncSession {
             return
         case .success(let value): stored = value
         }
+        durableRevision += 1
         incoming.waiting -= bytes
         incoming.owed += bytes
         incoming.events += UInt64(stored.events)

@@ -59,6 +59,7 @@ extension SyncSession {
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
         guard agree(memory.entries, now: now, &effects) else { return }
         let vector = memory.vector
+        durableRevision += 1
         state = .open(
             hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
         let frames = early

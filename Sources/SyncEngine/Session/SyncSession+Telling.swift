@@ -30,6 +30,7 @@ extension SyncSession {
     /// The peer has made more durable.
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
         guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
+        durableRevision += 1
         updateOpen { _, outgoing, _ in
             for entry in changed {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)

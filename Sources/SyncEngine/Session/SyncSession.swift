@@ -22,6 +22,8 @@ package struct SyncSession: Sendable {
     var progress: LocalVector
     /// What the peer has said that it has.
     package internal(set) var memory: PeerMemory?
+    /// Grows whenever the peer is known to hold more, or something else.
+    package internal(set) var durableRevision: UInt64 = 0
     /// What the peer has been told.
     var told = Told()
     /// Whether the next Standing is a first part.
