@@ -51,10 +51,22 @@ package struct ReadRequest: Hashable, Sendable {
     package let start: Start
     /// What the peer has, or has been sent.
     package let known: VersionVector
+    /// The origins the peer takes from this node; `nil`: all.
+    package let wanted: Set<OriginID>?
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
+
+    package init(
+        start: Start, known: VersionVector, wanted: Set<OriginID>? = nil, bytes: Int, compress: Bool
+    ) {
+        self.start = start
+        self.known = known
+        self.wanted = wanted
+        self.bytes = bytes
+        self.compress = compress
+    }
 }
 
 /// What was read: at most one frame.
@@ -69,14 +81,29 @@ package struct OutgoingFrame: Hashable, Sendable {
     package let through: UInt64
     /// Whether there is nothing more until the log advances.
     package let isAtTop: Bool
+    /// The position before the first event that depends on something the peer does not have yet; it was passed over.
+    package let waiting: UInt64?
 
-    package init(frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool) {
+    package init(
+        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool, waiting: UInt64? = nil
+    ) {
         self.frame = frame
         self.events = events
         self.advanced = advanced
         self.through = through
         self.isAtTop = isAtTop
+        self.waiting = waiting
     }
+}
+
+/// What a session has learned that concerns other sessions, for those who choose from whom to take what.
+package struct SessionNews: Sendable {
+    /// The peer has said what it has: all that is in `announced`.
+    package var hasOpened = false
+    /// What the peer has made durable.
+    package var announced: [Dot] = []
+    /// Whether events came.
+    package var hasDelivered = false
 }
 
 /// What was stored of a frame, durably.

@@ -52,16 +52,38 @@ extension SyncSession {
         var known: VersionVector
         /// What the peer has said is durable there.
         package internal(set) var durable: VersionVector
+        /// The origins it takes from this node; `nil`: all.
+        var wanted: Set<OriginID>?
+        /// The position before the first event that waits for something the peer does not have.
+        var waiting: UInt64?
+        /// Whether the peer has advanced while a read was under way.
+        var hasAdvanced = false
         /// Where to read on.
         var start = ReadRequest.Start.firstMissing
         /// Whether the log may have something for the peer beyond `start`.
         var hasMore = true
+        /// Whether `start` was set anew while a read was under way.
+        var hasRestarted = false
         /// The read under way.
         var reading: RequestID?
         /// Bytes of Events frames the peer will take. The frame that uses it up may go below zero.
         var credit: Int64
         package internal(set) var events = UInt64(0)
         package internal(set) var bytes = UInt64(0)
+
+        /// The peer has more than it had: what waited for that may go.
+        mutating func peerAdvanced() {
+            if reading != nil { hasAdvanced = true }
+            guard let position = waiting else { return }
+            waiting = nil
+            resume(at: position)
+        }
+
+        /// Reads on from `position`, unless it stands before it.
+        mutating func resume(at position: UInt64) {
+            if case .after(let after) = start { start = .after(min(after, position)) }
+            hasMore = true
+        }
     }
 
     /// What comes from the peer.

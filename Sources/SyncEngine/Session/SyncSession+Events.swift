@@ -7,14 +7,14 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
-            outgoing.credit > 0
+            outgoing.credit > 0, outgoing.wanted?.isEmpty != true
         else { return }
         let id = RequestID(number: takeNumber())
         outgoing.reading = id
         outgoing.hasMore = false
         let bytes = min(outgoing.credit, 256 << 10, Int64(hello.limits.maxBody / 2))
         let request = ReadRequest(
-            start: outgoing.start, known: outgoing.known, bytes: Int(clamping: bytes),
+            start: outgoing.start, known: outgoing.known, wanted: outgoing.wanted, bytes: Int(clamping: bytes),
             compress: hello.compressors.contains(Hello.zstd))
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))
@@ -34,7 +34,17 @@ extension SyncSession {
         case .success(let read): batch = read
         }
         outgoing.reading = nil
-        outgoing.start = .after(batch.through)
+        // A Want that came meanwhile has set the start anew.
+        if !outgoing.hasRestarted { outgoing.start = .after(batch.through) }
+        outgoing.hasRestarted = false
+        if let waiting = batch.waiting {
+            if outgoing.hasAdvanced {
+                outgoing.resume(at: waiting)
+            } else {
+                outgoing.waiting = min(outgoing.waiting ?? waiting, waiting)
+            }
+        }
+        outgoing.hasAdvanced = false
         // The log may have advanced while it was being read: `hasMore` was set again in that case.
         if !batch.isAtTop { outgoing.hasMore = true }
         for dot in batch.advanced { outgoing.known.advance(to: dot) }
@@ -76,6 +86,7 @@ extension SyncSession {
             return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
         }
         let id = RequestID(number: takeNumber())
+        if outgoing.wanted != nil { news.hasDelivered = true }
         incoming.storing[id] = frame.count
         incoming.waiting += frame.count
         incoming.bytes += UInt64(frame.count)
@@ -118,11 +129,13 @@ extension SyncSession {
             outgoing.known.advance(to: dot)
             outgoing.durable.advance(to: dot)
         }
+        outgoing.peerAdvanced()
         state = .open(hello, outgoing, incoming)
         // A peer of the first release is told of its own events only, at once; others learn it from the commit.
         if !speaks(.standings, hello), !stored.progress.isEmpty {
             send(.ack(stored.progress.map(VectorEntry.init)), now: now, &effects)
         }
         if isDue { send(.credit(UInt64(owed)), now: now, &effects) }
+        pump(now: now, &effects)
     }
 }

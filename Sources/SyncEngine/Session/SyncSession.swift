@@ -24,6 +24,7 @@ package struct SyncSession: Sendable {
     package internal(set) var memory: PeerMemory?
     /// Grows whenever the peer is known to hold more, or something else.
     package internal(set) var durableRevision: UInt64 = 0
+    var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
     /// Whether the next Standing is a first part.
@@ -115,6 +116,8 @@ package struct SyncSession: Sendable {
             statementReceived(statement, now: now, &effects)
         case (.restate, .comparing(let hello)) where speaks(.standings, hello): tellAll(now: now, &effects)
         case (.restate, .open(let hello, _, _)) where speaks(.standings, hello): tellAll(now: now, &effects)
+        case (.want(let want), .open(let hello, _, _)) where speaks(.sources, hello):
+            wanted(want, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)

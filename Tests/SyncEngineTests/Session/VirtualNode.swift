@@ -15,13 +15,15 @@ final class VirtualNode {
     let index: Int
     var local: SyncSession.Local
     /// Everything this release can do.
-    static let all: Features = [.standings]
+    static let all: Features = [.standings, .sources]
     private let features: Features
     private let limits: WireLimits
     private(set) var log: [Event] = []
     /// Of each event of an origin, its place in `log`.
     private var places: [OriginID: [Int]] = [:]
     private(set) var vector = LocalVector()
+    var plan = SourcePlan()
+    var isTicking = false
     private var dirty: Set<OriginID> = []
     var memories: [Int: PeerMemory] = [:]
     var sessions: [Int: SyncSession] = [:]
@@ -35,6 +37,7 @@ final class VirtualNode {
     /// Round trips of pings, milliseconds.
     private(set) var sent: [UInt8: Int] = [:]
     var storeMicroseconds: UInt64 = 3_000
+    var readMicroseconds: UInt64 = 1_000
 
     init(index: Int, features: Features, limits: WireLimits) {
         self.index = index
@@ -76,6 +79,7 @@ final class VirtualNode {
         for (origin, places) in places { positions[origin] = places.last.map { UInt64($0) + 1 } }
         vector = LocalVector(
             CommitNotice(top: UInt64(log.count), advanced: vector.entries.map(\.progress)), positions: positions)
+        plan = SourcePlan(vector.vector)
     }
 
     func note(sent frame: Frame) { sent[frame.type, default: 0] += 1 }
@@ -131,12 +135,13 @@ final class VirtualNode {
         case .after(let after): position = Int(after)
         case .firstMissing:
             let missing = vector.entries.compactMap { entry -> Int? in
+                guard request.wanted?.contains(entry.progress.origin) ?? true else { return nil }
                 let known = request.known[entry.progress.origin]
                 return entry.progress.seq > known ? places[entry.progress.origin]?[Int(known)] : nil
             }
             position = missing.min() ?? log.count
         }
-        var selection = OutgoingSelection(known: request.known)
+        var selection = OutgoingSelection(known: request.known, wanted: request.wanted)
         var events: [Event] = []
         var bytes = 0
         while position < log.count, bytes < request.bytes {
@@ -151,7 +156,8 @@ final class VirtualNode {
         }
         return OutgoingFrame(
             frame: events.isEmpty ? nil : Self.frame(events), events: events.count, advanced: selection.advanced,
-            through: UInt64(position), isAtTop: position == log.count)
+            through: UInt64(position), isAtTop: position == log.count,
+            waiting: selection.firstWaiting.map { $0 - 1 })
     }
 
     func store(
