@@ -10,8 +10,8 @@ package struct OutgoingBatch: Sendable {
     package var through: UInt64 = 0
     /// Whether there was nothing more to read.
     package var isAtTop = false
-    /// The position before the first event that has to wait for something the peer does not have; it was passed over.
-    package var waiting: UInt64?
+    /// ``OutgoingSelection/isSound``.
+    package var isSound = true
 }
 
 extension Coverage {
@@ -93,18 +93,21 @@ package final class OutgoingReader {
 
     /// The next events after `position` that `known` does not contain.
     ///
-    /// - Parameter wanted: The origins to take; `nil`: all. What of them depends on something the peer lacks has to wait.
+    /// - Parameter sound: What the peer has, or will have from sound batches alone.
+    /// - Parameter kind: Which of them.
     /// Only events that a signed head covers leave the node: those of other origins up to the last head received, our
     /// own always. The batch ends before the first event that is not covered yet.
     package func batch(
-        after position: UInt64, lacking known: VersionVector, wanted: Set<OriginID>? = nil, limits: OutgoingLimits
+        after position: UInt64, lacking known: VersionVector, sound: VersionVector = VersionVector(),
+        kind: OutgoingSelection.Kind = .everything,
+        limits: OutgoingLimits
     ) throws(StoreError) -> OutgoingBatch {
         var batch = OutgoingBatch()
         var bytes = 0
         var ends = Ends(own: ownHead())
-        var selection = OutgoingSelection(known: known, wanted: wanted)
+        var selection = OutgoingSelection(known: known, sound: sound, kind: kind)
         var isFull = false
-        // The event that was read last did not fit the frame.
+        // The event that was read last begins the next batch.
         var isCut = false
         var isBlocked = false
         var failure: StoreError?
@@ -115,7 +118,13 @@ package final class OutgoingReader {
             scanned += 1
             let dot = stored.event.header.dot
             let dependencies = stored.event.header.dependencies
-            guard selection.admits(dot, dependencies: dependencies, at: stored.position) else { return true }
+            switch selection.answer(dot, dependencies: dependencies) {
+            case .passedOver: return true
+            case .nextBatch:
+                isCut = true
+                return false
+            case .taken: break
+            }
             let covered: UInt64
             do throws(StoreError) {
                 covered = try ends.covered(dot.origin, log)
@@ -134,7 +143,7 @@ package final class OutgoingReader {
                 isCut = true
                 return false
             }
-            selection.take(dot)
+            selection.take(dot, dependencies)
             batch.events.append(encoded)
             isFull = bytes >= limits.bytes
             return !isFull
@@ -142,7 +151,7 @@ package final class OutgoingReader {
         if let failure { throw failure }
         if isBlocked || isCut { batch.through -= 1 }
         batch.isAtTop = !isFull && !isCut && (isBlocked || scanned < chunk)
-        batch.waiting = selection.firstWaiting.map { $0 - 1 }
+        batch.isSound = selection.isSound
         batch.advanced = selection.advanced
         for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
         return batch

@@ -262,6 +262,7 @@ extension SyncNode {
                 sources.announced(link.node, news.announced, now: now)
             }
             if news.hasDelivered { sources.delivered(link.node, now: now) }
+            for dot in news.needs { sources.needed(dot, by: link.node) }
             tellWants()
         }
 

@@ -69,7 +69,7 @@ final class PeerLink {
         arm()
         if session.durableRevision != before { onDurable?() }
         let news = session.takeNews()
-        if news.hasOpened || news.hasDelivered || !news.announced.isEmpty { onNews?(self, news) }
+        if !news.isEmpty { onNews?(self, news) }
     }
 
     private func perform(_ effect: SessionEffect) {

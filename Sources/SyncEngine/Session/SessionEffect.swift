@@ -51,6 +51,8 @@ package struct ReadRequest: Hashable, Sendable {
     package let start: Start
     /// What the peer has, or has been sent.
     package let known: VersionVector
+    /// What the peer has, or will have from sound batches alone (``OutgoingSelection``).
+    package let sound: VersionVector
     /// The origins the peer takes from this node; `nil`: all.
     package let wanted: Set<OriginID>?
     /// Most bytes of events, before compression.
@@ -58,11 +60,16 @@ package struct ReadRequest: Hashable, Sendable {
     /// Whether the peer reads zstd.
     package let compress: Bool
 
+    /// Which events.
+    package var kind: OutgoingSelection.Kind { wanted.map { .origins($0) } ?? .everything }
+
     package init(
-        start: Start, known: VersionVector, wanted: Set<OriginID>? = nil, bytes: Int, compress: Bool
+        start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
+        bytes: Int, compress: Bool
     ) {
         self.start = start
         self.known = known
+        self.sound = sound
         self.wanted = wanted
         self.bytes = bytes
         self.compress = compress
@@ -81,18 +88,19 @@ package struct OutgoingFrame: Hashable, Sendable {
     package let through: UInt64
     /// Whether there is nothing more until the log advances.
     package let isAtTop: Bool
-    /// The position before the first event that depends on something the peer does not have yet; it was passed over.
-    package let waiting: UInt64?
+    /// ``OutgoingSelection/isSound``.
+    package let isSound: Bool
 
     package init(
-        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool, waiting: UInt64? = nil
+        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool,
+        isSound: Bool = true
     ) {
         self.frame = frame
         self.events = events
         self.advanced = advanced
         self.through = through
         self.isAtTop = isAtTop
-        self.waiting = waiting
+        self.isSound = isSound
     }
 }
 
@@ -104,6 +112,9 @@ package struct SessionNews: Sendable {
     package var announced: [Dot] = []
     /// Whether events came.
     package var hasDelivered = false
+    /// What events of this peer have been waiting for.
+    package var needs: [Dot] = []
+    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty }
 }
 
 /// What was stored of a frame, durably.
@@ -136,10 +147,13 @@ package enum SessionEnd: Hashable, Sendable {
 package struct SessionFailure: Error, Hashable, Sendable {
     package let code: SessionErrorCode
     package let text: String
+    /// The event that must be here first; then the same may succeed.
+    package let needs: Dot?
 
-    package init(_ code: SessionErrorCode, _ text: String) {
+    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil) {
         self.code = code
         self.text = text
+        self.needs = needs
     }
 
     package init(_ error: WireError) { self.init(error.code, error.description) }
@@ -157,7 +171,13 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .store(.diskFull): .storeFull
             case .store: .storeError
             }
-        self.init(code, error.description)
+        let needs: Dot? =
+            switch error {
+            case .gap(let dot, _) where dot.seq > 1: Dot(origin: dot.origin, seq: dot.seq - 1)
+            case .causalGap(_, let needs): needs
+            default: nil
+            }
+        self.init(code, error.description, needs: needs)
     }
 }
 

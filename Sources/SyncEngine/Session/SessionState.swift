@@ -50,14 +50,12 @@ extension SyncSession {
     package struct Outgoing: Sendable {
         /// What the peer has, or has been sent.
         var known: VersionVector
+        /// What the peer has, or will have without anything from elsewhere.
+        var sound: VersionVector
         /// What the peer has said is durable there.
         package internal(set) var durable: VersionVector
         /// The origins it takes from this node; `nil`: all.
         var wanted: Set<OriginID>?
-        /// The position before the first event that waits for something the peer does not have.
-        var waiting: UInt64?
-        /// Whether the peer has advanced while a read was under way.
-        var hasAdvanced = false
         /// Where to read on.
         var start = ReadRequest.Start.firstMissing
         /// Whether the log may have something for the peer beyond `start`.
@@ -70,27 +68,26 @@ extension SyncSession {
         var credit: Int64
         package internal(set) var events = UInt64(0)
         package internal(set) var bytes = UInt64(0)
-
-        /// The peer has more than it had: what waited for that may go.
-        mutating func peerAdvanced() {
-            if reading != nil { hasAdvanced = true }
-            guard let position = waiting else { return }
-            waiting = nil
-            resume(at: position)
-        }
-
-        /// Reads on from `position`, unless it stands before it.
-        mutating func resume(at position: UInt64) {
-            if case .after(let after) = start { start = .after(min(after, position)) }
-            hasMore = true
-        }
     }
 
     /// What comes from the peer.
     package struct Incoming: Sendable {
-        /// Frames being stored, and the bytes each takes of the window.
-        var storing: [RequestID: Int] = [:]
-        /// Bytes of frames being stored.
+        /// A frame that came before what its events depend on.
+        struct Held: Sendable {
+            let frame: Frame
+            let failure: SessionFailure
+            let since: UInt64
+            /// Whether somebody was told what it needs.
+            var isTold = false
+        }
+
+        /// Frames being stored, and since when they are here.
+        var storing: [RequestID: (frame: Frame, since: UInt64)] = [:]
+        /// When the last frame came.
+        var lastFrame = UInt64(0)
+        /// In the order of their coming.
+        var held: [Held] = []
+        /// Bytes of frames being stored or held.
         var waiting = 0
         /// Bytes stored that the peer has not been given credit for.
         var owed = 0
@@ -107,6 +104,10 @@ package struct SessionTiming: Sendable {
     package var keepalive: UInt64 = 10_000
     /// The peer is gone when nothing was heard for so long.
     package var silence: UInt64 = 25_000
+    /// So long a frame may wait for what its events depend on before that is asked of the same peer.
+    package var held: UInt64 = 1_000
+    /// So long it may wait while nothing more comes from the peer.
+    package var heldAtMost: UInt64 = 30_000
     /// Between two statements of what is durable here.
     package var statement: UInt64 = 20
 

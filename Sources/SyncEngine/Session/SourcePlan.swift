@@ -20,6 +20,8 @@ package struct SourcePlan: Sendable {
         var own: OriginID?
         /// When events came from it, or it opened.
         var lastDelivery: UInt64
+        /// It was replaced because it delivered nothing; until then it gets nothing back.
+        var distrustedUntil: UInt64 = 0
         /// How many origins it is the source of.
         var load = 0
     }
@@ -35,6 +37,8 @@ package struct SourcePlan: Sendable {
     package static let patience: UInt64 = 2_500
     /// Milliseconds in which a source that is busy with other origins must come to this one.
     package static let longPatience: UInt64 = 120_000
+    /// Milliseconds in which a source that was replaced is not preferred again.
+    package static let distrust: UInt64 = 60_000
     /// How often ``tick(now:)`` is wanted while something is missing, milliseconds.
     package static let interval: UInt64 = 250
 
@@ -80,7 +84,7 @@ package struct SourcePlan: Sendable {
                 behind.insert(dot.origin)
             }
             origins[dot.origin] = origin
-            if origin.source == nil { setSource(of: dot.origin, to: peer) } else { settle(dot.origin) }
+            if origin.source == nil { setSource(of: dot.origin, to: peer) } else { settle(dot.origin, now) }
         }
     }
 
@@ -94,8 +98,14 @@ package struct SourcePlan: Sendable {
             let isBehind = peers.values.contains { $0.has[dot.origin] ?? 0 > dot.seq }
             origins[dot.origin]?.behindSince = isBehind ? now : nil
             if isBehind { behind.insert(dot.origin) } else { behind.remove(dot.origin) }
-            settle(dot.origin)
+            settle(dot.origin, now)
         }
+    }
+
+    /// Events of a peer wait for this one, which does not come: it is taken from the same peer, in its order.
+    package mutating func needed(_ dot: Dot, by peer: NodeID) {
+        guard peers[peer]?.has[dot.origin] ?? 0 >= dot.seq, origins[dot.origin]?.have ?? 0 < dot.seq else { return }
+        setSource(of: dot.origin, to: peer)
     }
 
     /// A connection is gone.
@@ -119,6 +129,7 @@ package struct SourcePlan: Sendable {
                 guard isSilent || now >= since + Self.longPatience else { continue }
             }
             guard let next = successor(for: origin) else { continue }
+            if let source = state.source { peers[source]?.distrustedUntil = now + Self.distrust }
             setSource(of: origin, to: next)
             origins[origin]?.behindSince = now
         }
@@ -127,12 +138,11 @@ package struct SourcePlan: Sendable {
     // MARK: Choosing
 
     /// An origin that is level goes to its writer.
-    private mutating func settle(_ origin: OriginID) {
-        guard let state = origins[origin], state.behindSince == nil, let source = state.source,
+    private mutating func settle(_ origin: OriginID, _ now: UInt64) {
+        guard let known = origins[origin], known.behindSince == nil, let source = known.source,
             peers[source]?.own != origin,
-            let writer = peers.keys.sorted().first(where: {
-                peers[$0]?.own == origin && peers[$0]?.has[origin] != nil
-            })
+            let writer = peers.keys.sorted().first(where: { peers[$0]?.own == origin }),
+            let state = peers[writer], state.has[origin] != nil, now >= state.distrustedUntil
         else { return }
         setSource(of: origin, to: writer)
     }

@@ -67,7 +67,9 @@ extension SyncSession {
         let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
         state = .open(
             hello,
-            Outgoing(known: vector, durable: vector, wanted: wanted, credit: Int64(clamping: hello.limits.window)),
+            Outgoing(
+                known: vector, sound: vector, durable: vector, wanted: wanted,
+                credit: Int64(clamping: hello.limits.window)),
             Incoming())
         if speaks(.sources, hello) {
             news.hasOpened = true
@@ -75,7 +77,7 @@ extension SyncSession {
         }
         let frames = early
         early = []
-        for frame in frames { eventsReceived(frame, now: now, &effects) }
+        for frame in frames { frameReceived(frame, now: now, effects: &effects) }
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
     }

@@ -41,7 +41,6 @@ extension SyncSession {
             guard !taken.isEmpty else { return }
             outgoing.start = .firstMissing
             outgoing.hasRestarted = outgoing.reading != nil
-            outgoing.waiting = nil
             outgoing.hasMore = true
         }
         pump(now: now, &effects)

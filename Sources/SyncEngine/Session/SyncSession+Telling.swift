@@ -37,10 +37,9 @@ extension SyncSession {
             for dot in dots {
                 outgoing.durable.advance(to: dot)
                 outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
             }
-            outgoing.peerAdvanced()
         }
-        pump(now: now, &effects)
     }
 
     /// An acknowledgement in the manner of the first release.

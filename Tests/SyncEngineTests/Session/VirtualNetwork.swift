@@ -106,6 +106,7 @@ final class VirtualNetwork {
             node.plan.announced(session.remote, news.announced, now: milliseconds)
         }
         if news.hasDelivered { node.plan.delivered(session.remote, now: milliseconds) }
+        for dot in news.needs { node.plan.needed(dot, by: session.remote) }
         tellWants(node)
     }
 
@@ -210,6 +211,7 @@ final class VirtualNetwork {
             agenda.add(at: end + link.latency) { [self] in
                 guard !link.isCut else { return }
                 link.delivered(frame)
+                nodes[pair.to].note(received: frame)
                 input(Pair(from: pair.to, to: pair.from)) { $0.frameReceived(frame, now: $1, effects: &$2) }
             }
         }
