@@ -54,6 +54,10 @@ package protocol OutgoingLog {
     func consistency(
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest]
+    /// How far the last head of an origin reaches beyond its events, if one ever did.
+    func reach(of origin: OriginID) throws(StoreError) -> Reach?
+    /// What vouches for the first `old` events of the origin of `reach`.
+    func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage?
 }
 
 extension LogReader: OutgoingLog {}
@@ -93,10 +97,12 @@ package final class OutgoingReader {
 
     /// The next events after `position` that `known` does not contain.
     ///
-    /// - Parameter sound: What the peer has, or will have from sound batches alone.
-    /// - Parameter kind: Which of them.
-    /// Only events that a signed head covers leave the node: those of other origins up to the last head received, our
-    /// own always. The batch ends before the first event that is not covered yet.
+    /// - Parameters:
+    ///   - sound: What the peer has, or will have from sound batches alone.
+    ///   - kind: Which of them.
+    ///
+    /// Only events that a signed head covers leave the node: those of other origins as far as a head vouches for them that
+    /// was received, our own always. The batch ends before the first event that is not covered yet.
     package func batch(
         after position: UInt64, lacking known: VersionVector, sound: VersionVector = VersionVector(),
         kind: OutgoingSelection.Kind = .everything,
@@ -169,7 +175,8 @@ package final class OutgoingReader {
 
         mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let known = limits[origin] { return known }
-            let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            let head = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            let size = max(head, try log.reach(of: origin)?.size ?? 0)
             limits[origin] = size
             return size
         }
@@ -177,6 +184,9 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
+        if stored == nil, dot.origin != own, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
+            if let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
+        }
         guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }

@@ -11,6 +11,8 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
@@ -34,6 +36,7 @@ extension SyncNode {
         private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
+        private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
         private var leaving = 0
 
@@ -104,16 +107,18 @@ extension SyncNode {
         // MARK: Connections
 
         private func accepted(_ socket: AcceptedSocket) {
+            // Callbacks must not hold the socket: with it they would hold its place among unfinished handshakes.
+            let caller = socket.peer
             do throws(TransportError) {
                 let link = try TLSLink(
                     loop: loop, descriptor: socket.descriptor, context: context, role: .server, ticket: socket.ticket)
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let node = NodeID(bytes: bytes) else { return }
-                    answered(link, node, socket.peer)
+                    answered(link, node, caller)
                 }
-                link.onClose = { [log] end in log("call from \(socket.peer) ended in the handshake: \(end)") }
+                link.onClose = { [weak self] end in self?.note("call from \(caller) ended in the handshake: \(end)") }
             } catch {
-                log("call from \(socket.peer): \(error)")
+                note("call from \(caller): \(error)")
             }
         }
 
@@ -127,13 +132,18 @@ extension SyncNode {
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
-            log("unknown node \(node) called from \(address): pending")
+            note("unknown node \(node) called from \(address): pending")
             if let known = pending[node] {
                 pending[node]?.calls = known.calls + 1
                 pending[node]?.lastSeen = WallClock.now
             } else if pending.count < Self.pendingCapacity {
                 pending[node] = PendingPeer(node: node, address: address, lastSeen: WallClock.now, calls: 1)
             }
+        }
+
+        /// Logs what strangers make happen, but not as often as they like.
+        private func note(_ text: String) {
+            if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
         private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
@@ -232,7 +242,8 @@ extension SyncNode {
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
         }
 
