@@ -23,6 +23,8 @@ final class PeerLink {
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
     /// Told when the peer is known to hold more.
     var onDurable: (() -> Void)?
+    /// Told what concerns other links.
+    var onNews: ((PeerLink, SessionNews) -> Void)?
     let openedAt = now().monotonic
 
     init(
@@ -64,6 +66,11 @@ final class PeerLink {
         input { $0.logAdvanced(notice, now: $1, effects: &$2) }
     }
 
+    /// From now on these origins are taken from the peer, and no longer those.
+    func want(take: [OriginID], leave: [OriginID]) {
+        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
+    }
+
     /// Says why, and ends.
     func stop(_ failure: SessionFailure) {
         input { $0.stop(failure, now: $1, effects: &$2) }
@@ -77,6 +84,8 @@ final class PeerLink {
         for effect in effects { perform(effect) }
         arm()
         if session.durableRevision != before { onDurable?() }
+        let news = session.takeNews()
+        if !news.isEmpty { onNews?(self, news) }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -130,6 +139,7 @@ final class PeerLink {
         let tell = onEnd
         onEnd = nil
         onDurable = nil
+        onNews = nil
         tell?(self, end)
     }
 }
