@@ -16,7 +16,7 @@ extension SyncSession {
         let request = ReadRequest(
             start: outgoing.start, known: outgoing.known, sound: outgoing.sound, wanted: outgoing.wanted,
             bytes: Int(clamping: bytes),
-            compress: hello.compressors.contains(Hello.zstd))
+            compress: hello.compressors.contains(Hello.zstd), through: progress.top == 0 ? .max : progress.top)
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))
     }
