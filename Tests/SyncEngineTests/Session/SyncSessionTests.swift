@@ -157,6 +157,8 @@ struct SyncSessionTests {
         #expect(effects.count == 1)
         effects = []
         session.frameReceived(Message.credit(1).frame(compress: false), now: start, effects: &effects)
+        #expect(effects.isEmpty)
+        session.frameReceived(Message.credit(1 << 20).frame(compress: false), now: start, effects: &effects)
         guard case .read = effects.first else {
             Issue.record("no read after credit")
             return
