@@ -39,6 +39,7 @@ public final class EventStore: Sendable {
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
+        try SnapshotInstall.run(files)
         let reader = try LogReader(files)
         identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {
