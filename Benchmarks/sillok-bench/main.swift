@@ -28,6 +28,7 @@ func run(_ words: [String]) throws {
     case ("history", 2): try HistoryBenchmark.run(words[1])
     case ("import", 4): try ImportBenchmark.run(syncctl: words[1], words[2], lines: words[3])
     case ("catch-up", 3): try CatchUpBenchmark.run(words[1], try Records.read(words[2]))
+    case ("snapshot", 3): try SnapshotBenchmark.run(words[1], try Records.read(words[2]))
     case ("table", 2): try ResultTable.write(words[1])
     default: throw UsageError(message: "no such benchmark, or not its arguments")
     }

@@ -15,7 +15,7 @@ public final class EventStore: Sendable {
     package let key: SigningKey
     private let lock: Lock<StoreLock?>
     private let signer: HeadSigner
-    private let writer: LogWriter
+    let writer: LogWriter
 
     /// Makes an empty store in `folder`, which may exist already.
     ///

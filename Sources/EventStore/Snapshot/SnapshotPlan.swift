@@ -12,9 +12,32 @@ package struct SnapshotPlan: Hashable, Sendable {
 
     /// How many events.
     package var events: UInt64 { progress.reduce(0) { $0 + $1.seq } }
+
+    /// Names the snapshot: the first 16 bytes of SHA-256 over "sillok-snapshot-v1", the node's id and incarnation, the
+    /// position, and for each origin its id, seq and root; numbers of eight bytes, most significant first.
+    package func id(node: NodeID, incarnation: UInt64) -> UUIDBits {
+        var bytes = Array("sillok-snapshot-v1".utf8) + node.digest.bytes
+        bytes.appendBigEndian(incarnation)
+        bytes.appendBigEndian(through)
+        for entry in progress {
+            entry.origin.bits.append(to: &bytes)
+            bytes.appendBigEndian(entry.seq)
+            bytes.appendBigEndian(entry.rootPrefix)
+        }
+        let digest = SHA256().digest(bytes)
+        return UUIDBits(high: digest.words.0, low: digest.words.1)
+    }
 }
 
 extension SnapshotReader {
+    /// Bytes of the log's file.
+    package func fileSize() throws(StoreError) -> UInt64 {
+        try mapped { () throws(SQLiteError) in
+            let pages = try connection.integer("PRAGMA page_count") ?? 0
+            return UInt64(clamping: pages * Int64(PageFile.pageSize))
+        }
+    }
+
     /// A plan for everything that may leave the node now.
     ///
     /// - Parameter ownHead: A head of all that this node has appended.

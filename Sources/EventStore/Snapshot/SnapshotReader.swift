@@ -3,7 +3,7 @@
 /// Sendable: one for each thread.
 package final class SnapshotReader {
     let log: LogReader
-    private var connection: Connection { log.connection }
+    var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
 
     package init(_ files: StoreFiles) throws(StoreError) {

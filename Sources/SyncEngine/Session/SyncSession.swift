@@ -12,14 +12,18 @@ package struct SyncSession: Sendable {
     package let local: Local
     /// The peer, as its certificate proved.
     package let remote: NodeID
-    package private(set) var state = State.idle
-    private let limits: WireLimits
-    private let timing: SessionTiming
+    package internal(set) var state = State.idle
+    let limits: WireLimits
+    let timing: SessionTiming
+    /// Whether snapshots are handed out or wanted.
+    let policy: SnapshotPolicy
+    /// Where the session stands with a snapshot.
+    package internal(set) var snapshot = SnapshotExchange()
     /// How far the local log has each origin.
     private var progress: [OriginID: OriginProgress]
     private var nextRequest = UInt64(1)
     private var openingDeadline = UInt64.max
-    private var lastSent = UInt64(0)
+    var lastSent = UInt64(0)
     package private(set) var lastReceived = UInt64(0)
     private var pingSent: (nonce: UInt64, at: Moment)?
     /// Milliseconds there and back, of the last answered Ping.
@@ -30,12 +34,13 @@ package struct SyncSession: Sendable {
     /// A session with `remote` over a log that stands at `progress`.
     package init(
         local: Local, remote: NodeID, progress: [OriginProgress], limits: WireLimits = WireLimits(),
-        timing: SessionTiming = SessionTiming()
+        timing: SessionTiming = SessionTiming(), policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.local = local
         self.remote = remote
         self.limits = limits
         self.timing = timing
+        self.policy = policy
         self.progress = Dictionary(uniqueKeysWithValues: progress.map { ($0.origin, $0) })
     }
 
@@ -44,7 +49,8 @@ package struct SyncSession: Sendable {
         switch state {
         case .idle, .closed: nil
         case .greeting, .comparing: openingDeadline
-        case .open: min(lastSent + timing.keepalive, lastReceived + timing.silence)
+        case .open:
+            min(lastSent + timing.keepalive, lastReceived + timing.silence, snapshotDeadline ?? .max)
         }
     }
 
@@ -58,7 +64,8 @@ package struct SyncSession: Sendable {
         lastReceived = now.monotonic
         let hello = Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
-            software: local.software, name: local.name)
+            software: local.software, name: local.name, features: policy.offers ? Hello.offersSnapshots : 0,
+            snapshotAfter: policy.after)
         send(.hello(hello), now: now, &effects)
     }
 
@@ -68,6 +75,10 @@ package struct SyncSession: Sendable {
         lastReceived = now.monotonic
         if frame.type == MessageType.events.rawValue {
             eventsReceived(frame, now: now, &effects)
+            return
+        }
+        if frame.type == MessageType.snapshotRows.rawValue || frame.type == MessageType.snapshotEnd.rawValue {
+            snapshotFrameReceived(frame, now: now, &effects)
             return
         }
         let message: Message
@@ -82,6 +93,9 @@ package struct SyncSession: Sendable {
         case (.vector(let entries), .comparing(let hello)): vectorReceived(entries, hello, now: now, &effects)
         case (.ack(let entries), .open): acknowledged(entries, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
+        case (.snapshotOffer(let offer), .open): snapshotOffered(offer, now: now, &effects)
+        case (.snapshotGet(let get), .open): snapshotWanted(get, now: now, &effects)
+        case (.snapshotDone(let done), .open): snapshotDone(done, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
         case (.pong(let pong), _): pongReceived(pong, now: now)
@@ -173,6 +187,7 @@ package struct SyncSession: Sendable {
             guard now.monotonic >= openingDeadline else { return }
             fail(SessionFailure(.idleTimeout, "the peer did not say who it is and what it has"), now: now, &effects)
         case .open:
+            checkSnapshotStall(now: now, &effects)
             if now.monotonic >= lastReceived + timing.silence {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
@@ -241,15 +256,20 @@ package struct SyncSession: Sendable {
         }
         let vector = VersionVector(entries.map { Dot(origin: $0.origin, seq: $0.seq) })
         state = .open(
-            hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
+            hello,
+            Outgoing(
+                known: vector, durable: vector, credit: Int64(clamping: hello.limits.window),
+                window: hello.limits.window),
+            Incoming())
+        offerIfWanted(now: now, &effects)
         pump(now: now, &effects)
     }
 
     // MARK: Replicating
 
     /// Reads on if the log may have more, nothing is being read and the peer has room.
-    private mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
-        guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
+    mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
+        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
             outgoing.credit > 0
         else { return }
         let id = RequestID(number: takeNumber())
@@ -263,6 +283,13 @@ package struct SyncSession: Sendable {
     }
 
     private mutating func eventsReceived(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
+        // They will come again on the next connection.
+        switch snapshot.role {
+        case .complete: return
+        case .opening, .receiving:
+            return fail(SessionFailure(.badFrame, "events during a snapshot"), now: now, &effects)
+        default: break
+        }
         guard case .open(let hello, let outgoing, var incoming) = state else {
             return fail(SessionFailure(.badFrame, "events before the vectors"), now: now, &effects)
         }
@@ -296,11 +323,12 @@ package struct SyncSession: Sendable {
     }
 
     private mutating func creditReceived(_ bytes: UInt64, now: Moment, _ effects: inout [SessionEffect]) {
-        updateOpen { hello, outgoing, _ in
-            let limit = Int64(clamping: hello.limits.window)
+        updateOpen { _, outgoing, _ in
+            let limit = Int64(clamping: outgoing.window)
             let (sum, isOver) = outgoing.credit.addingReportingOverflow(Int64(clamping: bytes))
             outgoing.credit = isOver ? limit : min(sum, limit)
         }
+        pumpSnapshot(now: now, &effects)
         pump(now: now, &effects)
     }
 
@@ -314,23 +342,34 @@ package struct SyncSession: Sendable {
 
     // MARK: Helpers
 
-    private mutating func updateOpen(_ body: (Hello, inout Outgoing, inout Incoming) -> Void) {
+    /// How many events this node has and `known` lacks.
+    func lead(over known: VersionVector) -> UInt64 {
+        progress.values.reduce(0) { $0 + ($1.seq > known[$1.origin] ? $1.seq - known[$1.origin] : 0) }
+    }
+
+    /// Whether the peer's history cannot be this node's.
+    func isOtherHistory(_ entry: VectorEntry) -> Bool {
+        guard let mine = progress[entry.origin] else { return false }
+        return mine.seq == entry.seq && mine.rootPrefix != entry.root
+    }
+
+    mutating func updateOpen(_ body: (Hello, inout Outgoing, inout Incoming) -> Void) {
         guard case .open(let hello, var outgoing, var incoming) = state else { return }
         body(hello, &outgoing, &incoming)
         state = .open(hello, outgoing, incoming)
     }
 
-    private mutating func takeNumber() -> UInt64 {
+    mutating func takeNumber() -> UInt64 {
         defer { nextRequest += 1 }
         return nextRequest
     }
 
-    private mutating func send(_ message: Message, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func send(_ message: Message, now: Moment, _ effects: inout [SessionEffect]) {
         lastSent = now.monotonic
         effects.append(.send(message.frame(compress: false), .control))
     }
 
-    private mutating func fail(_ failure: SessionFailure, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func fail(_ failure: SessionFailure, now: Moment, _ effects: inout [SessionEffect]) {
         if case .closed = state { return }
         send(.bye(Bye(failure.code, text: failure.text)), now: now, &effects)
         close(.failed(failure), &effects)

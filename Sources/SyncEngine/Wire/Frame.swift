@@ -18,6 +18,16 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case pong = 7
     /// I close.
     case bye = 8
+    /// Would you rather have a copy of my log?
+    case snapshotOffer = 24
+    /// Yes, from here on.
+    case snapshotGet = 25
+    /// Here are rows of it.
+    case snapshotRows = 26
+    /// That was all; here is the proof.
+    case snapshotEnd = 27
+    /// It is in place, or refused.
+    case snapshotDone = 28
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

@@ -24,17 +24,23 @@ public struct Hello: Hashable, Sendable {
     public var name: String
     /// Bits of abilities both sides must have before one is used.
     public var features: UInt64
+    /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
+    /// at least so many events more; 0: it would not.
+    public var snapshotAfter: UInt64
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
     /// The name under which Zstandard goes in ``compressors``.
     public static let zstd = "zstd"
+    /// The bit of ``features`` of a node that can offer snapshots.
+    public static let offersSnapshots: UInt64 = 1 << 8
 
     /// A Hello of these parts.
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: UInt64 = 0
+        software: String = "", name: String = "", features: UInt64 = 0,
+        snapshotAfter: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -47,6 +53,7 @@ public struct Hello: Hashable, Sendable {
         self.software = software
         self.name = name
         self.features = features
+        self.snapshotAfter = snapshotAfter
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -69,6 +76,7 @@ extension Hello {
         writer.text(9, software)
         writer.text(10, name)
         writer.fixed64(11, features)
+        writer.uint(20, snapshotAfter)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -77,7 +85,7 @@ extension Hello {
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
-        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -91,6 +99,7 @@ extension Hello {
             case 9: software = try reader.text(field)
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
+            case 20: snapshotAfter = try reader.uint64(field)
             default: break
             }
         }
@@ -102,7 +111,7 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: features)
+            name: name, features: features, snapshotAfter: snapshotAfter)
     }
 }
 

@@ -1,4 +1,4 @@
-internal import EventStore
+public import EventStore
 
 /// What nodes say to each other: the messages of docs/sync.proto.
 public enum Message: Hashable, Sendable {
@@ -18,6 +18,16 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
+    /// Offers an empty node a copy of the log.
+    case snapshotOffer(SnapshotOffer)
+    /// Takes it.
+    case snapshotGet(SnapshotGet)
+    /// Rows of it.
+    case snapshotRows(SnapshotRows)
+    /// What proves it.
+    case snapshotEnd(SnapshotEnd)
+    /// What became of it.
+    case snapshotDone(SnapshotDone)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -34,6 +44,11 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
+        case .snapshotOffer: MessageType.snapshotOffer.rawValue
+        case .snapshotGet: MessageType.snapshotGet.rawValue
+        case .snapshotRows: MessageType.snapshotRows.rawValue
+        case .snapshotEnd: MessageType.snapshotEnd.rawValue
+        case .snapshotDone: MessageType.snapshotDone.rawValue
         case .unknown(let type): type
         }
     }
@@ -49,6 +64,11 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
+        case .snapshotOffer: "SnapshotOffer"
+        case .snapshotGet: "SnapshotGet"
+        case .snapshotRows: "SnapshotRows"
+        case .snapshotEnd: "SnapshotEnd"
+        case .snapshotDone: "SnapshotDone"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -73,6 +93,11 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
+        case .snapshotOffer(let offer): offer.write(to: &writer)
+        case .snapshotGet(let get): get.write(to: &writer)
+        case .snapshotRows(let rows): rows.write(to: &writer)
+        case .snapshotEnd(let end): end.write(to: &writer)
+        case .snapshotDone(let done): done.write(to: &writer)
         case .unknown: break
         }
         return writer.bytes
@@ -101,6 +126,11 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
+        case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
+        case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
+        case .snapshotEnd: self = .snapshotEnd(try SnapshotEnd(MessageReader("SnapshotEnd", body)))
+        case .snapshotDone: self = .snapshotDone(try SnapshotDone(MessageReader("SnapshotDone", body)))
         }
     }
 }

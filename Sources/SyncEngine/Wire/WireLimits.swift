@@ -22,8 +22,8 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye: min(limit, Self.controlBody)
-        case .vector, .events, .ack, nil: limit
+        case .hello, .credit, .ping, .pong, .bye, .snapshotGet, .snapshotDone: min(limit, Self.controlBody)
+        case .vector, .events, .ack, .snapshotOffer, .snapshotRows, .snapshotEnd, nil: limit
         }
     }
 
@@ -31,6 +31,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let hardBody = 8 << 20
     /// Longest body of Hello, Credit, Ping, Pong and Bye.
     public static let controlBody = 4 << 10
+    /// A peer that takes no bodies of this length is sent no snapshot: one row must always fit.
+    public static let snapshotBody = UInt32(1 << 20)
     /// Most entries of a vector or acknowledgement.
     public static let entries = 100_000
     /// Most events of a batch, and so most origins in it.
