@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test lint bench install clean
+.PHONY: help deps build demo test lint bench gates gates-update install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -11,6 +11,7 @@ help:
 	@echo 'make test      all tests (installs what is missing)'
 	@echo 'make lint      swift format lint --strict'
 	@echo 'make bench     benchmarks beside C floors'
+	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make install   syncd and syncctl into $(PREFIX)/bin'
 
 deps:
@@ -33,6 +34,11 @@ lint:
 
 bench: deps
 	@Benchmarks/run
+
+# Instructions are counted by valgrind; where it cannot be had, the other counts still are.
+gates gates-update: deps
+	@Scripts/install-packages valgrind || echo 'valgrind cannot be installed' >&2
+	@Benchmarks/gates/run $(if $(filter gates,$@),check,update)
 
 install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd

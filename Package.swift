@@ -49,6 +49,9 @@ let package = Package(
         .executableTarget(
             name: "sillok-bench", dependencies: ["EventStore", "SyncEngine"],
             path: "Benchmarks/sillok-bench", swiftSettings: strict),
+        .executableTarget(
+            name: "sillok-gates", dependencies: ["EventStore", "SyncEngine"],
+            path: "Benchmarks/gates/Workloads", swiftSettings: strict),
 
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),
         .testTarget(

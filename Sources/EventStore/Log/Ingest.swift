@@ -1,9 +1,7 @@
 /// Why events of a peer are refused. Nothing of the batch is stored.
 package enum IngestError: Error, Hashable, Sendable {
-    /// Not a canonical header.
+    /// A header that does not even name its dot, or is longer than any may be.
     case header(InvalidHeader)
-    /// The payload is too large or not a JSON object.
-    case payload(Dot, InvalidEvent)
     /// `seq` is not the next one: events are missing in between.
     case gap(Dot, have: UInt64)
     /// A dependency is not here.
@@ -27,7 +25,6 @@ extension IngestError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .header(let error): "malformed header: \(error)"
-        case .payload(let dot, let error): "event \(dot): \(error)"
         case .gap(let dot, let have): "event \(dot) follows \(have): a gap"
         case .causalGap(let dot, let needs): "event \(dot) came before its dependency \(needs)"
         case .originStart(let origin): "origin \(origin) does not begin with whose it is"
@@ -120,7 +117,7 @@ package final class IngestVerifier {
         _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
     ) throws(IngestError) -> VerifiedEvent? {
         let header: EventHeader
-        do { header = try EventHeader(canonicalBytes: item.header) } catch { throw .header(error) }
+        do { header = try EventHeader(received: item.header) } catch { throw .header(error) }
         let dot = header.dot
         if dot.origin == own {
             guard dot.seq <= ownSize() else { throw .amnesia(dot) }
@@ -134,10 +131,7 @@ package final class IngestVerifier {
             let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
             guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
         }
-        if case .present(_, let payload) = item.body {
-            do { try JSONScanner.validateObject(payload) } catch { throw .payload(dot, error) }
-        }
-        let event = Event(header: header, body: item.body)
+        let event = Event(header: header, body: item.body.judged)
         let start = dot.seq == 1 ? OriginStart(event) : nil
         guard var next = tree ?? start.map({ Tree(range: MerkleRange(), key: $0.key) }) else {
             throw .originStart(dot.origin)
@@ -179,6 +173,23 @@ package final class IngestVerifier {
         } else if !isKnown, tree.ahead.count < 64 {
             tree.ahead.append(cover.head)
             tree.ahead.sort { $0.head.size < $1.head.size }
+        }
+    }
+}
+
+extension EventBody {
+    /// A body as it came from a peer: a payload that is none is kept as the bytes it is (D13), and is no reason to refuse
+    /// the events around it.
+    var judged: EventBody {
+        switch self {
+        case .erased: return self
+        case .present(let salt, let bytes), .unreadable(let salt, let bytes):
+            do {
+                try JSONScanner.validateObject(bytes)
+                return .present(salt: salt, payload: bytes)
+            } catch {
+                return .unreadable(salt: salt, bytes: bytes)
+            }
         }
     }
 }

@@ -22,10 +22,13 @@ package struct OutgoingLimits: Sendable {
     package var events: Int
     /// Bytes of headers, payloads and coverage, before compression. The last event may go beyond it.
     package var bytes: Int
+    /// Bytes that must not be passed unless a single event does so.
+    package var frame: Int
 
-    package init(events: Int = 4_096, bytes: Int = 256 << 10) {
+    package init(events: Int = 4_096, bytes: Int = 256 << 10, frame: Int = 1 << 20) {
         self.events = events
         self.bytes = bytes
+        self.frame = frame
     }
 }
 
@@ -36,6 +39,8 @@ package final class OutgoingReader {
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
     private let sha = SHA256()
+    /// Bytes around an event in a message, at most.
+    private static let framing = 48
 
     package init(_ store: EventStore) throws(StoreError) {
         log = try LogReader(store.files)
@@ -65,6 +70,8 @@ package final class OutgoingReader {
         var bytes = 0
         var ends = Ends(own: ownHead())
         var isFull = false
+        // The event that was read last did not fit the frame.
+        var isCut = false
         var isBlocked = false
         var failure: StoreError?
         // A scan is one short read transaction: the WAL must not wait for a slow peer.
@@ -84,15 +91,20 @@ package final class OutgoingReader {
                 return false
             }
             let encoded = EncodedEvent(stored.event)
+            bytes += encoded.header.count + stored.event.body.count + Self.framing
+            if ends.reached[dot.origin] == nil { bytes += Coverage.maximumBytes }
+            guard batch.events.isEmpty || bytes <= limits.frame else {
+                isCut = true
+                return false
+            }
+            ends.reached[dot.origin] = dot.seq
             batch.events.append(encoded)
-            if ends.reached.updateValue(dot.seq, forKey: dot.origin) == nil { bytes += Coverage.maximumBytes }
-            bytes += encoded.header.count + (stored.event.payload?.count ?? 0)
             isFull = bytes >= limits.bytes
             return !isFull
         }
         if let failure { throw failure }
-        if isBlocked { batch.through -= 1 }
-        batch.isAtTop = !isFull && (isBlocked || scanned < chunk)
+        if isBlocked || isCut { batch.through -= 1 }
+        batch.isAtTop = !isFull && !isCut && (isBlocked || scanned < chunk)
         batch.advanced = ends.reached.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
         for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
         return batch
@@ -124,6 +136,16 @@ package final class OutgoingReader {
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
         return Coverage(head: head, proof: proof)
+    }
+}
+
+extension EventBody {
+    /// Bytes of the payload that are there.
+    fileprivate var count: Int {
+        switch self {
+        case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
+        case .erased: 0
+        }
     }
 }
 

@@ -127,9 +127,8 @@ package struct SessionFailure: Error, Hashable, Sendable {
     package init(_ error: IngestError) {
         let code: SessionErrorCode =
             switch error {
+            case .header(.limits(.headerTooLarge)): .eventTooLarge
             case .header, .originStart: .badFrame
-            case .payload(_, .payloadTooLarge): .eventTooLarge
-            case .payload: .badFrame
             case .gap: .badChain
             case .causalGap: .causalGap
             case .notCovered, .badProof: .badProof

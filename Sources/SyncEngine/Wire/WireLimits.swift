@@ -6,12 +6,12 @@ public struct WireLimits: Hashable, Sendable {
     public var maxBody: UInt32
     /// The credit the other side starts with.
     public var window: UInt64
-    /// Longest payload of an event.
+    /// Longest payload of an event. More than ``Limits/payload``: what another node has let in is carried on.
     public var maxPayload: UInt32
 
     /// The limits a node announces unless it is told otherwise.
     public init(
-        maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.payload)
+        maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.carriedPayload)
     ) {
         self.maxBody = maxBody
         self.window = window
