@@ -296,6 +296,8 @@ final class Statement {
 
     func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+    /// Bytes of a TEXT or BLOB column; 0 for NULL.
+    func count(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
 

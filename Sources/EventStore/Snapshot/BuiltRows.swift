@@ -12,7 +12,7 @@ struct BuiltRows: Sendable {
         ids.reserveCapacity(checked.list.count)
         dots.reserveCapacity(checked.list.count)
         let record = UnsafeMutableRawPointer.allocate(
-            byteCount: Limits.payload + 2 * Limits.header, alignment: 16)
+            byteCount: Limits.carriedPayload + 2 * Limits.header, alignment: 16)
         defer { record.deallocate() }
         var position = sequenced.first
         for (number, row) in checked.list.enumerated() {
@@ -65,7 +65,8 @@ private enum RecordWriter {
         record.integer(leaf)
         record.type(isErased ? 0 : uuid)
         record.type(isErased ? UInt64(32 * 2 + 12) : 0)
-        record.type(isErased ? 0 : UInt64(Int(row.payloadCount) * 2 + 13))
+        // Text, or a blob where the bytes are no payload.
+        record.type(isErased ? 0 : UInt64(Int(row.payloadCount) * 2 + (row.isUnreadable ? 12 : 13)))
         record.headerEnded()
 
         record.body(sequenced.names[Int(row.user)])

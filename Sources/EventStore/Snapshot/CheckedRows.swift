@@ -16,6 +16,10 @@ struct CheckedRows: Sendable {
         var salt: Int32 = 0
         var payload: Int32 = 0
         var payloadCount: Int32 = 0
+        /// Whether only its place could be read (D13): the unknown fields are the whole header.
+        var isOpaque = false
+        /// Whether the payload is no payload, but bytes to be kept.
+        var isUnreadable = false
         var seq: UInt64 = 0
         var hlc: UInt64 = 0
         var time: Int64 = 0
@@ -66,7 +70,7 @@ struct CheckedRows: Sendable {
             let start = cursor.index
             let count = try cursor.count()
             let text = cursor.index
-            guard count > 0, count <= Limits.identifier else { throw .malformed("a name of \(count) bytes") }
+            guard count <= Limits.identifier else { throw .malformed("a name of \(count) bytes") }
             try cursor.skip(count)
             names.append((start, text, cursor.index))
             let bytes = rows.names[text..<cursor.index]
@@ -80,15 +84,26 @@ struct CheckedRows: Sendable {
     private mutating func check(
         _ row: inout Row, _ index: Int, _ reader: inout RowReader, _ sha: SHA256
     ) throws(SnapshotError) {
-        typealias Flag = SnapshotRows.Flag
         let dot = Dot(origin: rows.runs[Int(row.run)].origin, seq: row.seq)
-        guard names[Int(row.type)].end - names[Int(row.type)].text <= Limits.type else {
-            throw .malformed("event \(dot): its type is too long")
-        }
-        if row.has(Flag.author), isSame(row.author, row.user) {
-            throw .malformed("event \(dot): its author is its user")
-        }
         guard row.hlc <= UInt64(Int64.max) else { throw .malformed("event \(dot): its hlc") }
+        row.isOpaque = length(row.type) == 0
+        if row.isOpaque {
+            try checkOpaque(row, dot, &reader)
+        } else {
+            try checkHeader(row, dot, &reader)
+        }
+        try checkPayload(&row, dot)
+        row.leaf = reader.leaf(of: row, sha)
+        if row.seq == 1 { try readStart(row, index, reader) }
+    }
+
+    private func checkHeader(_ row: Row, _ dot: Dot, _ reader: inout RowReader) throws(SnapshotError) {
+        typealias Flag = SnapshotRows.Flag
+        let isNamed =
+            length(row.type) <= Limits.type && length(row.user) > 0
+            && (!row.has(Flag.conversation) || length(row.conversation) > 0)
+            && (!row.has(Flag.author) || (length(row.author) > 0 && !isSame(row.author, row.user)))
+        guard isNamed else { throw .malformed("event \(dot): its type, user, author or conversation") }
         if row.has(Flag.time) {
             let isInRange = row.time >= -62_135_596_800_000 && row.time <= 253_402_300_799_999
             guard isInRange, row.time != HybridTime(rawValue: row.hlc).milliseconds else {
@@ -104,19 +119,40 @@ struct CheckedRows: Sendable {
         if row.has(Flag.unknown) {
             do { _ = try EventHeader(canonicalBytes: reader.header) } catch { throw .event(.header(error)) }
         }
-        if !row.has(Flag.erased) {
-            guard row.payloadCount <= Limits.payload else {
-                throw .event(.payload(dot, .payloadTooLarge(bytes: Int(row.payloadCount))))
-            }
-            do throws(JSONError) {
-                try JSONScanner.checkObject(rows.payloads, Int(row.payload)..<Int(row.payload + row.payloadCount))
-            } catch {
-                throw .event(.payload(dot, .payloadNotJSON(reason: error.reason.rawValue, offset: error.offset)))
-            }
-        }
-        row.leaf = reader.leaf(of: row, sha)
-        if row.seq == 1 { try readStart(row, index, reader) }
     }
+
+    /// The header of an event that nobody on the way could read is among the unknown fields, and the columns say what can be
+    /// read of it. If this release could read it, the sender's columns would not do.
+    private func checkOpaque(_ row: Row, _ dot: Dot, _ reader: inout RowReader) throws(SnapshotError) {
+        typealias Flag = SnapshotRows.Flag
+        let others = Flag.conversation | Flag.time | Flag.author | Flag.cause | Flag.version
+        guard length(row.user) == 0, !row.has(others), row.has(Flag.unknown) else {
+            throw .malformed("event \(dot): columns of a header that cannot be read")
+        }
+        reader.takeHeader(rows.columns[extras[Int(row.extra)].unknown])
+        let header: EventHeader
+        do { header = try EventHeader(received: reader.header) } catch { throw .event(.header(error)) }
+        guard header.isOpaque, header.dot == dot, header.hlc.rawValue == row.hlc, header.id.bits == row.id,
+            header.dependencies == extras[Int(row.extra)].dependencies
+        else { throw .malformed("event \(dot): its header says something else, or can be read here") }
+    }
+
+    /// A payload that is none is kept as the bytes it is, as if it had come with the others.
+    private func checkPayload(_ row: inout Row, _ dot: Dot) throws(SnapshotError) {
+        guard !row.has(SnapshotRows.Flag.erased) else { return }
+        guard row.payloadCount > 0, row.payloadCount <= Limits.carriedPayload else {
+            throw .malformed("event \(dot): a payload of \(row.payloadCount) bytes")
+        }
+        row.isUnreadable = row.payloadCount > Limits.payload
+        if row.isUnreadable { return }
+        do throws(JSONError) {
+            try JSONScanner.checkObject(rows.payloads, Int(row.payload)..<Int(row.payload + row.payloadCount))
+        } catch {
+            row.isUnreadable = true
+        }
+    }
+
+    private func length(_ name: Int32) -> Int { names[Int(name)].end - names[Int(name)].text }
 
     private func checkDependencies(_ row: Row, _ dot: Dot) throws(SnapshotError) {
         let dependencies = extras[Int(row.extra)].dependencies
@@ -130,6 +166,7 @@ struct CheckedRows: Sendable {
         guard !row.has(SnapshotRows.Flag.erased), let header = try? EventHeader(canonicalBytes: reader.header) else {
             throw .event(.originStart(origin))
         }
+        guard !row.isOpaque, !row.isUnreadable else { throw .event(.originStart(origin)) }
         let payload = Array(rows.payloads[Int(row.payload)..<Int(row.payload + row.payloadCount)])
         let body = EventBody.present(salt: UUIDBits(high: 0, low: 0), payload: payload)
         guard let start = OriginStart(Event(header: header, body: body)) else { throw .event(.originStart(origin)) }
@@ -142,9 +179,7 @@ struct CheckedRows: Sendable {
     }
 
     /// The text of a name.
-    func text(_ index: Int) -> String {
-        String(decoding: rows.names[names[index].text..<names[index].end], as: UTF8.self)
-    }
+    func text(_ index: Int) -> ArraySlice<UInt8> { rows.names[names[index].text..<names[index].end] }
 }
 
 /// Whether the bytes are well-formed UTF-8.

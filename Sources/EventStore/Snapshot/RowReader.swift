@@ -176,6 +176,13 @@ struct RowReader {
         encoded.bytes.append(contentsOf: rows.columns[extra.unknown])
     }
 
+    /// Takes a header as it is.
+    mutating func takeHeader(_ bytes: ArraySlice<UInt8>) {
+        encoded.bytes.removeAll(keepingCapacity: true)
+        encoded.bytes.append(0)
+        encoded.bytes.append(contentsOf: bytes)
+    }
+
     /// A name stands here as it stands in a header: its length, its bytes.
     private mutating func putName(_ field: UInt8, _ index: Int32) {
         let name = names[Int(index)]

@@ -150,10 +150,8 @@ final class SnapshotFeed: Sendable {
         }
     }
 
-    /// Bytes of rows to put into a piece: whatever the last row is, the piece fits a frame as it is.
-    private static func size(_ request: SnapshotRead) -> Int {
-        max(1, request.bytes - Limits.payload - Limits.header - 16_384)
-    }
+    /// Bytes to put into a piece: it fits a frame as it is.
+    private static func size(_ request: SnapshotRead) -> Int { min(request.bytes, 1 << 20) }
 
     private func start(_ request: SnapshotRead, from: UInt64, through: UInt64) {
         server.submit { [self] context in
