@@ -156,7 +156,8 @@ struct CheckedRows: Sendable {
 
     private func checkDependencies(_ row: Row, _ dot: Dot) throws(SnapshotError) {
         let dependencies = extras[Int(row.extra)].dependencies
-        guard !dependencies.isEmpty, zip(dependencies, dependencies.dropFirst()).allSatisfy({ $0.origin < $1.origin }),
+        guard !dependencies.isEmpty,
+            zip(dependencies, dependencies.dropFirst()).allSatisfy({ $0.origin < $1.origin }),
             dependencies.allSatisfy({ $0.origin != dot.origin && $0.seq > 0 })
         else { throw .malformed("event \(dot): its dependencies") }
     }

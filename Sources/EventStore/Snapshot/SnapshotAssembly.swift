@@ -34,7 +34,8 @@ final class SnapshotAssembly {
         do {
             let part = try Self.open(folder.log)
             roots = try Self.roots(part)
-            try part.execute("DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
+            try part.execute(
+                "DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
         }
         scratch = try Self.open(folder.scratch)
         try scratch.execute("DELETE FROM event; DELETE FROM node; DELETE FROM head;")

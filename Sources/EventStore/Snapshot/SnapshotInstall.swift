@@ -33,6 +33,7 @@ enum SnapshotInstall {
         }
         guard try new.top() > top else { return false }
         let own = try old.origins()
-        return try new.origins().filter { origin in own.contains { $0.id == origin.id } }.map(\.size) == own.map(\.size)
+        return try new.origins().filter { origin in own.contains { $0.id == origin.id } }.map(\.size)
+            == own.map(\.size)
     }
 }

@@ -160,7 +160,8 @@ final class SnapshotIntake: Sendable {
             do { piece = try spool.next() } catch { throw .store(error) }
             guard let piece, piece.count > 2 else { break }
             progress.withLock { $0.sent += 1 }
-            builder.add(Self.source(Frame(type: piece[0], flags: piece[1], body: Array(piece[2...])), nil)) { result in
+            builder.add(Self.source(Frame(type: piece[0], flags: piece[1], body: Array(piece[2...])), nil)) {
+                result in
                 progress.update { progress in
                     progress.done += 1
                     switch result {

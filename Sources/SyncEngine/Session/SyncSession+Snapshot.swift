@@ -7,7 +7,8 @@ extension SyncSession {
     /// The vectors are exchanged: an empty peer that wants a snapshot, and is far enough behind, is offered one.
     mutating func offerIfWanted(now: Moment, _ effects: inout [SessionEffect]) {
         guard policy.offers, case .none = snapshot.role, case .open(let hello, let outgoing, _) = state,
-            hello.snapshotAfter > 0, hello.limits.maxBody >= WireLimits.snapshotBody, lead(over: outgoing.known) >= hello.snapshotAfter
+            hello.snapshotAfter > 0, hello.limits.maxBody >= WireLimits.snapshotBody,
+            lead(over: outgoing.known) >= hello.snapshotAfter
         else { return }
         let id = RequestID(number: takeNumber())
         snapshot.role = .describing(id)

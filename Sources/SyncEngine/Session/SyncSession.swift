@@ -269,7 +269,8 @@ package struct SyncSession: Sendable {
 
     /// Reads on if the log may have more, nothing is being read and the peer has room.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
-        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
+        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore,
+            outgoing.reading == nil,
             outgoing.credit > 0
         else { return }
         let id = RequestID(number: takeNumber())

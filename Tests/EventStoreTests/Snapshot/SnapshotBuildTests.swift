@@ -131,7 +131,9 @@ struct SnapshotBuildTests {
             let verdict = check.text(0)
             check.reset()
             // The page that is left out here is an ordinary one to SQLite: it only misses it.
-            #expect(verdict == "ok" || verdict == "Page \(skipped) is never used" || verdict.hasSuffix("Page \(skipped) is never used"))
+            #expect(
+                verdict == "ok" || verdict == "Page \(skipped) is never used"
+                    || verdict.hasSuffix("Page \(skipped) is never used"))
             #expect(try connection.integer("SELECT sum(length(text)) FROM t") == Int64(160 - 22) * 500 + 22 * 9_000)
         }
     }

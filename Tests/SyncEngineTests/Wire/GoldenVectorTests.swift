@@ -49,7 +49,9 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 message: .snapshotOffer(
                     SnapshotOffer(
                         id: a.bits, through: 1_000_000, events: 1_000_000, bytes: 1 << 30,
-                        entries: [VectorEntry(origin: a, seq: 999_999, root: 7), VectorEntry(origin: b, seq: 1, root: 8)]
+                        entries: [
+                            VectorEntry(origin: a, seq: 999_999, root: 7), VectorEntry(origin: b, seq: 1, root: 8),
+                        ]
                     ))),
             Golden(
                 file: "snapshot-get", schema: "SnapshotGet",

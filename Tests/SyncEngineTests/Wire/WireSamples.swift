@@ -70,7 +70,8 @@ struct MessageGenerator {
     mutating func rows() throws -> SnapshotRows {
         var rows = SnapshotRows(after: number() >> 1)
         rows.count = Int.random(in: 1...SnapshotRows.limit, using: &random)
-        rows.runs = (0..<Int.random(in: 0...3, using: &random)).map { _ in .init(origin: origin(), first: positive()) }
+        rows.runs = (0..<Int.random(in: 0...3, using: &random)).map { _ in .init(origin: origin(), first: positive())
+        }
         rows.heads = try coverage().map(\.head)
         rows.names = bytes(Int.random(in: 0...50, using: &random))
         rows.columns = bytes(Int.random(in: 0...50, using: &random))
