@@ -43,6 +43,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 message: .hello(
                     Hello(
                         cluster: "c", node: NodeID(try digest(0)), incarnation: 1, clock: 2,
+                        limits: WireLimits(maxBody: 1 << 20, window: 1 << 20, maxPayload: 256 << 10),
                         features: Hello.offersSnapshots, snapshotAfter: 100_000))),
             Golden(
                 file: "snapshot-offer", schema: "SnapshotOffer",
