@@ -12,12 +12,15 @@ enum CatchUpBenchmark {
         try full.flushBlocking()
         let empty = try makeStore(folder + "/b", name: "b")
         let caller = Peer(name: "b", node: empty.identity.node, address: nil)
-        let a = try SyncNode(store: full, listen: HostPort("127.0.0.1:0"), peers: [caller], software: "bench")
+        let a = try SyncNode(
+            store: full, listen: HostPort("127.0.0.1:0"), peers: [caller], software: "bench",
+            snapshots: SnapshotOptions(after: 0))
         let called = Peer(name: "a", node: full.identity.node, address: "127.0.0.1:\(a.status().listeningPort)")
         let logs = (try LogReader(full.files), try LogReader(empty.files))
         let cpu = cpuTime()
         let start = MonotonicClock.now
-        let b = try SyncNode(store: empty, listen: nil, peers: [called], software: "bench")
+        let b = try SyncNode(
+            store: empty, listen: nil, peers: [called], software: "bench", snapshots: SnapshotOptions(after: 0))
         while try logs.0.vector() != logs.1.vector() {
             guard MonotonicClock.now - start < 600_000_000_000 else {
                 throw BenchmarkError("the nodes did not become equal: \(b.status())")

@@ -12,6 +12,7 @@ let usage = """
            sillok-bench history FOLDER
            sillok-bench import SYNCCTL FOLDER NDJSON
            sillok-bench catch-up FOLDER DATA
+           sillok-bench snapshot FOLDER DATA
            sillok-bench table RESULTS
       Each benchmark makes its store in FOLDER, which must not exist (history reads the one that append-batches --views
       left), and prints lines of metric, side and value. Benchmarks/run calls them all and prints the table.
