@@ -10,12 +10,6 @@ struct NameWriter {
         return ref
     }
 
-    /// The ref of the text of these bytes, which are UTF-8.
-    mutating func ref(_ bytes: ArraySlice<UInt8>, on connection: Connection) throws(SQLiteError) -> Int64 {
-        if let known = bytes.withUnsafeBytes({ cache[$0] }) { return known }
-        return try ref(String(decoding: bytes, as: UTF8.self), on: connection)
-    }
-
     private func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
         if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) { return stored }
         let insert = try connection.statement("INSERT INTO name(text) VALUES(?) RETURNING ref")

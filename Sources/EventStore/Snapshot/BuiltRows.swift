@@ -111,6 +111,12 @@ struct Record {
         count += 16
     }
 
+    mutating func body(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+        (out + count).copyMemory(from: start, byteCount: bytes.count)
+        count += bytes.count
+    }
+
     mutating func body(_ bytes: [UInt8], _ range: Range<Int>) {
         guard !range.isEmpty else { return }
         bytes.withUnsafeBytes { raw in

@@ -3,6 +3,13 @@
 struct PieceNames {
     private static let most = 1 << 20
     private static let mostBytes = 32 << 20
+    /// Names read at once.
+    private static let block = 256
+
+    /// Passes on the names with refs from the first argument on, at most as many as the second says.
+    typealias Source = (
+        _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
+    ) throws(SQLiteError) -> Void
 
     private struct Slot {
         /// The piece the number is for.
@@ -34,7 +41,7 @@ struct PieceNames {
 
     /// The number of `ref` in this piece. When it is new, its length and bytes are appended to `out`.
     mutating func number(
-        _ ref: Int64, to out: inout [UInt8], text: (Int64) throws(SQLiteError) -> [UInt8]
+        _ ref: Int64, to out: inout [UInt8], text: Source
     ) throws(SQLiteError) -> UInt64 {
         guard ref > 0, ref < Self.most else { return try other(ref, to: &out, text: text) }
         let index = Int(ref)
@@ -42,13 +49,7 @@ struct PieceNames {
             slots.append(contentsOf: repeatElement(Slot(), count: max(index + 1, slots.count) - slots.count + 1_024))
         }
         if slots[index].piece == piece { return UInt64(slots[index].number) }
-        if slots[index].start == 0 {
-            let text = try text(ref)
-            slots[index].start = UInt32(texts.count)
-            texts.appendVarint(UInt64(text.count))
-            texts.append(contentsOf: text)
-            slots[index].end = UInt32(texts.count)
-        }
+        if slots[index].start == 0 { try load(from: ref, text) }
         slots[index].piece = piece
         slots[index].number = count
         count += 1
@@ -56,13 +57,40 @@ struct PieceNames {
         return UInt64(count) - 1
     }
 
+    /// Names are interned as they are met, so those with the refs that follow are about to be asked for.
+    private mutating func load(from ref: Int64, _ text: Source) throws(SQLiteError) {
+        var (found, texts, slots) = (false, texts, slots)
+        self.texts = []
+        self.slots = []
+        defer { (self.texts, self.slots) = (texts, slots) }
+        try text(ref, min(Self.block, Self.most - Int(ref))) { ref, bytes in
+            let index = Int(ref)
+            if index >= slots.count { slots.append(contentsOf: repeatElement(Slot(), count: 1_024)) }
+            guard index < slots.count, slots[index].start == 0 else { return }
+            slots[index].start = UInt32(texts.count)
+            texts.appendVarint(UInt64(bytes.count))
+            texts.append(contentsOf: bytes)
+            slots[index].end = UInt32(texts.count)
+            found = true
+        }
+        guard found, slots[Int(ref)].start > 0 else {
+            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+        }
+    }
+
     private mutating func other(
-        _ ref: Int64, to out: inout [UInt8], text: (Int64) throws(SQLiteError) -> [UInt8]
+        _ ref: Int64, to out: inout [UInt8], text: Source
     ) throws(SQLiteError) -> UInt64 {
         if let known = others[ref] { return UInt64(known) }
-        let text = try text(ref)
-        out.appendVarint(UInt64(text.count))
-        out.append(contentsOf: text)
+        var found = false
+        try text(ref, 1) { _, bytes in
+            out.appendVarint(UInt64(bytes.count))
+            out.append(contentsOf: bytes)
+            found = true
+        }
+        guard found else {
+            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+        }
         others[ref] = count
         count += 1
         return UInt64(count) - 1

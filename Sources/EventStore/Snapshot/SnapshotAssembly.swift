@@ -9,6 +9,8 @@ final class SnapshotAssembly {
         var event: UInt32 = 0
         var dot: UInt32 = 0
         var id: UInt32 = 0
+        var name: UInt32 = 0
+        var text: UInt32 = 0
     }
 
     private let folder: SnapshotFolder
@@ -55,7 +57,8 @@ final class SnapshotAssembly {
     /// Where table `event` and its indexes hang. A table with more indexes than this knows is not built here.
     private static func roots(_ connection: Connection) throws(SQLiteError) -> Roots {
         var roots = Roots()
-        let select = try connection.statement("SELECT name, rootpage FROM sqlite_schema WHERE tbl_name = 'event'")
+        let select = try connection.statement(
+            "SELECT name, rootpage FROM sqlite_schema WHERE tbl_name IN ('event', 'name')")
         defer { select.reset() }
         while try select.step() {
             let page = UInt32(truncatingIfNeeded: select.int64(1))
@@ -63,13 +66,15 @@ final class SnapshotAssembly {
             case "event": roots.event = page
             case "event_dot": roots.dot = page
             case "event_id": roots.id = page
+            case "name": roots.name = page
+            case "sqlite_autoindex_name_1": roots.text = page
             case "event_twin": break
             default:
                 throw SQLiteError(extendedCode: 1, message: "unknown index \(select.text(0))", context: "event")
             }
         }
-        guard roots.event > 1, roots.dot > 1, roots.id > 1 else {
-            throw SQLiteError(extendedCode: 11, message: "table event lacks an index", context: "event")
+        guard roots.event > 1, roots.dot > 1, roots.id > 1, roots.name > 1, roots.text > 1 else {
+            throw SQLiteError(extendedCode: 11, message: "a table or an index is missing", context: "event")
         }
         return roots
     }
@@ -88,13 +93,21 @@ final class SnapshotAssembly {
     /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
     func finish(as path: String) throws(SQLiteError) {
         try table.finish(root: roots.event)
-        let twins = try finishIndexes()
+        let work = IndexWork(
+            file: file, ids: ids, dots: dots, idRoot: roots.id, dotRoot: roots.dot,
+            twins: try IndexRuns(path: folder.twins))
+        let names = NameWork(
+            file: file, scratch: folder.scratch, tableRoot: roots.name, indexRoot: roots.text)
+        let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
+        var jobs: [@Sendable () throws(SQLiteError) -> Void] = [work.buildIDs, work.buildDots]
+        if hasNames { jobs += [names.buildTable, names.buildIndex] }
+        try runSideBySide(jobs)
         try file.finish()
         do {
             let connection = try Self.open(folder.log)
-            try addSmallTables(connection)
+            try addSmallTables(connection, hasNames: hasNames)
         }
-        try mark(twins)
+        try mark(work.twins)
         let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0, rename(folder.log, path) == 0 else {
             throw SQLiteError(extendedCode: 10, message: String(cString: strerror(errno)), context: path)
@@ -104,13 +117,13 @@ final class SnapshotAssembly {
         }
     }
 
-    private func addSmallTables(_ connection: Connection) throws(SQLiteError) {
+    private func addSmallTables(_ connection: Connection, hasNames: Bool) throws(SQLiteError) {
         let quoted = folder.scratch.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
         try connection.execute("ATTACH '\(quoted)' AS scratch")
         try connection.transaction { () throws(SQLiteError) in
             try connection.execute(
                 """
-                INSERT INTO main.name SELECT ref, text FROM scratch.name ORDER BY ref;
+                \(hasNames ? "" : "INSERT INTO main.name SELECT ref, text FROM scratch.fresh ORDER BY ref;")
                 INSERT INTO main.origin SELECT * FROM scratch.origin ORDER BY ref;
                 INSERT INTO main.node SELECT * FROM scratch.node ORDER BY origin, level, number;
                 INSERT INTO main.head SELECT * FROM scratch.head ORDER BY origin, size;
@@ -136,110 +149,5 @@ final class SnapshotAssembly {
             }
         }
         try Self.open(folder.log).restoreSchema(of: "event_id", on: "event", root: roots.id, sql: text)
-    }
-
-    // MARK: Indexes
-
-    /// Builds both indexes, each on a thread of its own, and returns the twins: position and position of the first.
-    private func finishIndexes() throws(SQLiteError) -> IndexRuns {
-        let work = IndexWork(
-            file: file, ids: ids, dots: dots, idRoot: roots.id, dotRoot: roots.dot,
-            twins: try IndexRuns(path: folder.twins))
-        let failure = Lock<SQLiteError?>(nil)
-        let thread = WorkerThread(name: "snapshot-index") {
-            do throws(SQLiteError) { try work.buildDots() } catch { failure.withLock { $0 = error } }
-        }
-        var mine: SQLiteError?
-        do throws(SQLiteError) { try work.buildIDs() } catch { mine = error }
-        thread.join()
-        if let error = failure.withLock({ $0 }) ?? mine { throw error }
-        return work.twins
-    }
-}
-
-/// The two indexes being built.
-///
-/// `@unchecked Sendable`: one thread touches `dots`, another `ids` and `twins`; the page file has a lock.
-private final class IndexWork: @unchecked Sendable {
-    private let file: PageFile
-    private let ids: IndexRuns
-    private let dots: IndexRuns
-    private let idRoot: UInt32
-    private let dotRoot: UInt32
-    let twins: IndexRuns
-
-    init(file: PageFile, ids: IndexRuns, dots: IndexRuns, idRoot: UInt32, dotRoot: UInt32, twins: IndexRuns) {
-        self.file = file
-        self.ids = ids
-        self.dots = dots
-        self.idRoot = idRoot
-        self.dotRoot = dotRoot
-        self.twins = twins
-    }
-
-    func buildDots() throws(SQLiteError) {
-        var tree = IndexTreeBuilder(file: file)
-        let entry = IndexRecord()
-        try dots.merge { item throws(SQLiteError) in
-            let count = entry.write(dot: item)
-            try tree.add(UnsafeRawBufferPointer(start: entry.bytes, count: count))
-        }
-        try tree.finish(root: dotRoot)
-    }
-
-    func buildIDs() throws(SQLiteError) {
-        var tree = IndexTreeBuilder(file: file)
-        let entry = IndexRecord()
-        var first: IndexEntry?
-        var found: [IndexEntry] = []
-        try ids.merge { item throws(SQLiteError) in
-            if let first, first.a == item.a, first.b == item.b {
-                found.append(IndexEntry(a: item.position, b: first.position, position: 0))
-                if found.count == 4_096 { try flush(&found) }
-                return
-            }
-            first = item
-            let count = entry.write(id: item)
-            try tree.add(UnsafeRawBufferPointer(start: entry.bytes, count: count))
-        }
-        try flush(&found)
-        try tree.finish(root: idRoot)
-    }
-
-    private func flush(_ found: inout [IndexEntry]) throws(SQLiteError) {
-        found.sort()
-        try twins.add(found)
-        found.removeAll(keepingCapacity: true)
-    }
-}
-
-/// An entry of an index: a record with its length before it.
-private final class IndexRecord {
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
-
-    deinit { bytes.deallocate() }
-
-    func write(dot: IndexEntry) -> Int {
-        var record = Record(bytes + 1)
-        let numbers = [Int64(bitPattern: dot.a), Int64(bitPattern: dot.b), Int64(bitPattern: dot.position)]
-        for number in numbers { record.integer(number) }
-        record.headerEnded()
-        for number in numbers { record.body(number) }
-        return finish(record)
-    }
-
-    func write(id: IndexEntry) -> Int {
-        var record = Record(bytes + 1)
-        record.type(UInt64(16 * 2 + 12))
-        record.integer(Int64(bitPattern: id.position))
-        record.headerEnded()
-        record.body(UUIDBits(high: id.a, low: id.b))
-        record.body(Int64(bitPattern: id.position))
-        return finish(record)
-    }
-
-    private func finish(_ record: Record) -> Int {
-        _ = PageFormat.putVarint(UInt64(record.count), bytes, 0)
-        return record.count + 1
     }
 }

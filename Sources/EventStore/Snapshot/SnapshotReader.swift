@@ -53,14 +53,15 @@ package final class SnapshotReader {
         return origin
     }
 
-    func text(_ ref: Int64) throws(SQLiteError) -> [UInt8] {
-        let select = try connection.statement("SELECT text FROM name WHERE ref = ?")
+    /// Passes on the names with refs from `ref` on.
+    func texts(
+        _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
+    ) throws(SQLiteError) {
+        let select = try connection.statement("SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref")
         defer { select.reset() }
         try select.bind(1, ref)
-        guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
-        }
-        return select.bytes(0)
+        try select.bind(2, ref + Int64(count))
+        while try select.step() { select.withBytes(1) { each(select.int64(0), $0) } }
     }
 
     private func addHeads(_ writer: inout SnapshotRowsWriter) throws(SQLiteError) {

@@ -38,14 +38,17 @@ struct SnapshotRowsWriter {
         guard position == rows.last + 1 else {
             throw SQLiteError(extendedCode: 11, message: "no event at \(rows.last + 1)", context: "event")
         }
-        let hasConversation = !row.isNull(Column.conversation)
-        let hasTime = !row.isNull(Column.time)
-        let hasAuthor = !row.isNull(Column.author)
-        let hasCause = !row.isNull(Column.cause)
-        let hasDependencies = !row.isNull(Column.dependencies)
-        let hasVersion = !row.isNull(Column.version)
-        let hasUnknown = !row.isNull(Column.unknown)
-        let isErased = !row.isNull(Column.digest)
+        // NULL reads as 0 or as no bytes; where that is a value too, the type is asked for.
+        let (conversation, author) = (row.int64(Column.conversation), row.int64(Column.author))
+        let (time, version) = (row.uint64(Column.time), row.uint64(Column.version))
+        let hasConversation = conversation != 0
+        let hasTime = time != 0 || !row.isNull(Column.time)
+        let hasAuthor = author != 0
+        let hasCause = row.count(Column.cause) > 0
+        let hasDependencies = row.count(Column.dependencies) > 0
+        let hasVersion = version != 0
+        let hasUnknown = row.count(Column.unknown) > 0
+        let isErased = row.count(Column.salt) == 0
         var flags: UInt8 = 0
         if hasConversation { flags |= Flag.conversation }
         if hasTime { flags |= Flag.time }
@@ -60,12 +63,12 @@ struct SnapshotRowsWriter {
         rows.columns.appendBigEndian(row.uint64(Column.hlc))
         rows.columns.appendVarint(try name(row.int64(Column.type), reader))
         rows.columns.appendVarint(try name(row.int64(Column.user), reader))
-        if hasConversation { rows.columns.appendVarint(try name(row.int64(Column.conversation), reader)) }
-        if hasTime { rows.columns.appendBigEndian(row.uint64(Column.time)) }
-        if hasAuthor { rows.columns.appendVarint(try name(row.int64(Column.author), reader)) }
+        if hasConversation { rows.columns.appendVarint(try name(conversation, reader)) }
+        if hasTime { rows.columns.appendBigEndian(time) }
+        if hasAuthor { rows.columns.appendVarint(try name(author, reader)) }
         if hasCause { row.withBytes(Column.cause) { rows.columns.append(contentsOf: $0) } }
         if hasDependencies { try addDependencies(row.bytes(Column.dependencies), reader) }
-        if hasVersion { rows.columns.appendVarint(row.uint64(Column.version)) }
+        if hasVersion { rows.columns.appendVarint(version) }
         if hasUnknown {
             row.withBytes(Column.unknown) { bytes in
                 rows.columns.appendVarint(UInt64(bytes.count))
@@ -105,7 +108,7 @@ struct SnapshotRowsWriter {
     }
 
     private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
-        try names.number(ref, to: &rows.names) { ref throws(SQLiteError) in try reader.text(ref) }
+        try names.number(ref, to: &rows.names, text: reader.texts)
     }
 
     private mutating func addDependencies(

@@ -29,7 +29,7 @@ final class SnapshotSequencer {
     private let connection: Connection
     private let merkle: MerkleStore
     private let sha = SHA256()
-    private var names = NameWriter()
+    private var names: SnapshotNames
     private var origins: [Origin] = []
     private var indexes: [OriginID: Int] = [:]
     let own: OriginID
@@ -44,6 +44,8 @@ final class SnapshotSequencer {
         self.connection = connection
         self.own = own
         merkle = MerkleStore(connection: connection, sha: sha)
+        try connection.execute("BEGIN")
+        names = try SnapshotNames(connection: connection)
         let select = try connection.statement("SELECT id, key FROM origin ORDER BY ref")
         defer { select.reset() }
         while try select.step() {
@@ -52,7 +54,6 @@ final class SnapshotSequencer {
             }
             add(OriginID(id), key)
         }
-        try connection.execute("BEGIN")
     }
 
     /// From now on the rows are the other node's.
@@ -75,7 +76,7 @@ final class SnapshotSequencer {
         refs.reserveCapacity(checked.names.count)
         do throws(SQLiteError) {
             for index in checked.names.indices {
-                refs.append(try names.ref(checked.text(index), on: connection))
+                refs.append(try names.ref(checked.text(index)))
             }
             for (row, start) in checked.starts {
                 let id = checked.rows.runs[Int(checked.list[row].run)].origin
