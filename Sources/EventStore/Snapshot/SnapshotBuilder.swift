@@ -223,6 +223,9 @@ package final class SnapshotBuilder: Sendable {
         for completion in told { completion(.failure(error)) }
     }
 
+    /// Most pieces that are more than the bytes they came as.
+    private static let unpacked = 16
+
     /// What to do now: what frees memory first.
     private static func next(_ state: inout State) -> Work? {
         if state.isClosed || state.failure != nil { return .stop }
@@ -241,7 +244,8 @@ package final class SnapshotBuilder: Sendable {
             state.pieces[number]?.stage = .building
             return .build(number, sequenced)
         }
-        for number in state.toSequence..<max(state.toSequence, state.next) {
+        // Unpacked pieces take several times what they took on the way: only so many at a time.
+        for number in state.toSequence..<max(state.toSequence, min(state.next, state.toWrite + unpacked)) {
             guard case .waiting(let source)? = state.pieces[number]?.stage else { continue }
             state.pieces[number]?.stage = .checking
             return .check(number, source)

@@ -3,7 +3,7 @@ internal import EventStore
 /// Reads snapshots for empty peers, a few pieces ahead of what was asked for.
 ///
 /// ## Concurrency model
-/// Two threads read; whoever asks is answered on one of them. Nothing is kept between pieces but what was read ahead:
+/// Three threads read; whoever asks is answered on one of them. Nothing is kept between pieces but what was read ahead:
 /// at most ``SnapshotFeed/ahead`` pieces of 1 MiB for each session.
 final class SnapshotServer: Sendable {
     typealias Context = Result<SnapshotReader, StoreError>
@@ -12,7 +12,7 @@ final class SnapshotServer: Sendable {
     private let readers: [Worker<Context>]
     private let turn = Lock(0)
 
-    init(store: EventStore, threads: Int = 2) {
+    init(store: EventStore, threads: Int = 3) {
         self.store = store
         let files = store.files
         readers = (0..<threads).map { index in
