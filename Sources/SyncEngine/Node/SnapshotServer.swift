@@ -115,6 +115,8 @@ final class SnapshotFeed: Sendable {
     func read(_ request: SnapshotRead, completion: @escaping Completion) {
         if request.after == request.offer.through { return readProof(request, completion) }
         let ready = state.withLock { state -> Result<SnapshotPart, SessionFailure>? in
+            // Read ahead of where an earlier request went on: not wanted any more.
+            for from in state.slots.keys where from < request.after { state.slots[from] = nil }
             switch state.slots[request.after] {
             case .ready(let part):
                 state.slots[request.after] = nil
@@ -123,8 +125,10 @@ final class SnapshotFeed: Sendable {
                 state.slots[request.after] = .reading(completion)
                 return nil
             case nil:
+                let end = Self.end(of: request.after, request, state)
                 state.slots[request.after] = .reading(completion)
-                start(request, from: request.after, through: request.offer.through)
+                state.next = max(state.next, end)
+                start(request, from: request.after, through: end)
                 return nil
             }
         }
@@ -135,19 +139,21 @@ final class SnapshotFeed: Sendable {
     /// Guesses where the pieces after the next one will begin, so that several are read at once.
     private func readAhead(_ request: SnapshotRead) {
         state.withLock { state in
-            guard state.rowBytes > 0 else { return }
-            let rows = UInt64(max(1, min(SnapshotRows.limit, Self.size(request) / state.rowBytes * 7 / 8)))
-            state.next = max(state.next, request.after)
             while state.slots.count < Self.ahead, state.next < request.offer.through {
                 let from = state.next
-                let end = min(from + rows, request.offer.through)
-                state.next = end
-                if state.slots[from] == nil {
-                    state.slots[from] = .reading(nil)
-                    start(request, from: from, through: end)
-                }
+                state.next = Self.end(of: from, request, state)
+                state.slots[from] = .reading(nil)
+                start(request, from: from, through: state.next)
             }
         }
+    }
+
+    /// Where the piece after `from` should end: where the next one begins, or where it will be full by what is known of the
+    /// rows. If it is full before, the rest becomes a piece of its own.
+    private static func end(of from: UInt64, _ request: SnapshotRead, _ state: State) -> UInt64 {
+        if let next = state.slots.keys.filter({ $0 > from }).min() { return next }
+        let rows = state.rowBytes > 0 ? size(request) / state.rowBytes * 15 / 16 : 256
+        return min(from + UInt64(max(1, min(SnapshotRows.limit, rows))), request.offer.through)
     }
 
     /// Bytes to put into a piece: it fits a frame as it is.
@@ -167,10 +173,7 @@ final class SnapshotFeed: Sendable {
 
     private func finish(_ from: UInt64, _ result: Result<SnapshotPart, SessionFailure>, _ rows: SnapshotRows?) {
         let completion = state.withLock { state -> Completion? in
-            if let rows {
-                state.rowBytes = max(1, rows.size / rows.count)
-                state.next = max(state.next, rows.last)
-            }
+            if let rows { state.rowBytes = max(1, rows.size / rows.count) }
             if case .reading(let completion?) = state.slots[from] {
                 state.slots[from] = nil
                 return completion
