@@ -1,16 +1,19 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test lint bench gates gates-update install clean
+.PHONY: help deps build demo test soak lint bench bench-peers bench-full gates gates-update install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+MINUTES ?= 10
+SEED ?=
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
   protobuf-compiler zstd
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
+	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make lint      swift format lint --strict'
-	@echo 'make bench     benchmarks beside C floors'
+	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes hours'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make install   syncd and syncctl into $(PREFIX)/bin'
 
@@ -29,11 +32,28 @@ test: deps
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel
 
+soak: deps
+	$(SWIFT) build --build-tests
+	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
+	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
+
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
 
 bench: deps
-	@Benchmarks/run
+	@Scripts/install-packages gcc libc6-dev strace python3
+	@Benchmarks/compare --size quick
+
+# Debian starts the services it installs; the benchmarks start servers of their own, in temporary folders.
+bench-peers: deps
+	@Scripts/install-packages gcc libc6-dev strace python3 python3-venv postgresql-15 libpq-dev redis-server libhiredis-dev \
+	  nats-server libnats-dev prosody lua-dbi-sqlite3
+	@[ -x .build/peers/venv/bin/python ] || python3 -m venv .build/peers/venv
+	@.build/peers/venv/bin/pip install --quiet --disable-pip-version-check 'eventsourcing==9.5.6'
+
+bench-full: bench-peers
+	@Benchmarks/compare --size full
+	@Benchmarks/compare --size full --report
 
 # Instructions are counted by valgrind; where it cannot be had, the other counts still are.
 gates gates-update: deps

@@ -170,6 +170,26 @@ package final class LogReader {
         }
     }
 
+    /// The position of each origin's last event.
+    package func lastPositions() throws(StoreError) -> [OriginID: UInt64] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                """
+                SELECT id, (SELECT position FROM event WHERE event.origin = origin.ref ORDER BY seq DESC LIMIT 1)
+                FROM origin
+                """)
+            defer { select.reset() }
+            var positions: [OriginID: UInt64] = [:]
+            while try select.step() {
+                guard let id = select.uuid(0) else {
+                    throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                }
+                positions[OriginID(id)] = select.uint64(1)
+            }
+            return positions
+        }
+    }
+
     /// The interned ref of `text`, if any event uses it.
     func ref(_ text: String) throws(StoreError) -> Int64? {
         try mapped { () throws(SQLiteError) in try names.ref(text, on: connection) }

@@ -21,7 +21,8 @@ extension SyncNode.Core {
     /// Whether a session with `node` may offer or want a snapshot.
     func snapshotPolicy(for node: NodeID) -> SnapshotPolicy {
         let own = progress[local.origin]?.seq ?? 0
-        let isEmpty = progress.keys.allSatisfy { $0 == local.origin } && own <= EventStore.mostOwnEvents
+        let isEmpty =
+            progress.entries.allSatisfy { $0.progress.origin == local.origin } && own <= EventStore.mostOwnEvents
         let isWanted = isEmpty && snapshotSource == nil && !isComplete && !refusedSnapshots.contains(node)
         return SnapshotPolicy(
             offers: snapshots.options.offers && !isEmpty, after: isWanted ? snapshots.options.after : 0)

@@ -11,8 +11,12 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
+            /// What the peer has said to have; it outlives the link.
+            var memory: PeerMemory?
         }
 
         private let loop: EventLoop
@@ -30,9 +34,16 @@ extension SyncNode {
         private var random = SystemRandomNumberGenerator()
         var entries: [NodeID: Entry] = [:]
         private var pending: [NodeID: PendingPeer] = [:]
-        var progress: [OriginID: OriginProgress] = [:]
+        var progress = LocalVector()
+        /// Commits before ``open(listen:standing:)``.
+        private var early: [CommitNotice]? = []
+        private var sources = SourcePlan()
+        private var isTicking = false
+        private var waiters = DurabilityWaiters()
+        private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
+        private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
         private var leaving = 0
 
@@ -53,10 +64,11 @@ extension SyncNode {
         }
 
         /// Listens and calls. Returns why it cannot.
-        func open(listen: HostPort?, progress: [OriginProgress]) -> String? {
-            for entry in progress where entry.seq > self.progress[entry.origin]?.seq ?? 0 {
-                self.progress[entry.origin] = entry
-            }
+        func open(listen: HostPort?, standing: LocalVector) -> String? {
+            progress = standing
+            for notice in early ?? [] { _ = progress.advance(notice) }
+            early = nil
+            sources = SourcePlan(progress.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -88,25 +100,33 @@ extension SyncNode {
         }
 
         func logAdvanced(_ notice: CommitNotice) {
-            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
-                progress[entry.origin] = entry
+            guard early == nil else {
+                early?.append(notice)
+                return
             }
+            _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            sources.advanced(
+                notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
+            tellWants()
+            durableAdvanced()
         }
 
         // MARK: Connections
 
         private func accepted(_ socket: AcceptedSocket) {
+            // Callbacks must not hold the socket: with it they would hold its place among unfinished handshakes.
+            let caller = socket.peer
             do throws(TransportError) {
                 let link = try TLSLink(
                     loop: loop, descriptor: socket.descriptor, context: context, role: .server, ticket: socket.ticket)
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let node = NodeID(bytes: bytes) else { return }
-                    answered(link, node, socket.peer)
+                    answered(link, node, caller)
                 }
-                link.onClose = { [log] end in log("call from \(socket.peer) ended in the handshake: \(end)") }
+                link.onClose = { [weak self] end in self?.note("call from \(caller) ended in the handshake: \(end)") }
             } catch {
-                log("call from \(socket.peer): \(error)")
+                note("call from \(caller): \(error)")
             }
         }
 
@@ -121,13 +141,18 @@ extension SyncNode {
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
-            log("unknown node \(node) called from \(address): pending")
+            note("unknown node \(node) called from \(address): pending")
             if let known = pending[node] {
                 pending[node]?.calls = known.calls + 1
                 pending[node]?.lastSeen = WallClock.now
             } else if pending.count < Self.pendingCapacity {
                 pending[node] = PendingPeer(node: node, address: address, lastSeen: WallClock.now, calls: 1)
             }
+        }
+
+        /// Logs what strangers make happen, but not as often as they like.
+        private func note(_ text: String) {
+            if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
         private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
@@ -199,18 +224,22 @@ extension SyncNode {
                     return refuse(link, .duplicateLink, "there is another connection")
                 }
                 entries[node]?.link = nil
+                keepMemory(of: other)
                 other.onEnd = nil
+                sources.closed(node, now: PeerLink.now().monotonic)
                 other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
             }
-            let sorted = progress.values.sorted { $0.origin < $1.origin }
             let session = SyncSession(
-                local: local, remote: node, progress: sorted, policy: snapshotPolicy(for: node))
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory,
+                features: [.standings, .sources], policy: snapshotPolicy(for: node))
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
                 snapshots: snapshots)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
             peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
+            peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
+            peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
         }
 
@@ -219,11 +248,19 @@ extension SyncNode {
             snapshotLinkEnded(link)
             guard entries[link.node]?.link === link else { return }
             entries[link.node]?.link = nil
+            keepMemory(of: link)
+            sources.closed(link.node, now: PeerLink.now().monotonic)
+            tellWants()
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
+        }
+
+        private func keepMemory(of link: PeerLink) {
+            if let memory = link.session.memory { entries[link.node]?.memory = memory }
         }
 
         private func retry(_ node: NodeID, because reason: String) {
@@ -235,6 +272,78 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Sources
+
+        private func heard(_ news: SessionNews, from link: PeerLink) {
+            guard entries[link.node]?.link === link else { return }
+            let now = PeerLink.now().monotonic
+            if news.hasOpened {
+                sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            } else if !news.announced.isEmpty {
+                sources.announced(link.node, news.announced, now: now)
+            }
+            if news.hasDelivered { sources.delivered(link.node, now: now) }
+            for dot in news.needs { sources.needed(dot, by: link.node) }
+            tellWants()
+        }
+
+        /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.
+        private func tellWants() {
+            for change in sources.takeChanges() {
+                entries[change.peer]?.link?.want(take: change.take, leave: change.leave)
+            }
+            guard sources.isWaiting, !isTicking, !isStopping else { return }
+            isTicking = true
+            _ = loop.schedule(after: .milliseconds(SourcePlan.interval)) { [weak self] in
+                guard let self else { return }
+                isTicking = false
+                sources.tick(now: PeerLink.now().monotonic)
+                tellWants()
+            }
+        }
+
+        // MARK: Durability
+
+        /// How far this node and each of its peers have made what is here durable.
+        func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+            let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
+                var durable = entry.memory?.vector
+                var isConnected = false
+                if case .open(_, let outgoing, _)? = entry.link?.session.state {
+                    (durable, isConnected) = (outgoing.durable, true)
+                }
+                return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            }
+            return (progress.vector, peers)
+        }
+
+        private func holders() -> [(name: String, durable: VersionVector)] {
+            let (mine, peers) = standings()
+            return [(local.name, mine)]
+                + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+        }
+
+        func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
+            guard !isStopping, let id = waiters.add(waiter) else { return false }
+            waiters.check(holders())
+            _ = loop.schedule(after: timeout) { [weak self] in
+                guard let self else { return }
+                waiters.expire(id, holders())
+            }
+            return true
+        }
+
+        /// Many statements in a row are one reason to look.
+        private func durableAdvanced() {
+            guard !waiters.isEmpty, !isCheckDue else { return }
+            isCheckDue = true
+            _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
+                guard let self else { return }
+                isCheckDue = false
+                waiters.check(holders())
+            }
         }
 
         // MARK: Leaving
@@ -257,7 +366,7 @@ extension SyncNode {
 
         func status() -> NodeStatus {
             let now = PeerLink.now().monotonic
-            let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
+            let mine = progress.vector
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
                 pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
@@ -282,7 +391,8 @@ extension SyncNode {
                 }
             return PeerStatus(
                 peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
-                theirName: hello?.name, lacks: mine.count(missingFrom: outgoing?.durable ?? VersionVector()),
+                theirName: hello?.name,
+                lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
                 owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,

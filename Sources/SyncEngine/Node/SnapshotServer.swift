@@ -57,7 +57,7 @@ final class SnapshotServer: Sendable {
     ) throws(StoreError) -> [Frame] {
         let plan = SnapshotPlan(request.offer)
         let coverage = try reader.coverage(of: plan, ownHead: ownHead)
-        let most = max(1, min(WireLimits.events, request.bytes / Coverage.maximumBytes))
+        let most = max(1, min(WireLimits.events, request.bytes / Coverage.maximumBytes(.max)))
         var frames: [Frame] = []
         var start = 0
         repeat {

@@ -55,9 +55,14 @@ package final class SyncNode: Sendable {
         self.core = core
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
-        let progress: [OriginProgress]
-        do { progress = try store.progressBlocking() } catch { throw .store(error) }
-        let failure = core.sync { $0.open(listen: listen, progress: progress) } ?? nil
+        let standing: LocalVector
+        do throws(StoreError) {
+            let notice = try store.standingBlocking()
+            standing = LocalVector(notice, positions: try LogReader(store.files).lastPositions())
+        } catch {
+            throw .store(error)
+        }
+        let failure = core.sync { $0.open(listen: listen, standing: standing) } ?? nil
         if let failure {
             stop()
             throw .transport(failure)
@@ -70,6 +75,21 @@ package final class SyncNode: Sendable {
     /// How it stands with the peers.
     package func status() -> NodeStatus {
         core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], listeningPort: 0)
+    }
+
+    /// How far this node and each of its peers have made what is here durable.
+    package func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+        core.sync { $0.standings() } ?? (VersionVector(), [])
+    }
+
+    /// Waits until the events of `vector` are durable on `nodes` nodes, this one counted. `completion` is called once: then,
+    /// or when `timeout` is over. Returns false, and does not call it, if too many wait already.
+    package func wait(
+        for vector: VersionVector, nodes: Int, timeout: Duration,
+        completion: @escaping @Sendable (Holders) -> Void
+    ) -> Bool {
+        let waiter = DurabilityWaiters.Waiter(vector: vector, nodes: nodes, completion: completion)
+        return core.sync { $0.wait(waiter, timeout) } ?? false
     }
 
     /// Takes leave of the peers and ends the threads. The store stays open.

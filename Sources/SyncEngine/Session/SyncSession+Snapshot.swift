@@ -101,9 +101,11 @@ extension SyncSession {
             for entry in offer.entries {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)
                 outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
                 outgoing.durable.advance(to: dot)
             }
         }
+        durableRevision += 1
         pump(now: now, &effects)
     }
 
@@ -207,5 +209,18 @@ extension SyncSession {
             .snapshotDone(SnapshotDone(id: offer.id, code: failure.code.rawValue, text: failure.text)), now: now,
             &effects)
         effects.append(.dropSnapshot(failure))
+    }
+
+    // MARK: Helpers
+
+    /// How many events this node has and `known` lacks.
+    private func lead(over known: VersionVector) -> UInt64 {
+        progress.vector.entries.reduce(0) { $0 + ($1.seq > known[$1.origin] ? $1.seq - known[$1.origin] : 0) }
+    }
+
+    /// Whether what the peer has of an origin cannot be what this node has.
+    private func isOtherHistory(_ entry: VectorEntry) -> Bool {
+        guard let mine = progress[entry.origin] else { return false }
+        return mine.seq == entry.seq && mine.rootPrefix != entry.root
     }
 }

@@ -37,9 +37,17 @@ extension TLSLink {
             while state == .open, !isPaused, let (header, body) = try nextFrame(input) {
                 onFrame?(header.type, header.flags, body)
             }
+            if state == .open, !isPaused, evbuffer_get_length(input) > 0 { onPartialFrame?() }
         } catch {
-            end(error)
+            violated(error)
         }
+    }
+
+    private func violated(_ error: LinkEnd) {
+        guard let tell = onViolation else { return end(error) }
+        onViolation = nil
+        tell(error)
+        if state == .open { end(error) }
     }
 
     /// Takes one frame off `input`; nil when it is not whole yet.

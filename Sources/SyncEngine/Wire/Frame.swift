@@ -18,6 +18,12 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case pong = 7
     /// I close.
     case bye = 8
+    /// What I have made durable since I last said so.
+    case standing = 9
+    /// Say all of what you have.
+    case restate = 10
+    /// From which origins I take events of you.
+    case want = 11
     /// Would you rather have a copy of my log?
     case snapshotOffer = 24
     /// Yes, from here on.

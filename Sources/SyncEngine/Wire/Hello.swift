@@ -22,8 +22,12 @@ public struct Hello: Hashable, Sendable {
     public var software: String
     /// The node's name, for people.
     public var name: String
-    /// Bits of abilities both sides must have before one is used.
-    public var features: UInt64
+    /// Abilities; both sides must have one before it is used.
+    public var features: Features
+    /// What the sender remembers of the receiver from an earlier connection.
+    public var remembered: Remembered?
+    /// The origin the sender writes to, for choosing from whom to take it.
+    public var origin: OriginID?
     /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
     /// at least so many events more; 0: it would not.
     public var snapshotAfter: UInt64
@@ -32,15 +36,13 @@ public struct Hello: Hashable, Sendable {
     public static let currentProtocol: UInt32 = 1
     /// The name under which Zstandard goes in ``compressors``.
     public static let zstd = "zstd"
-    /// The bit of ``features`` of a node that can offer snapshots.
-    public static let offersSnapshots: UInt64 = 1 << 8
 
     /// A Hello of these parts.
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: UInt64 = 0,
-        snapshotAfter: UInt64 = 0
+        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
+        origin: OriginID? = nil, snapshotAfter: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -53,6 +55,8 @@ public struct Hello: Hashable, Sendable {
         self.software = software
         self.name = name
         self.features = features
+        self.remembered = remembered
+        self.origin = origin
         self.snapshotAfter = snapshotAfter
     }
 
@@ -60,6 +64,60 @@ public struct Hello: Hashable, Sendable {
     public func commonProtocol(with other: Hello) -> UInt32? {
         let highest = min(protocolMax, other.protocolMax)
         return highest >= max(protocolMin, other.protocolMin) ? highest : nil
+    }
+}
+
+/// Abilities beyond version 1 of the protocol as it was first released. Bits of later releases are kept and mean nothing here.
+public struct Features: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt64
+
+    /// The features with these bits.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Standing and Restate are understood, and take the place of Vector and Ack.
+    public static let standings = Features(rawValue: 1)
+
+    /// Events go out for those origins only that a Want names. Means something together with ``standings``.
+    public static let sources = Features(rawValue: 2)
+
+    /// Snapshots are offered to those that ask for them.
+    public static let snapshots = Features(rawValue: 256)
+}
+
+/// What a node remembers of the progress of another.
+public struct Remembered: Hashable, Sendable {
+    /// The other's incarnation then.
+    public var incarnation: UInt64
+    /// ``Standing/through`` of the last Standing it took in.
+    public var through: UInt64
+    /// How many origins are numbered.
+    public var origins: UInt32
+
+    /// What is remembered, of these parts.
+    public init(incarnation: UInt64, through: UInt64, origins: UInt32) {
+        self.incarnation = incarnation
+        self.through = through
+        self.origins = origins
+    }
+
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.fixed64(1, incarnation)
+        writer.uint(2, through)
+        writer.uint(3, UInt64(origins))
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(incarnation: 0, through: 0, origins: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: incarnation = try reader.fixed64(field)
+            case 2: through = try reader.uint64(field)
+            case 3: origins = try reader.uint32(field)
+            default: break
+            }
+        }
     }
 }
 
@@ -75,7 +133,9 @@ extension Hello {
         for compressor in compressors { writer.presentData(8, Array(compressor.utf8)) }
         writer.text(9, software)
         writer.text(10, name)
-        writer.fixed64(11, features)
+        writer.fixed64(11, features.rawValue)
+        if let remembered { writer.message(12) { remembered.write(to: &$0) } }
+        if let origin { writer.uuid(13, origin.bits) }
         writer.uint(20, snapshotAfter)
     }
 
@@ -86,6 +146,8 @@ extension Hello {
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
         var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
+        var remembered: Remembered?
+        var origin: UUIDBits?
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -99,6 +161,8 @@ extension Hello {
             case 9: software = try reader.text(field)
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
+            case 12: remembered = try Remembered(try reader.nested("Remembered", field))
+            case 13: origin = try reader.uuid(field)
             case 20: snapshotAfter = try reader.uint64(field)
             default: break
             }
@@ -111,7 +175,8 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: features, snapshotAfter: snapshotAfter)
+            name: name, features: Features(rawValue: features), remembered: remembered,
+            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter)
     }
 }
 

@@ -18,6 +18,13 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
+    /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
+    /// Vector and Ack.
+    case standing(Standing)
+    /// Asks for a whole Standing.
+    case restate
+    /// Which origins the sender takes from this connection.
+    case want(Want)
     /// Offers an empty node a copy of the log.
     case snapshotOffer(SnapshotOffer)
     /// Takes it.
@@ -44,6 +51,9 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
+        case .standing: MessageType.standing.rawValue
+        case .restate: MessageType.restate.rawValue
+        case .want: MessageType.want.rawValue
         case .snapshotOffer: MessageType.snapshotOffer.rawValue
         case .snapshotGet: MessageType.snapshotGet.rawValue
         case .snapshotRows: MessageType.snapshotRows.rawValue
@@ -64,6 +74,9 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
+        case .standing: "Standing"
+        case .restate: "Restate"
+        case .want: "Want"
         case .snapshotOffer: "SnapshotOffer"
         case .snapshotGet: "SnapshotGet"
         case .snapshotRows: "SnapshotRows"
@@ -93,12 +106,14 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
+        case .standing(let standing): standing.write(to: &writer)
+        case .want(let want): want.write(to: &writer)
         case .snapshotOffer(let offer): offer.write(to: &writer)
         case .snapshotGet(let get): get.write(to: &writer)
         case .snapshotRows(let rows): rows.write(to: &writer)
         case .snapshotEnd(let end): end.write(to: &writer)
         case .snapshotDone(let done): done.write(to: &writer)
-        case .unknown: break
+        case .restate, .unknown: break
         }
         return writer.bytes
     }
@@ -126,6 +141,9 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .want: self = .want(try Want(MessageReader("Want", body)))
+        case .restate: self = try readRestate(MessageReader("Restate", body))
         case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
         case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
         case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
@@ -142,4 +160,10 @@ private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
         if field.number == 1 { bytes = try reader.uint64(field) }
     }
     return bytes
+}
+
+private func readRestate(_ message: MessageReader) throws(WireError) -> Message {
+    var reader = message
+    while try reader.next() != nil {}
+    return .restate
 }

@@ -23,8 +23,8 @@ struct SchemaTests {
         arguments: zip(
             MessageType.allCases,
             [
-                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "SnapshotOffer", "SnapshotGet",
-                "SnapshotRows", "SnapshotEnd", "SnapshotDone",
+                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Want",
+                "SnapshotOffer", "SnapshotGet", "SnapshotRows", "SnapshotEnd", "SnapshotDone",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))

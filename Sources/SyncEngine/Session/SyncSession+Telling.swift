@@ -1,0 +1,54 @@
+internal import EventStore
+
+// What is durable here and there: statements instead of acknowledgements, for they speak of all origins, whoever sent them.
+extension SyncSession {
+    /// When the next statement is due. One that has not arrived holds the next one back (its Ping has no answer yet), so
+    /// that they do not pile up on a slow link.
+    var statementDue: UInt64? {
+        guard case .open(let hello, _, _) = state, speaks(.standings, hello), !told.changed.isEmpty, pingSent == nil
+        else { return nil }
+        return told.at + timing.statement
+    }
+
+    mutating func tellIfDue(now: Moment, _ effects: inout [SessionEffect]) {
+        guard let due = statementDue, now.monotonic >= due else { return }
+        let parts = progress.difference(told.changed.sorted(), known: told.origins, since: told.through)
+        tell(parts, now: now, &effects)
+        ping(now: now, &effects)
+    }
+
+    mutating func tellAll(now: Moment, _ effects: inout [SessionEffect]) {
+        tell(progress.whole(), now: now, &effects)
+    }
+
+    /// Sends a statement that leads to how the log stands now.
+    mutating func tell(_ parts: [Standing], now: Moment, _ effects: inout [SessionEffect]) {
+        told = Told(origins: progress.entries.count, through: progress.top, at: now.monotonic)
+        for part in parts { send(.standing(part), now: now, &effects) }
+    }
+
+    /// The peer has made more durable.
+    mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
+        guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
+        durableRevision += 1
+        let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
+        if choosesOrigins { news.announced += dots }
+        updateOpen { _, outgoing, _ in
+            for dot in dots {
+                outgoing.durable.advance(to: dot)
+                outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
+            }
+        }
+    }
+
+    /// An acknowledgement in the manner of the first release.
+    mutating func acknowledged(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) {
+        let stated = entries.map { entry in
+            let number = memory?.number(of: entry.origin)
+            return StandingEntry(number.map { .number($0) } ?? .new(entry.origin), seq: entry.seq, root: entry.root)
+        }
+        statementReceived(
+            Standing(entries: stated, isWhole: false, since: 0, through: 0), now: now, &effects)
+    }
+}
