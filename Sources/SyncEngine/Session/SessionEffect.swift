@@ -29,6 +29,16 @@ package enum SessionEffect: Hashable, Sendable {
     case read(RequestID, ReadRequest)
     /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
     case store(RequestID, Frame)
+    /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
+    case describeSnapshot(RequestID)
+    /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.
+    case readSnapshot(RequestID, SnapshotRead)
+    /// Get ready for a snapshot, or refuse it; answered by ``SyncSession/snapshotOpened(_:_:now:effects:)``.
+    case openSnapshot(RequestID, SnapshotOffer)
+    /// Check and keep a part of the snapshot; answered by ``SyncSession/snapshotStored(_:_:now:effects:)``.
+    case storeSnapshot(RequestID, Frame)
+    /// The snapshot is refused: throw away what there is of it.
+    case dropSnapshot(SessionFailure)
     /// The session is over. Close the link when what was sent has left.
     case close(SessionEnd)
 }

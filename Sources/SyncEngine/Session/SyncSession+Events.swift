@@ -7,8 +7,8 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room: first what is new and can go before a
     /// backlog, for which an eighth of the window is kept free, then on through the log.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
-        guard case .open(let hello, var outgoing, let incoming) = state, outgoing.reading == nil,
-            outgoing.credit > 0, outgoing.flight.hasRoom, outgoing.wanted?.isEmpty != true
+        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state,
+            outgoing.reading == nil, outgoing.credit > 0, outgoing.flight.hasRoom, outgoing.wanted?.isEmpty != true
         else { return }
         let isAhead = outgoing.isBehind && outgoing.tail != nil
         guard isAhead || outgoing.hasMore && outgoing.credit > Int64(clamping: hello.limits.window / 8) else {
@@ -76,12 +76,13 @@ extension SyncSession {
 
     mutating func creditReceived(_ bytes: UInt64, now: Moment, _ effects: inout [SessionEffect]) {
         let roundTrip = shortestRoundTrip ?? 0
-        updateOpen { hello, outgoing, _ in
+        updateOpen { _, outgoing, _ in
             outgoing.flight.credit(bytes, roundTrip: roundTrip, at: now.monotonic)
-            let limit = Int64(clamping: hello.limits.window)
+            let limit = Int64(clamping: outgoing.window)
             let (sum, isOver) = outgoing.credit.addingReportingOverflow(Int64(clamping: bytes))
             outgoing.credit = isOver ? limit : min(sum, limit)
         }
+        pumpSnapshot(now: now, &effects)
         pump(now: now, &effects)
     }
 
@@ -93,6 +94,13 @@ extension SyncSession {
     mutating func eventsReceived(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
         if case .comparing = state, isHearing {
             return setAside(frame, now: now, &effects)
+        }
+        switch snapshot.role {
+        // They will come again on the next connection.
+        case .complete: return
+        case .opening, .receiving:
+            return fail(SessionFailure(.badFrame, "events during a snapshot"), now: now, &effects)
+        default: break
         }
         guard case .open(let hello, let outgoing, var incoming) = state else {
             return fail(SessionFailure(.badFrame, "events before the vectors"), now: now, &effects)

@@ -6,7 +6,7 @@ extension SyncSession {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
             software: local.software, name: local.name, features: features, remembered: memory?.remembered,
-            origin: local.origin)
+            origin: local.origin, snapshotAfter: policy.after)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -69,8 +69,10 @@ extension SyncSession {
             hello,
             Outgoing(
                 known: vector, sound: vector, durable: vector, wanted: wanted,
-                flight: Flight(window: hello.limits.window), credit: Int64(clamping: hello.limits.window)),
+                flight: Flight(window: hello.limits.window), credit: Int64(clamping: hello.limits.window),
+                window: hello.limits.window),
             Incoming())
+        offerIfWanted(now: now, &effects)
         if speaks(.sources, hello) {
             news.hasOpened = true
             news.announced = vector.entries

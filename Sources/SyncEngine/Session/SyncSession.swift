@@ -18,6 +18,10 @@ package struct SyncSession: Sendable {
     let timing: SessionTiming
     /// What this node can do beyond the first release of the protocol.
     let features: Features
+    /// Whether snapshots are handed out or wanted.
+    let policy: SnapshotPolicy
+    /// Where the session stands with a snapshot.
+    package internal(set) var snapshot = SnapshotExchange()
     /// How far the local log has each origin.
     var progress: LocalVector
     /// What the peer has said that it has.
@@ -51,13 +55,15 @@ package struct SyncSession: Sendable {
     /// - Parameter memory: What is remembered of the peer from an earlier session.
     package init(
         local: Local, remote: NodeID, progress: LocalVector, memory: PeerMemory? = nil,
-        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming()
+        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming(),
+        policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.local = local
         self.remote = remote
         self.limits = limits
         self.timing = timing
-        self.features = features
+        self.features = policy.offers ? features.union(.snapshots) : features
+        self.policy = policy
         self.progress = progress
         self.memory = memory
     }
@@ -65,10 +71,11 @@ package struct SyncSession: Sendable {
     /// As above, for a log of which it is not known when its origins changed.
     package init(
         local: Local, remote: NodeID, progress: [OriginProgress], limits: WireLimits = WireLimits(),
-        timing: SessionTiming = SessionTiming()
+        timing: SessionTiming = SessionTiming(), policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.init(
-            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing)
+            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing,
+            policy: policy)
     }
 
     /// When ``timerFired(now:effects:)`` is due, monotonic milliseconds.
@@ -80,7 +87,7 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                flightDue ?? .max)
+                flightDue ?? .max, snapshotDeadline ?? .max)
         }
     }
 
@@ -101,6 +108,10 @@ package struct SyncSession: Sendable {
         lastReceived = now.monotonic
         if frame.type == MessageType.events.rawValue {
             eventsReceived(frame, now: now, &effects)
+            return
+        }
+        if frame.type == MessageType.snapshotRows.rawValue || frame.type == MessageType.snapshotEnd.rawValue {
+            snapshotFrameReceived(frame, now: now, &effects)
             return
         }
         let message: Message
@@ -126,6 +137,10 @@ package struct SyncSession: Sendable {
             wanted(want, now: now, &effects)
         case (.want, .comparing(let hello)) where speaks(.sources, hello) && isHearing:
             setAside(frame, now: now, &effects)
+        case (.snapshotOffer(let offer), .open): snapshotOffered(offer, now: now, &effects)
+        case (.snapshotOffer, .comparing) where isHearing: setAside(frame, now: now, &effects)
+        case (.snapshotGet(let get), .open): snapshotWanted(get, now: now, &effects)
+        case (.snapshotDone(let done), .open): snapshotDone(done, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
@@ -170,6 +185,7 @@ package struct SyncSession: Sendable {
             } else if now.monotonic >= flightDue ?? .max {
                 fail(SessionFailure(.slowPeer, "events are not stored by the peer for a minute"), now: now, &effects)
             } else {
+                checkSnapshotStall(now: now, &effects)
                 releaseHeld(now: now, &effects)
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)

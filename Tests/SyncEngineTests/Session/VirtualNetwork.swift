@@ -153,6 +153,8 @@ final class VirtualNetwork {
                 }
                 if let notice = stored.notice { committed(node, notice) }
             }
+        // Nodes here neither offer snapshots nor ask for them.
+        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):
             node.closed[pair.to] = end
             gone(node, pair.to)
