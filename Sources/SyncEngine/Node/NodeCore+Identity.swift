@@ -56,8 +56,11 @@ extension SyncNode.Core {
     }
 
     private func end(_ loser: PeerLink, because text: String, keeping winner: PeerLink) {
-        entries[winner.node]?.link = winner
-        entries[winner.node]?.candidate = nil
+        if entries[winner.node]?.link === loser {
+            leave(loser)
+        } else {
+            entries[winner.node]?.candidate = nil
+        }
         loser.onEnd = nil
         loser.stop(SessionFailure(.duplicateLink, text))
     }

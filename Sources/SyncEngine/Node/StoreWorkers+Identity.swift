@@ -9,13 +9,14 @@ extension StoreWorkers {
     ) {
         let store = store
         guard case .prove(let fork) = question else {
-            return readers.submit { _ in
+            readers.submit { _ in
                 do throws(StoreError) {
                     completion(.success(try Self.find(question, store)))
                 } catch {
                     completion(.failure(SessionFailure(.storeError, error.description)))
                 }
             }
+            return
         }
         verifiers.submit { verifier in
             do throws(StoreError) {
