@@ -55,8 +55,6 @@ final class DaemonProcess: @unchecked Sendable {
     let store: String
     let name: String
     private var process: Process?
-    /// More environment for the daemon.
-    var environment: [String: String] = [:]
 
     init(_ name: String) throws {
         self.name = name
@@ -81,9 +79,6 @@ final class DaemonProcess: @unchecked Sendable {
         ]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = FileHandle.nullDevice
-        if !environment.isEmpty {
-            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        }
         if isTalking {
             if !FileManager.default.fileExists(atPath: store + ".log") {
                 try Data().write(to: URL(filePath: store + ".log"))
