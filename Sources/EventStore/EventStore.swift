@@ -21,7 +21,7 @@ public final class EventStore: Sendable {
     package let witness: WitnessKeeper?
     private let forks: Lock<Set<OriginID>>
     private let signer: HeadSigner
-    private let writer: LogWriter
+    let writer: LogWriter
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
@@ -59,6 +59,7 @@ public final class EventStore: Sendable {
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
+        try SnapshotInstall.run(files)
         let reader = try LogReader(files)
         let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {

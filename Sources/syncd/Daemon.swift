@@ -5,22 +5,49 @@ internal import SyncEngine
 
 /// The running daemon: store, views, peers and API, from start to orderly end.
 enum Daemon {
+    /// What the main thread waits for.
+    struct Wake: Sendable {
+        enum Reason {
+            case signal(Int32)
+            case snapshot
+        }
+
+        /// The signal that asked the daemon to end.
+        var signal: Int32?
+        /// Whether a snapshot waits to become the log.
+        var isSnapshotReady = false
+
+        var reason: Reason? {
+            if let signal { return .signal(signal) }
+            return isSnapshotReady ? .snapshot : nil
+        }
+    }
+
     static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
+        let log = Logger(level: settings.configuration.log.level)
+        while try serve(settings, log) { log.info("opening the log again: a snapshot takes its place") }
+        log.info("stopped")
+        return .success
+    }
+
+    /// Serves until the daemon is asked to end, or a snapshot is there: then true, and the store is to be opened again.
+    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Bool {
         let configuration = settings.configuration
-        let log = Logger(level: configuration.log.level)
+        allowDescriptors()
+        let wake = Monitor(Wake())
         let store = try open(settings, log)
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw error.failure }
-        let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log)
+        let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
         let worker = Worker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, node: node, roster: roster, invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             minFree: configuration.storage.minFree)
-        let server = try APIServer(service, configuration.api, log)
+        let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
         if let change = store.originChange {
@@ -33,16 +60,27 @@ enum Daemon {
         notify("READY=1")
         log.info("ready")
 
-        server.waitForSignal(log)
-        notify("STOPPING=1")
+        let reason = wake.wait { $0.reason } ?? .snapshot
+        if case .signal(let signal) = reason {
+            log.info("signal \(signal): stopping; once more stops at once")
+            notify("STOPPING=1")
+        }
         server.stop()
         node.stop()
         worker.stop()
         store.removeObserver(observer)
         views.stop()
         store.close()
-        log.info("stopped")
-        return .success
+        if case .snapshot = reason { return true }
+        return false
+    }
+
+    /// Takes as many file descriptors as the system grants: callers must never leave none for the store.
+    private static func allowDescriptors() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {
@@ -69,13 +107,23 @@ enum Daemon {
 
     private static func replicate(
         _ store: EventStore, _ roster: PeerRoster, _ desk: JoinDesk, _ configuration: DaemonConfiguration,
-        _ log: Logger
+        _ log: Logger, _ wake: Monitor<Wake>
     ) throws(CommandFailure) -> SyncNode {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {
             return try SyncNode(
                 store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
-                desk: desk, log: { log.info($0) })
+                desk: desk,
+                snapshots: SnapshotOptions(
+                    after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
+                    minFree: configuration.storage.minFree),
+                onSnapshot: {
+                    wake.update { wake in
+                        wake.isSnapshotReady = true
+                        return true
+                    }
+                },
+                log: { log.info($0) })
         } catch {
             throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)
         }

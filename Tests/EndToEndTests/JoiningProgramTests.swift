@@ -191,15 +191,15 @@ struct JoiningProgramTests {
         let outside = a.store + "-witness"
         defer { try? FileManager.default.removeItem(atPath: outside) }
         try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
-        a.environment = ["SYNCD_STORAGE__WITNESS": outside]
-        try a.start()
+        let environment = ["SYNCD_STORAGE__WITNESS": outside]
+        try a.start(environment: environment)
         _ = try a.syncctl("append", "-u", "u", "--text", "하나")
         #expect(a.terminate() == 0)
         func contents(_ suffix: String) -> Data? {
             FileManager.default.contents(atPath: a.store + "/log.db" + suffix)
         }
         let old = ["", "-wal"].map { ($0, contents($0)) }
-        try a.start()
+        try a.start(environment: environment)
         for _ in 0..<3 { _ = try a.syncctl("append", "-u", "u", "--text", "둘") }
         #expect(a.terminate() == 0)
         for (suffix, data) in old {
@@ -216,7 +216,7 @@ struct JoiningProgramTests {
             try handle.close()
         }
         try? FileManager.default.removeItem(atPath: a.store + "/log.db-shm")
-        try a.start()
+        try a.start(environment: environment)
         let findings = try a.syncctl("doctor", "--json")
         #expect(findings.code == 2)
         let finding = try #require(findings.lines.first { $0["code"] as? String == "AMNESIA" })

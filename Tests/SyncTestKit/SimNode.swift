@@ -210,6 +210,13 @@ package final class SimNode {
 
     private func follow() { reader.follow(self) }
 
+    func dismantle() {
+        entries = [:]
+        deferred = []
+        backups = []
+        disk = nil
+    }
+
     // MARK: Peers
 
     func addPeer(_ peer: Int, calls: Bool) {

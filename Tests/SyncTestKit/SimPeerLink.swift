@@ -75,6 +75,8 @@ final class SimPeerLink {
             }
         case .inspect(let id, let question): inspect(id, question)
         case .report(let report): node.learnt(report, from: self)
+        // Nodes here neither offer snapshots nor ask for them.
+        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):
             link.close(from: side)
             finish(end)

@@ -76,9 +76,19 @@ package final class Simulation {
         checks.promisesKept()
         for node in nodes where !damaged.contains(node.index) && !node.isRetired { checks.headsFit(node) }
         isOver = true
+        dismantle()
         return Outcome(
             violation: violation, coverage: coverage, fingerprint: fingerprint, virtualMilliseconds: now / 1_000,
             trace: trace)
+    }
+
+    /// Everything here holds everything else: what is planned, links, sessions, stores.
+    private func dismantle() {
+        agenda = Agenda()
+        for (_, link) in links { link.dismantle() }
+        links = [:]
+        for node in nodes { node.dismantle() }
+        nodes = []
     }
 
     private func build() {

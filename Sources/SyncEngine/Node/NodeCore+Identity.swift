@@ -6,6 +6,8 @@ extension SyncNode.Core {
     private static let probe = Duration.milliseconds(1_500)
     /// How long a node is refused after two processes with its key were seen alive.
     private static let hold: UInt64 = 60_000
+    /// Most new origins within an hour.
+    private static let mostOrigins = 8
 
     /// All links, candidates included, in the order of their nodes.
     var links: [PeerLink] {
@@ -54,8 +56,11 @@ extension SyncNode.Core {
     }
 
     private func end(_ loser: PeerLink, because text: String, keeping winner: PeerLink) {
-        entries[winner.node]?.link = winner
-        entries[winner.node]?.candidate = nil
+        if entries[winner.node]?.link === loser {
+            leave(loser)
+        } else {
+            entries[winner.node]?.candidate = nil
+        }
         loser.onEnd = nil
         loser.stop(SessionFailure(.duplicateLink, text))
     }
@@ -115,6 +120,12 @@ extension SyncNode.Core {
     private func isOwn(_ origin: OriginID) -> Bool { origin == local.origin || formerOrigins.contains(origin) }
 
     private func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
+        // What a peer says of our own origin cannot be checked before its events come. One that lies must not make this node
+        // start one origin after another.
+        let hour = WallClock.now - 3_600_000
+        guard successions.count(where: { $0.at > hour }) < Self.mostOrigins else {
+            return log("a peer disputes the history of origin \(origin) again; no further new origin within an hour")
+        }
         let this = loop.bind(self)
         workers.startOrigin(insteadOf: origin, change, known: known) { result in
             this.post { core in

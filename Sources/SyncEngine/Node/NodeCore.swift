@@ -30,6 +30,13 @@ extension SyncNode {
         let loop: EventLoop
         let workers: StoreWorkers
         let desk: JoinDesk
+        let snapshots: SnapshotDesk
+        /// The peer whose snapshot is being received; the others wait.
+        var snapshotSource: NodeID?
+        /// A snapshot waits for the store to be opened again.
+        var isComplete = false
+        /// Peers whose snapshots were refused: from them events come one by one.
+        var refusedSnapshots: Set<NodeID> = []
         private let context: TLSContext
         var local: SyncSession.Local
         let log: @Sendable (String) -> Void
@@ -43,9 +50,11 @@ extension SyncNode {
         private var pending: [NodeID: PendingPeer] = [:]
         /// Unknown callers that may say whether they are invited.
         var heard = 0
-        private(set) var progress = LocalVector()
+        var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var sources = SourcePlan()
+        private var isTicking = false
         private var waiters = DurabilityWaiters()
         private var isCheckDue = false
         private var listener: Listener?
@@ -58,11 +67,12 @@ extension SyncNode {
         private static let pendingCapacity = 100
 
         init(
-            loop: EventLoop, workers: StoreWorkers, context: TLSContext, local: SyncSession.Local, peers: [Peer],
-            desk: JoinDesk, log: @escaping @Sendable (String) -> Void
+            loop: EventLoop, workers: StoreWorkers, snapshots: SnapshotDesk, context: TLSContext,
+            local: SyncSession.Local, peers: [Peer], desk: JoinDesk, log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.workers = workers
+            self.snapshots = snapshots
             self.context = context
             self.local = local
             self.desk = desk
@@ -75,6 +85,7 @@ extension SyncNode {
             progress = standing
             for notice in early ?? [] { _ = progress.advance(notice) }
             early = nil
+            sources = SourcePlan(progress.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -118,6 +129,9 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for link in links { link.logAdvanced(notice) }
+            sources.advanced(
+                notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
+            tellWants()
             durableAdvanced()
         }
 
@@ -147,6 +161,7 @@ extension SyncNode {
                 return refuseUnknown(link, node, address)
             }
             if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
+            if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
             attach(link, node, isOutgoing: false)
         }
 
@@ -179,10 +194,9 @@ extension SyncNode {
             link.close(afterFlush: .seconds(2))
         }
 
-        private func dial(_ node: NodeID) {
-            guard !isStopping, var entry = entries[node], !entry.peer.isPaused, entry.link == nil,
-                entry.dialer == nil,
-                !entry.isHandshaking, let address = entry.peer.address
+        func dial(_ node: NodeID) {
+            guard !isStopping, obstacle(for: node) == nil, var entry = entries[node], !entry.peer.isPaused,
+                entry.link == nil, entry.dialer == nil, !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()
             entry.timer = nil
@@ -226,7 +240,7 @@ extension SyncNode {
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let found = NodeID(bytes: bytes) else { return }
                     entries[node]?.isHandshaking = false
-                    guard entries[node] != nil, !isStopping else { return link.abort() }
+                    guard entries[node] != nil, !isStopping, obstacle(for: node) == nil else { return link.abort() }
                     guard found == node else {
                         let text = "\(entries[node]?.peer.address ?? "") is node \(found), expected \(node)"
                         refuse(link, .wrongCertificate, text)
@@ -255,10 +269,14 @@ extension SyncNode {
                 return isOutgoing ? retry(node, because: text) : ()
             }
             let session = SyncSession(
-                local: local, remote: node, progress: progress, memory: entries[node]?.memory)
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory,
+                features: [.standings, .sources], policy: snapshotPolicy(for: node))
             let peerLink = PeerLink(
-                link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
+                link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
+                snapshots: snapshots)
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
+            peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
             peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
             peerLink.onReport = { [weak self] link, report in self?.learnt(report, from: link) }
             peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
@@ -275,11 +293,9 @@ extension SyncNode {
             if isStopping { leaving -= 1 }
             if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
             endedBy(link, end)
+            snapshotLinkEnded(link)
             guard entries[link.node]?.link === link else { return }
-            keepMemory(of: link)
-            let candidate = entries[link.node]?.candidate
-            entries[link.node]?.link = candidate
-            entries[link.node]?.candidate = nil
+            leave(link)
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
@@ -303,6 +319,50 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Sources
+
+        /// The link is no more the one to its node; a second one that waited takes its place.
+        func leave(_ link: PeerLink) {
+            keepMemory(of: link)
+            let candidate = entries[link.node]?.candidate
+            entries[link.node]?.link = candidate
+            entries[link.node]?.candidate = nil
+            let now = PeerLink.now().monotonic
+            sources.closed(link.node, now: now)
+            if let candidate, case .open = candidate.session.state, let memory = candidate.session.memory {
+                sources.opened(link.node, memory.vector.entries, own: candidate.session.remoteOrigin, now: now)
+            }
+            tellWants()
+        }
+
+        private func heard(_ news: SessionNews, from link: PeerLink) {
+            guard entries[link.node]?.link === link else { return }
+            let now = PeerLink.now().monotonic
+            if news.hasOpened {
+                sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            } else if !news.announced.isEmpty {
+                sources.announced(link.node, news.announced, now: now)
+            }
+            if news.hasDelivered { sources.delivered(link.node, now: now) }
+            for dot in news.needs { sources.needed(dot, by: link.node) }
+            tellWants()
+        }
+
+        /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.
+        private func tellWants() {
+            for change in sources.takeChanges() {
+                entries[change.peer]?.link?.want(take: change.take, leave: change.leave)
+            }
+            guard sources.isWaiting, !isTicking, !isStopping else { return }
+            isTicking = true
+            _ = loop.schedule(after: .milliseconds(SourcePlan.interval)) { [weak self] in
+                guard let self else { return }
+                isTicking = false
+                sources.tick(now: PeerLink.now().monotonic)
+                tellWants()
+            }
         }
 
         // MARK: Durability
@@ -400,7 +460,7 @@ extension SyncNode {
                 owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
-                bytesReceived: incoming?.bytes ?? 0,
+                bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
                 silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
                 held: (session?.forks.held ?? []).sorted())
         }

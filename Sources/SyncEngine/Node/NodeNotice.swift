@@ -71,9 +71,9 @@ struct NoticeBoard {
 extension NodeNotice {
     static func fork(_ origin: OriginID, isOwn: Bool, with peer: String, isProven: Bool, at: Int64) -> NodeNotice {
         let whose = isOwn ? "this node's origin \(origin)" : "origin \(origin)"
-        let proof = isProven ? "the proof is kept in the folder evidence" : "no proof could be made"
+        let proof = isProven ? "the proof is kept in the folder evidence" : "there is no proof of it (yet)"
         return NodeNotice(
-            .fork, .integrity, subject: origin.description,
+            .fork, isProven ? .integrity : .warning, subject: origin.description,
             "two histories of \(whose), one here and one at \(peer); both stay where they are, \(proof)",
             action: isOwn
                 ? "the node goes on with a new origin; bring over what only one side has: OPERATING.md, 'A fork'"

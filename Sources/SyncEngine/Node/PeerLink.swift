@@ -12,6 +12,8 @@ final class PeerLink {
     private let link: TLSLink
     private let loop: EventLoop
     private let workers: StoreWorkers
+    private let snapshots: SnapshotDesk
+    private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
@@ -21,14 +23,23 @@ final class PeerLink {
     var onHello: ((PeerLink, Hello) -> Void)?
     /// Told what the session has learnt about identities.
     var onReport: ((PeerLink, IdentityReport) -> Void)?
+    /// Since when a frame has been coming in, monotonic milliseconds.
+    private var partialSince: UInt64?
+    /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
+    private static let longestFrame: UInt64 = 300_000
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told what becomes of a snapshot from this peer.
+    var onSnapshot: ((PeerLink, SnapshotNews) -> Void)?
     /// Told when the peer is known to hold more.
     var onDurable: (() -> Void)?
+    /// Told what concerns other links.
+    var onNews: ((PeerLink, SessionNews) -> Void)?
     let openedAt = now().monotonic
 
     init(
-        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers
+        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
+        snapshots: SnapshotDesk
     ) {
         self.link = link
         self.node = node
@@ -36,6 +47,7 @@ final class PeerLink {
         self.session = session
         self.loop = loop
         self.workers = workers
+        self.snapshots = snapshots
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -44,10 +56,13 @@ final class PeerLink {
     ///
     /// - Parameter first: The peer's first frame, if it came already.
     func start(_ first: Frame? = nil) {
+        link.letIn()
         link.onFrame = { [weak self] type, flags, body in
+            self?.partialSince = nil
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
+        link.onPartialFrame = { [weak self] in self?.partialFrame() }
         link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
@@ -55,8 +70,21 @@ final class PeerLink {
         link.resumeReading()
     }
 
+    /// A large frame over a slow line is no silence.
+    private func partialFrame() {
+        let now = Self.now()
+        let since = partialSince ?? now.monotonic
+        partialSince = since
+        if now.monotonic - since < Self.longestFrame { session.heard(at: now) }
+    }
+
     func logAdvanced(_ notice: CommitNotice) {
         input { $0.logAdvanced(notice, now: $1, effects: &$2) }
+    }
+
+    /// From now on these origins are taken from the peer, and no longer those.
+    func want(take: [OriginID], leave: [OriginID]) {
+        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
     }
 
     /// Says why, and ends.
@@ -105,6 +133,8 @@ final class PeerLink {
         }
         arm()
         if session.durableRevision != before { onDurable?() }
+        let news = session.takeNews()
+        if !news.isEmpty { onNews?(self, news) }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -129,10 +159,49 @@ final class PeerLink {
                 this.post { $0.input { $0.inspected(id, result, now: $1, effects: &$2) } }
             }
         case .report(let report): onReport?(self, report)
+        case .describeSnapshot(let id):
+            let this = loop.bind(self)
+            snapshots.server.describe { offer in
+                this.post { $0.input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) } }
+            }
+        case .readSnapshot(let id, let request):
+            let this = loop.bind(self)
+            let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
+            self.feed = feed
+            feed.read(request) { result in
+                this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
+            }
+        case .openSnapshot(let id, let offer): openSnapshot(id, offer)
+        case .storeSnapshot(let id, let frame):
+            let this = loop.bind(self)
+            snapshots.intake.store(frame) { result in
+                this.post { $0.snapshotStored(id, result) }
+            }
+        case .dropSnapshot(let failure): onSnapshot?(self, .refused(failure))
         case .close(let end):
             link.close(afterFlush: .seconds(2))
             finish(end)
         }
+    }
+
+    private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {
+        guard case .open(let hello, _, _) = session.state else { return }
+        onSnapshot?(self, .offered(offer))
+        let this = loop.bind(self)
+        let sender = SnapshotSender(cluster: hello.cluster, node: node, incarnation: hello.incarnation)
+        snapshots.intake.open(offer, of: sender) { result in
+            this.post { link in
+                // A link that ended meanwhile must not keep the store waiting.
+                guard !link.isClosed else { return link.snapshots.intake.drop(keepSpool: true) }
+                if case .success(let after) = result { link.onSnapshot?(link, .opened(offer, after: after)) }
+                link.input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
+            }
+        }
+    }
+
+    private func snapshotStored(_ id: RequestID, _ result: Result<SnapshotStored, SessionFailure>) {
+        input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
+        if case .success(.complete) = result { onSnapshot?(self, .complete) }
     }
 
     /// One timer follows the session's next deadline. It is not moved for every frame: when it fires too early the
@@ -147,13 +216,19 @@ final class PeerLink {
         timer = loop.schedule(after: wait) { [weak self] in
             guard let self else { return }
             armedFor = nil
+            // A long frame on a slow line: the peer is heard before it is there.
+            if let heard = link.lastInput { session.heard(at: Moment(monotonic: heard, wall: 0)) }
             input { $0.timerFired(now: $1, effects: &$2) }
         }
     }
 
     private func linkEnded(_ end: LinkEnd) {
         session.linkLost(end.description)
-        finish(.linkLost(end.description))
+        if end == .slowPeer {
+            finish(.failed(SessionFailure(.slowPeer, end.description)))
+        } else {
+            finish(.linkLost(end.description))
+        }
     }
 
     private func finish(_ end: SessionEnd) {
@@ -165,6 +240,7 @@ final class PeerLink {
         let tell = onEnd
         onEnd = nil
         onDurable = nil
+        onNews = nil
         tell?(self, end)
     }
 }

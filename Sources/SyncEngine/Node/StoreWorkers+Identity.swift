@@ -9,13 +9,14 @@ extension StoreWorkers {
     ) {
         let store = store
         guard case .prove(let fork) = question else {
-            return readers.submit { _ in
+            readers.submit { _ in
                 do throws(StoreError) {
                     completion(.success(try Self.find(question, store)))
                 } catch {
                     completion(.failure(SessionFailure(.storeError, error.description)))
                 }
             }
+            return
         }
         verifiers.submit { verifier in
             do throws(SessionFailure) {
@@ -33,14 +34,14 @@ extension StoreWorkers {
     ) throws(SessionFailure) -> (Evidence?, isNew: Bool) {
         let isKnown: Bool
         do { isKnown = try LogReader(store.files).key(of: fork.origin) != nil } catch {
-            throw SessionFailure(.store(error))
+            throw SessionFailure(IngestError.store(error))
         }
         if fork.branches.count == 2, !isKnown {
             try current(&verifier, store).claim(fork.dot, fork.branches[0], fork.branches[1])
             return (nil, false)
         }
         let proof: (Evidence?, isNew: Bool)
-        do { proof = try prove(fork, store) } catch { throw SessionFailure(.store(error)) }
+        do { proof = try prove(fork, store) } catch { throw SessionFailure(IngestError.store(error)) }
         if proof.isNew { verifier = nil }
         return proof
     }

@@ -33,6 +33,16 @@ package enum SessionEffect: Hashable, Sendable {
     case inspect(RequestID, Inspection)
     /// Something about identities and histories that the node must act on.
     case report(IdentityReport)
+    /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
+    case describeSnapshot(RequestID)
+    /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.
+    case readSnapshot(RequestID, SnapshotRead)
+    /// Get ready for a snapshot, or refuse it; answered by ``SyncSession/snapshotOpened(_:_:now:effects:)``.
+    case openSnapshot(RequestID, SnapshotOffer)
+    /// Check and keep a part of the snapshot; answered by ``SyncSession/snapshotStored(_:_:now:effects:)``.
+    case storeSnapshot(RequestID, Frame)
+    /// The snapshot is refused: throw away what there is of it.
+    case dropSnapshot(SessionFailure)
     /// The session is over. Close the link when what was sent has left.
     case close(SessionEnd)
 }
@@ -55,10 +65,38 @@ package struct ReadRequest: Hashable, Sendable {
     package let start: Start
     /// What the peer has, or has been sent.
     package let known: VersionVector
+    /// What the peer has, or will have from sound batches alone (``OutgoingSelection``).
+    package let sound: VersionVector
+    /// The origins the peer takes from this node; `nil`: all.
+    package let wanted: Set<OriginID>?
+    /// Whether what is new is to go before what is old.
+    package let isAhead: Bool
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
+    /// The position up to which the session has been told of the log. What is behind it must not leave before: a peer
+    /// could speak of events of this node's own origin that the session does not know of, which would look like amnesia.
+    package let through: UInt64
+
+    /// Which events.
+    package var kind: OutgoingSelection.Kind {
+        if isAhead { .ahead(wanted) } else if let wanted { .origins(wanted) } else { .everything }
+    }
+
+    package init(
+        start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
+        isAhead: Bool = false, bytes: Int, compress: Bool, through: UInt64 = .max
+    ) {
+        self.through = through
+        self.start = start
+        self.known = known
+        self.sound = sound
+        self.wanted = wanted
+        self.isAhead = isAhead
+        self.bytes = bytes
+        self.compress = compress
+    }
 }
 
 /// What was read: at most one frame.
@@ -73,14 +111,33 @@ package struct OutgoingFrame: Hashable, Sendable {
     package let through: UInt64
     /// Whether there is nothing more until the log advances.
     package let isAtTop: Bool
+    /// ``OutgoingSelection/isSound``.
+    package let isSound: Bool
 
-    package init(frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool) {
+    package init(
+        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool,
+        isSound: Bool = true
+    ) {
         self.frame = frame
         self.events = events
         self.advanced = advanced
         self.through = through
         self.isAtTop = isAtTop
+        self.isSound = isSound
     }
+}
+
+/// What a session has learned that concerns other sessions, for those who choose from whom to take what.
+package struct SessionNews: Sendable {
+    /// The peer has said what it has: all that is in `announced`.
+    package var hasOpened = false
+    /// What the peer has made durable.
+    package var announced: [Dot] = []
+    /// Whether events came.
+    package var hasDelivered = false
+    /// What events of this peer have been waiting for.
+    package var needs: [Dot] = []
+    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty }
 }
 
 /// What was stored of a frame, durably.
@@ -119,10 +176,13 @@ package enum SessionEnd: Hashable, Sendable {
 package struct SessionFailure: Error, Hashable, Sendable {
     package let code: SessionErrorCode
     package let text: String
+    /// The event that must be here first; then the same may succeed.
+    package let needs: Dot?
 
-    package init(_ code: SessionErrorCode, _ text: String) {
+    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil) {
         self.code = code
         self.text = text
+        self.needs = needs
     }
 
     package init(_ error: WireError) { self.init(error.code, error.description) }
@@ -140,7 +200,13 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .store(.diskFull): .storeFull
             case .store: .storeError
             }
-        self.init(code, error.description)
+        let needs: Dot? =
+            switch error {
+            case .gap(let dot, _) where dot.seq > 1: Dot(origin: dot.origin, seq: dot.seq - 1)
+            case .causalGap(_, let needs): needs
+            default: nil
+            }
+        self.init(code, error.description, needs: needs)
     }
 }
 

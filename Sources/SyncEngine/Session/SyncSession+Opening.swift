@@ -6,7 +6,7 @@ extension SyncSession {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
             software: local.software, name: local.name, features: features, remembered: memory?.remembered,
-            run: local.run)
+            origin: local.origin, snapshotAfter: policy.after, run: local.run)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -33,6 +33,9 @@ extension SyncSession {
             return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
         }
         clockOffset = hello.clock - now.wall
+        var hello = hello
+        // Numbers are agreed in Standings.
+        if !hello.features.contains(.standings) { hello.features.remove(.sources) }
         state = .comparing(hello)
         openingDeadline = now.monotonic + timing.opening
         effects.append(.allowBodies(Int(limits.maxBody)))
@@ -64,13 +67,25 @@ extension SyncSession {
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
         let vector = memory.vector
         durableRevision += 1
+        let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
         state = .open(
-            hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
+            hello,
+            Outgoing(
+                known: vector, sound: vector, durable: vector, wanted: wanted,
+                flight: Flight(window: hello.limits.window), credit: Int64(clamping: hello.limits.window),
+                window: hello.limits.window),
+            Incoming())
+        offerIfWanted(now: now, &effects)
+        if speaks(.sources, hello) {
+            news.hasOpened = true
+            news.announced = vector.entries
+        }
         let frames = early
         early = []
         for frame in frames { frameReceived(frame, now: now, effects: &effects) }
-        tellIfDue(now: now, &effects)
         examine(memory.entries, isOpening: true, now: now, &effects)
+        // How long a round trip is says how long a frame may take.
+        ping(now: now, &effects)
     }
 
     /// Takes a part of a statement into the memory. Returns what it says; `nil` if it did not fit: then everything is asked

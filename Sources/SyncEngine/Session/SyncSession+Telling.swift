@@ -32,11 +32,13 @@ extension SyncSession {
         guard let changed = takeIn(statement, now: now, &effects) else { return }
         examine(changed, isOpening: false, now: now, &effects)
         durableRevision += 1
+        let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
+        if choosesOrigins { news.announced += dots }
         updateOpen { _, outgoing, _ in
-            for entry in changed {
-                let dot = Dot(origin: entry.origin, seq: entry.seq)
+            for dot in dots {
                 outgoing.durable.advance(to: dot)
                 outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
             }
         }
     }

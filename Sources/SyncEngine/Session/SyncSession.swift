@@ -18,22 +18,29 @@ package struct SyncSession: Sendable {
     let timing: SessionTiming
     /// What this node can do beyond the first release of the protocol.
     let features: Features
+    /// Whether snapshots are handed out or wanted.
+    let policy: SnapshotPolicy
+    /// Where the session stands with a snapshot.
+    package internal(set) var snapshot = SnapshotExchange()
     /// How far the local log has each origin.
     var progress: LocalVector
     /// What the peer has said that it has.
     package internal(set) var memory: PeerMemory?
     /// Grows whenever the peer is known to hold more, or something else.
     package internal(set) var durableRevision: UInt64 = 0
+    var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
     /// Whether the next Standing is a first part.
     var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
     var isRestating = false
-    /// Events that came while what the peer has was still open, because it was asked to state it again.
+    /// What came while what the peer has was still open, because it is long or it was asked to state it again.
     var early: [Frame] = []
     /// Histories that differ.
     package internal(set) var forks = ForkState()
+    /// Whether the peer has begun to say what it has, and is not done.
+    var isHearing: Bool { isRestating || !awaitsFirstPart }
     private var nextRequest = UInt64(1)
     var openingDeadline = UInt64.max
     var lastSent = UInt64(0)
@@ -43,6 +50,7 @@ package struct SyncSession: Sendable {
     package private(set) var pongs = UInt64(0)
     /// Milliseconds there and back, of the last answered Ping.
     package internal(set) var roundTrip: UInt64?
+    private(set) var shortestRoundTrip: UInt64?
     /// Their wall clock minus ours, milliseconds, of the last answered Ping.
     package internal(set) var clockOffset: Int64?
 
@@ -51,13 +59,15 @@ package struct SyncSession: Sendable {
     /// - Parameter memory: What is remembered of the peer from an earlier session.
     package init(
         local: Local, remote: NodeID, progress: LocalVector, memory: PeerMemory? = nil,
-        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming()
+        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming(),
+        policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.local = local
         self.remote = remote
         self.limits = limits
         self.timing = timing
-        self.features = features
+        self.features = policy.offers ? features.union(.snapshots) : features
+        self.policy = policy
         self.progress = progress
         self.memory = memory
     }
@@ -65,10 +75,11 @@ package struct SyncSession: Sendable {
     /// As above, for a log of which it is not known when its origins changed.
     package init(
         local: Local, remote: NodeID, progress: [OriginProgress], limits: WireLimits = WireLimits(),
-        timing: SessionTiming = SessionTiming()
+        timing: SessionTiming = SessionTiming(), policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.init(
-            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing)
+            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing,
+            policy: policy)
     }
 
     /// When ``timerFired(now:effects:)`` is due, monotonic milliseconds.
@@ -78,7 +89,9 @@ package struct SyncSession: Sendable {
         case .greeting: openingDeadline
         case .comparing: min(openingDeadline, lastSent + timing.keepalive)
         case .open:
-            min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, forks.deadline)
+            min(
+                lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
+                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline)
         }
     }
 
@@ -101,6 +114,10 @@ package struct SyncSession: Sendable {
             eventsReceived(frame, now: now, &effects)
             return
         }
+        if frame.type == MessageType.snapshotRows.rawValue || frame.type == MessageType.snapshotEnd.rawValue {
+            snapshotFrameReceived(frame, now: now, &effects)
+            return
+        }
         let message: Message
         do { message = try Message(frame: frame, limits: limits) } catch {
             fail(SessionFailure(error), now: now, &effects)
@@ -120,6 +137,14 @@ package struct SyncSession: Sendable {
             statementReceived(statement, now: now, &effects)
         case (.restate, .comparing(let hello)) where speaks(.standings, hello): tellAll(now: now, &effects)
         case (.restate, .open(let hello, _, _)) where speaks(.standings, hello): tellAll(now: now, &effects)
+        case (.want(let want), .open(let hello, _, _)) where speaks(.sources, hello):
+            wanted(want, now: now, &effects)
+        case (.want, .comparing(let hello)) where speaks(.sources, hello) && isHearing:
+            setAside(frame, now: now, &effects)
+        case (.snapshotOffer(let offer), .open): snapshotOffered(offer, now: now, &effects)
+        case (.snapshotOffer, .comparing) where isHearing: setAside(frame, now: now, &effects)
+        case (.snapshotGet(let get), .open): snapshotWanted(get, now: now, &effects)
+        case (.snapshotDone(let done), .open): snapshotDone(done, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
@@ -139,8 +164,13 @@ package struct SyncSession: Sendable {
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
+        let before = progress.top
         told.changed.formUnion(progress.advance(notice))
-        updateOpen { _, outgoing, _ in outgoing.hasMore = true }
+        updateOpen { _, outgoing, _ in
+            outgoing.hasMore = true
+            if outgoing.isBehind, outgoing.tail == nil, before > 0 { outgoing.tail = before }
+        }
+        releaseHeld(now: now, &effects)
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
     }
@@ -161,7 +191,11 @@ package struct SyncSession: Sendable {
             if now.monotonic >= lastReceived + timing.silence {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
+            } else if now.monotonic >= flightDue ?? .max {
+                fail(SessionFailure(.slowPeer, "events are not stored by the peer for a minute"), now: now, &effects)
             } else {
+                checkSnapshotStall(now: now, &effects)
+                releaseHeld(now: now, &effects)
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)
                 forkTimerFired(now: now, &effects)
@@ -198,6 +232,7 @@ package struct SyncSession: Sendable {
         pongs += 1
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
+        shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)
         clockOffset = pong.clock - (ping.at.wall + Int64(elapsed / 2))
         tellIfDue(now: now, &effects)
     }

@@ -22,10 +22,22 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case standing = 9
     /// Say all of what you have.
     case restate = 10
+    /// From which origins I take events of you.
+    case want = 11
     /// An origin has two histories, one at each side.
     case fork = 16
     /// Let me in: I am invited.
     case join = 17
+    /// Would you rather have a copy of my log?
+    case snapshotOffer = 24
+    /// Yes, from here on.
+    case snapshotGet = 25
+    /// Here are rows of it.
+    case snapshotRows = 26
+    /// That was all; here is the proof.
+    case snapshotEnd = 27
+    /// It is in place, or refused.
+    case snapshotDone = 28
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

@@ -26,6 +26,11 @@ public struct Hello: Hashable, Sendable {
     public var features: Features
     /// What the sender remembers of the receiver from an earlier connection.
     public var remembered: Remembered?
+    /// The origin the sender writes to, for choosing from whom to take it.
+    public var origin: OriginID?
+    /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
+    /// at least so many events more; 0: it would not.
+    public var snapshotAfter: UInt64
     /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
     /// with one node id and different runs are two processes with one key.
     public var run: UInt64
@@ -40,7 +45,7 @@ public struct Hello: Hashable, Sendable {
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
         software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
-        run: UInt64 = 0
+        origin: OriginID? = nil, snapshotAfter: UInt64 = 0, run: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -54,6 +59,8 @@ public struct Hello: Hashable, Sendable {
         self.name = name
         self.features = features
         self.remembered = remembered
+        self.origin = origin
+        self.snapshotAfter = snapshotAfter
         self.run = run
     }
 
@@ -74,6 +81,12 @@ public struct Features: OptionSet, Hashable, Sendable {
 
     /// Standing and Restate are understood, and take the place of Vector and Ack.
     public static let standings = Features(rawValue: 1)
+
+    /// Events go out for those origins only that a Want names. Means something together with ``standings``.
+    public static let sources = Features(rawValue: 2)
+
+    /// Snapshots are offered to those that ask for them.
+    public static let snapshots = Features(rawValue: 256)
 }
 
 /// What a node remembers of the progress of another.
@@ -126,7 +139,9 @@ extension Hello {
         writer.text(10, name)
         writer.fixed64(11, features.rawValue)
         if let remembered { writer.message(12) { remembered.write(to: &$0) } }
-        writer.fixed64(13, run)
+        if let origin { writer.uuid(13, origin.bits) }
+        writer.uint(20, snapshotAfter)
+        writer.fixed64(21, run)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -135,8 +150,10 @@ extension Hello {
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
-        var incarnation = UInt64(0), features = UInt64(0), run = UInt64(0), clock = Int64(0)
+        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
+        var run = UInt64(0)
         var remembered: Remembered?
+        var origin: UUIDBits?
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -151,7 +168,9 @@ extension Hello {
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
-            case 13: run = try reader.fixed64(field)
+            case 13: origin = try reader.uuid(field)
+            case 20: snapshotAfter = try reader.uint64(field)
+            case 21: run = try reader.fixed64(field)
             default: break
             }
         }
@@ -163,7 +182,8 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: Features(rawValue: features), remembered: remembered, run: run)
+            name: name, features: Features(rawValue: features), remembered: remembered,
+            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter, run: run)
     }
 }
 

@@ -1,4 +1,4 @@
-internal import EventStore
+public import EventStore
 
 /// What nodes say to each other: the messages of docs/sync.proto.
 public enum Message: Hashable, Sendable {
@@ -23,6 +23,18 @@ public enum Message: Hashable, Sendable {
     case standing(Standing)
     /// Asks for a whole Standing.
     case restate
+    /// Which origins the sender takes from this connection.
+    case want(Want)
+    /// Offers an empty node a copy of the log.
+    case snapshotOffer(SnapshotOffer)
+    /// Takes it.
+    case snapshotGet(SnapshotGet)
+    /// Rows of it.
+    case snapshotRows(SnapshotRows)
+    /// What proves it.
+    case snapshotEnd(SnapshotEnd)
+    /// What became of it.
+    case snapshotDone(SnapshotDone)
     /// An origin has two histories.
     case fork(Fork)
     /// Asks to be let in.
@@ -45,6 +57,12 @@ extension Message {
         case .bye: MessageType.bye.rawValue
         case .standing: MessageType.standing.rawValue
         case .restate: MessageType.restate.rawValue
+        case .want: MessageType.want.rawValue
+        case .snapshotOffer: MessageType.snapshotOffer.rawValue
+        case .snapshotGet: MessageType.snapshotGet.rawValue
+        case .snapshotRows: MessageType.snapshotRows.rawValue
+        case .snapshotEnd: MessageType.snapshotEnd.rawValue
+        case .snapshotDone: MessageType.snapshotDone.rawValue
         case .fork: MessageType.fork.rawValue
         case .join: MessageType.join.rawValue
         case .unknown(let type): type
@@ -64,6 +82,12 @@ extension Message {
         case .bye: "Bye"
         case .standing: "Standing"
         case .restate: "Restate"
+        case .want: "Want"
+        case .snapshotOffer: "SnapshotOffer"
+        case .snapshotGet: "SnapshotGet"
+        case .snapshotRows: "SnapshotRows"
+        case .snapshotEnd: "SnapshotEnd"
+        case .snapshotDone: "SnapshotDone"
         case .fork: "Fork"
         case .join: "Join"
         case .unknown(let type): "message of type \(type)"
@@ -91,6 +115,12 @@ extension Message {
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
         case .standing(let standing): standing.write(to: &writer)
+        case .want(let want): want.write(to: &writer)
+        case .snapshotOffer(let offer): offer.write(to: &writer)
+        case .snapshotGet(let get): get.write(to: &writer)
+        case .snapshotRows(let rows): rows.write(to: &writer)
+        case .snapshotEnd(let end): end.write(to: &writer)
+        case .snapshotDone(let done): done.write(to: &writer)
         case .fork(let fork): fork.write(to: &writer)
         case .join(let join): join.write(to: &writer)
         case .restate, .unknown: break
@@ -122,7 +152,13 @@ extension Message {
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
         case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .want: self = .want(try Want(MessageReader("Want", body)))
         case .restate: self = try readRestate(MessageReader("Restate", body))
+        case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
+        case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
+        case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
+        case .snapshotEnd: self = .snapshotEnd(try SnapshotEnd(MessageReader("SnapshotEnd", body)))
+        case .snapshotDone: self = .snapshotDone(try SnapshotDone(MessageReader("SnapshotDone", body)))
         case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
         case .join: self = .join(try Join(MessageReader("Join", body)))
         }

@@ -54,6 +54,8 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case joinRefused = 26
     /// The operator of this side has paused the peer.
     case paused = 27
+    /// A snapshot is stale or not of the node that offers it.
+    case snapshot = 32
 
     /// What to do about it.
     public enum Class: String, Sendable {
@@ -75,7 +77,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
             .paused:
             .retry
         case .badChain, .fork, .amnesia, .eventTooLarge, .unknownSchema, .vectorMismatch, .badProof, .badSignature,
-            .causalGap:
+            .causalGap, .snapshot:
             .stream
         }
     }
@@ -110,6 +112,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
         case .causalGap: "CAUSAL_GAP"
         case .joinRefused: "JOIN_REFUSED"
         case .paused: "PAUSED"
+        case .snapshot: "SNAPSHOT"
         }
     }
 }

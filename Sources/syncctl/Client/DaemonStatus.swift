@@ -43,6 +43,9 @@ struct DaemonStatus {
             try session.output.line()
             try session.print(PeerTable.make(peers.compactMap(\.object)))
         }
+        for peer in peers.compactMap(\.object) {
+            if let progress = PeerTable.snapshot(peer) { try session.output.line(Sanitizer.line(progress)) }
+        }
         for pending in object.elements("pending")?.compactMap(\.object) ?? [] {
             try PeerTable.show(pending: pending, session)
         }
@@ -80,6 +83,21 @@ enum PeerTable {
         try session.output.line(
             Sanitizer.line("Not let in: \(node) from \(pending.string("address") ?? "an unknown address")"))
         try session.output.line(Sanitizer.line("  Let it in: syncctl peers add NAME \(node)"))
+    }
+
+    /// A copy of the log that is under way, as one line.
+    static func snapshot(_ peer: JSONObject) -> String? {
+        guard let phase = peer.string("snapshot"), let done = peer.integer("snapshot_done"),
+            let total = peer.integer("snapshot_total"), total > 0
+        else { return nil }
+        let name = peer.string("name") ?? ""
+        let share = "\(done) of \(total) events (\(done * 100 / total) %)"
+        return switch phase {
+        case "sending": "Snapshot to \(name): \(share)"
+        case "receiving": "Snapshot from \(name): \(share); appends wait until it is there"
+        case "proving": "Snapshot from \(name): all \(total) events are here and being proved"
+        default: "Snapshot from \(name): proved; the log is being opened"
+        }
     }
 
     private static func number(_ value: JSONValue?) -> String {

@@ -53,7 +53,7 @@ struct IdentityTests {
         b.node.setPeers([x.peer(calling: false), c.peer(calling: false)])
         #expect(try eventually { try [b, x, c].allSatisfy { try evidence($0).count == 1 } })
         #expect(try evidence(b) == evidence(x) && evidence(c).map(\.dot) == [Dot(origin: origin, seq: 22)])
-        for node in [b, x, c] { #expect(codes(node).contains(.fork)) }
+        for node in [b, x, c] { #expect(eventually { codes(node).contains(.fork) }) }
         #expect(eventually { x.store.identity.origin != origin })
         #expect(eventually { b.node.status().peers.first { $0.peer.name == "a" }?.held == [origin] })
 
