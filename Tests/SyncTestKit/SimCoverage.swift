@@ -7,7 +7,7 @@ package struct SimCoverage: Sendable {
         case events, appends, repeatedAppends, twins, commits, reads, frames, sessions, dialsFailed, refusedBatches,
             refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
             unknownMessages, wholeOpenings,
-            differenceOpenings, restatements, quietChecks
+            differenceOpenings, restatements, sourceChanges, quietChecks
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

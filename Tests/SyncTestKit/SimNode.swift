@@ -35,6 +35,8 @@ package final class SimNode {
     private var deferred: [() -> Void] = []
     var entries: [Int: Entry] = [:]
     private(set) var progress = LocalVector()
+    var sources = SourcePlan()
+    var isTicking = false
 
     /// Microseconds at which this machine's monotonic clock was 0.
     let bootedAt = UInt64(0)
@@ -164,6 +166,8 @@ package final class SimNode {
         store.diskFault = fault
         let standing = CommitNotice(top: opened.top, advanced: opened.progress(using: store.sha).map(sim.mutated))
         progress = LocalVector(standing, positions: opened.lastPositions)
+        sources = SourcePlan(progress.vector)
+        isTicking = false
         sim.note { "\(self.name): starts with \(opened.top) events" }
         for peer in entries.keys.sorted() {
             let calls = entries[peer]?.calls ?? false
@@ -201,6 +205,7 @@ package final class SimNode {
         schedule(after: 50) { [self] in
             let seen = CommitNotice(top: notice.top, advanced: notice.advanced.map(sim.mutated))
             _ = progress.advance(seen)
+            logAdvanced(to: seen)
             if !sim.has(.deafSession) {
                 for peer in entries.keys.sorted() { entries[peer]?.link?.logAdvanced(seen) }
             }
@@ -258,17 +263,24 @@ package final class SimNode {
             }
             entries[peer]?.link = nil
             keepMemory(of: other)
+            left(other)
             other.onEnd = nil
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
             local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
             remote: link.other(side).id, progress: progress, memory: entries[peer]?.memory,
-            features: disguise == .olderVersion ? [] : [.standings], limits: sim.limits)
+            features: features, limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
         peerLink.start()
+    }
+
+    /// What this node's release is able to do.
+    private var features: Features {
+        if disguise == .olderVersion { return [] }
+        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources]
     }
 
     private func refuse(_ link: SimLink, _ side: Int, _ code: SessionErrorCode) {
@@ -280,6 +292,7 @@ package final class SimNode {
         guard let current = entries[link.peer]?.link, current === link else { return }
         entries[link.peer]?.link = nil
         keepMemory(of: link)
+        left(link)
         if (sim.now - link.openedAt) / 1_000 >= Backoff.healthyMilliseconds { entries[link.peer]?.backoff.reset() }
         retry(link.peer)
     }

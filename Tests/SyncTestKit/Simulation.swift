@@ -243,7 +243,7 @@ package final class Simulation {
 
     func received(_ frame: Frame, _ end: SimPeerLink) {
         switch MessageType(rawValue: frame.type) {
-        case .vector, .standing, .restate, .events, .ack, .credit: dataFrames += 1
+        case .vector, .standing, .restate, .want, .events, .ack, .credit: dataFrames += 1
         default: break
         }
         if frame.type == MessageType.restate.rawValue { coverage.count(.restatements) }
