@@ -40,7 +40,7 @@ soak: deps
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
 	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
 
-# Built with the optimizer: a seed takes some 20 ms.
+# Built with the optimizer: a seed takes some 30 ms.
 sim: deps
 	$(SWIFT) build -c release --product sillok-sim
 	.build/release/sillok-sim $(if $(SEED),replay $(SEED),run $(SEEDS) --jobs $(JOBS))

@@ -155,7 +155,10 @@ public final class EventStore: Sendable {
     package func ingest(
         _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        writer.ingest(batch, completion: completion)
+        writer.ingest(batch) { result in
+            if case .failure = result { batch.lineage.breakOff() }
+            completion(result)
+        }
     }
 
     // MARK: Memory and forks

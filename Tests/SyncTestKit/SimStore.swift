@@ -31,7 +31,6 @@ package final class SimStore {
     private var readerFreeAt = UInt64(0)
     private var verifierFreeAt = UInt64(0)
     private var verifier: IngestVerifier?
-    private var isOutOfStep = false
     private var latestHead: SignedHead?
     private var unstoredHeads: [SignedHead] = []
     private lazy var reader = OutgoingReader(Window(store: self)) { [unowned self] in head() }
@@ -112,13 +111,12 @@ package final class SimStore {
     private func verify(
         _ frame: Frame, _ link: Int, _ completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
     ) {
-        // Waits for what is queued, as a snapshot from the writer does.
-        if isOutOfStep, !(committing.isEmpty && queue.isEmpty) {
+        if verifier?.lineage.isBroken == true { verifier = nil }
+        // A new one waits for what is queued, as a snapshot from the writer does.
+        if verifier == nil, !(committing.isEmpty && queue.isEmpty) {
             node.schedule(after: 500) { [self] in verify(frame, link, completion) }
             return
         }
-        if isOutOfStep { verifier = nil }
-        isOutOfStep = false
         let current = currentVerifier()
         do throws(SessionFailure) {
             let batch = try StoreWork.verify(frame, current)
@@ -227,6 +225,7 @@ package final class SimStore {
 
     /// Why the batch cannot be stored: what the writer itself finds.
     private func perform(_ batch: VerifiedBatch, _ log: inout SimLog) -> SessionFailure? {
+        if batch.lineage.isBroken { return SessionFailure(.storeError, "an earlier batch was not stored") }
         let events = batch.accepted
         for (index, item) in events.enumerated() {
             if sim.has(.loseEvent), index == events.count - 1, events.count > 3 { continue }
@@ -262,8 +261,10 @@ package final class SimStore {
     }
 
     private func refuse(_ jobs: [Job], _ failure: SessionFailure) {
-        isOutOfStep = true
-        for case .ingest(_, _, let completion) in jobs { completion(.failure(failure)) }
+        for case .ingest(let batch, _, let completion) in jobs {
+            batch.lineage.breakOff()
+            completion(.failure(failure))
+        }
         commitIfIdle()
     }
 

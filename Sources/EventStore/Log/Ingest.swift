@@ -61,6 +61,8 @@ package struct VerifiedBatch: Sendable {
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
     package var carried: [Dot] = []
+    /// What it counts on.
+    package var lineage = Lineage()
 
     package var count: Int { events.count }
 }
@@ -76,6 +78,8 @@ package final class IngestVerifier {
         var ahead: [SignedHead] = []
     }
 
+    /// Of all batches it lets pass.
+    package let lineage = Lineage()
     private let sha = SHA256()
     /// The origin this node appended to when the verifier was made.
     package let own: OriginID
@@ -124,6 +128,7 @@ package final class IngestVerifier {
     package func verify(_ received: [EncodedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
         var working: [OriginID: Tree] = [:]
         var batch = VerifiedBatch()
+        batch.lineage = lineage
         carried.removeAll(keepingCapacity: true)
         for item in received {
             if let verified = try verify(item, &working, &batch) { batch.events.append(verified) }

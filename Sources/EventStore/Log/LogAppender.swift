@@ -139,6 +139,9 @@ final class LogAppender {
     /// Stores verified events of other origins. Those that are here already are skipped: two peers may have sent the
     /// same. A gap is an error of the caller.
     func ingest(_ batch: VerifiedBatch) throws(SQLiteError) {
+        if batch.lineage.isBroken {
+            throw SQLiteError(extendedCode: 1, message: "an earlier batch was not stored", context: "ingest")
+        }
         let wall = WallClock.now
         for verified in batch.events {
             let header = verified.event.header

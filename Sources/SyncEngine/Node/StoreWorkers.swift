@@ -10,8 +10,6 @@ final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
-    /// Set when the writer refused a batch: the verifier ran ahead of what is stored and must be made anew.
-    private let isOutOfStep = Lock(false)
 
     init(store: EventStore) {
         self.store = store
@@ -46,19 +44,14 @@ final class StoreWorkers: Sendable {
     func store(
         _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
     ) {
-        verifiers.submit { [store, isOutOfStep] verifier in
+        verifiers.submit { [store] verifier in
             do throws(SessionFailure) {
-                // Cleared before the work, not after: a refusal that comes meanwhile counts for the next frame.
-                let mustRenew = isOutOfStep.withLock { isOut in
-                    defer { isOut = false }
-                    return isOut
-                }
-                if mustRenew { verifier = nil }
+                // The writer refused a batch: the verifier ran ahead of what is stored.
+                if let current = verifier, current.lineage.isBroken { verifier = nil }
                 let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
                 let stored = StoreWork.stored(batch, newProofs: try Self.keep(batch.proven, store))
                 store.ingest(batch) { result in
                     if case .failure(let error) = result {
-                        isOutOfStep.withLock { $0 = true }
                         completion(.failure(SessionFailure(IngestError.store(error))))
                     } else {
                         completion(.success(stored))

@@ -174,6 +174,34 @@ struct PassingOnTests {
         #expect(try LogReader(StoreFiles(folder.path)).reach(of: .random()) == nil)
     }
 
+    @Test("A batch that depends on events in one that failed is refused (INV-5)")
+    func dependingOnAFailure() throws {
+        let (origin, head, _) = history()
+        var second = ForeignOrigin(10, name: "second")
+        second.add(.message("대답", user: "u"), needs: [Dot(origin: origin.id, seq: 12)])
+        let secondHead = TreeHead(
+            origin: second.id, size: 2, root: second.tree.root(using: sha),
+            hlc: HybridTime(milliseconds: 1_700_000_000_002, counter: 7))
+        let secondCover = Coverage(head: SignedHead(signing: secondHead, with: second.key), proof: [])
+        let cover = Coverage(head: head, proof: [])
+        let folder = TemporaryFolder()
+        let store = try store(folder, "first")
+        let verifier = try store.makeVerifierBlocking()
+        _ = try verifier.verify(origin.received, [cover])
+        let failing = try verifier.verify(origin.received, [cover])
+        let dependent = try verifier.verify(second.received, [secondCover])
+        // Both wait for the writer when the first of them fails.
+        #expect(throws: StoreError.self) { try blocking { store.ingest(failing, completion: $0) } }
+        #expect(throws: StoreError.self) { try blocking { store.ingest(dependent, completion: $0) } }
+        #expect(verifier.lineage.isBroken)
+        #expect(try LogReader(store.files).vector().entries.count == 1)
+        let anew = try store.makeVerifierBlocking()
+        for batch in [try anew.verify(origin.received, [cover]), try anew.verify(second.received, [secondCover])] {
+            try blocking { store.ingest(batch, completion: $0) }
+        }
+        #expect(try LogReader(store.files).vector()[second.id] == 2)
+    }
+
     @Test("A batch that counts on one that failed is refused: nothing is acknowledged that is not here (INV-7)")
     func countingOnAFailure() throws {
         let (origin, head, _) = history()
