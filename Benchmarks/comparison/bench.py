@@ -43,7 +43,8 @@ class Bench:
         self.swift = os.path.join(ROOT, ".build", "release")
         self.native = os.path.join(self.work, "programs")
         self.records = os.path.join(self.work, f"records-{code(*GENERATOR)}")
-        self.code = code("Sources/**/*", "Benchmarks/**/*.swift", "Benchmarks/**/*.c", "Benchmarks/**/*.h", "Benchmarks/peers/**/*")
+        self.code = code("Sources/**/*", "Benchmarks/sillok-bench/*", "Benchmarks/floors/*", "Benchmarks/common/*",
+                         "Benchmarks/peers/**/*")
         self.makers = {}
         for kind in ("sillok", "floor", "postgres", "projected", "redis", "nats", "eventsourcing"):
             self.maker(kind)
