@@ -30,6 +30,8 @@ extension SyncNode {
         private var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var sources = SourcePlan()
+        private var isTicking = false
         private var waiters = DurabilityWaiters()
         private var isCheckDue = false
         private var listener: Listener?
@@ -58,6 +60,7 @@ extension SyncNode {
             progress = standing
             for notice in early ?? [] { _ = progress.advance(notice) }
             early = nil
+            sources = SourcePlan(progress.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -95,6 +98,9 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            sources.advanced(
+                notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
+            tellWants()
             durableAdvanced()
         }
 
@@ -211,14 +217,17 @@ extension SyncNode {
                 entries[node]?.link = nil
                 keepMemory(of: other)
                 other.onEnd = nil
+                sources.closed(node, now: PeerLink.now().monotonic)
                 other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
             }
             let session = SyncSession(
-                local: local, remote: node, progress: progress, memory: entries[node]?.memory)
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory,
+                features: [.standings, .sources])
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
             peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
         }
@@ -228,6 +237,8 @@ extension SyncNode {
             guard entries[link.node]?.link === link else { return }
             entries[link.node]?.link = nil
             keepMemory(of: link)
+            sources.closed(link.node, now: PeerLink.now().monotonic)
+            tellWants()
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
@@ -249,6 +260,36 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Sources
+
+        private func heard(_ news: SessionNews, from link: PeerLink) {
+            guard entries[link.node]?.link === link else { return }
+            let now = PeerLink.now().monotonic
+            if news.hasOpened {
+                sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            } else if !news.announced.isEmpty {
+                sources.announced(link.node, news.announced, now: now)
+            }
+            if news.hasDelivered { sources.delivered(link.node, now: now) }
+            for dot in news.needs { sources.needed(dot, by: link.node) }
+            tellWants()
+        }
+
+        /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.
+        private func tellWants() {
+            for change in sources.takeChanges() {
+                entries[change.peer]?.link?.want(take: change.take, leave: change.leave)
+            }
+            guard sources.isWaiting, !isTicking, !isStopping else { return }
+            isTicking = true
+            _ = loop.schedule(after: .milliseconds(SourcePlan.interval)) { [weak self] in
+                guard let self else { return }
+                isTicking = false
+                sources.tick(now: PeerLink.now().monotonic)
+                tellWants()
+            }
         }
 
         // MARK: Durability

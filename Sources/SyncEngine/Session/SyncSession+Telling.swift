@@ -31,11 +31,13 @@ extension SyncSession {
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
         guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
         durableRevision += 1
+        let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
+        if choosesOrigins { news.announced += dots }
         updateOpen { _, outgoing, _ in
-            for entry in changed {
-                let dot = Dot(origin: entry.origin, seq: entry.seq)
+            for dot in dots {
                 outgoing.durable.advance(to: dot)
                 outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
             }
         }
     }
