@@ -57,3 +57,9 @@ def changed(size, words):
             raise ValueError(f"{word}: not a size")
         changes[name] = tuple(int(part) for part in value.split(",") if part) if name == "large" else int(value)
     return replace(size, name=size.name + "*", **changes) if changes else size
+
+
+def bytes_needed(size):
+    """About what the stores of all contestants occupy at the same time, with records of 352 bytes."""
+    stores = 2_500 * max((size.preload * 3, *size.large))
+    return 352 * size.records() + stores + (6 << 30 if size.large else 2 << 30)
