@@ -97,12 +97,11 @@ package final class OutgoingReader {
 
     /// The next events after `position` that `known` does not contain.
     ///
-    /// - Parameters:
-    ///   - sound: What the peer has, or will have from sound batches alone.
-    ///   - kind: Which of them.
-    ///
     /// Only events that a signed head covers leave the node: those of other origins as far as a head vouches for them that
     /// was received, our own always. The batch ends before the first event that is not covered yet.
+    ///
+    /// - Parameter sound: What the peer has, or will have from sound batches alone.
+    /// - Parameter kind: Which of them.
     package func batch(
         after position: UInt64, lacking known: VersionVector, sound: VersionVector = VersionVector(),
         kind: OutgoingSelection.Kind = .everything,

@@ -127,6 +127,11 @@ package final class ProjectorThread: Sendable {
     /// Applies small batches when the views are near the log's end, and large ones when they are behind; empties the tails
     /// when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
+        // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
+        state.update { state in
+            state.take(from: projector)
+            return true
+        }
         var idleFrom = MonotonicClock.now + idleNanoseconds
         var isResting = false
         while true {

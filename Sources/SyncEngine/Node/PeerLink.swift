@@ -15,6 +15,10 @@ final class PeerLink {
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
+    /// Since when a frame has been coming in, monotonic milliseconds.
+    private var partialSince: UInt64?
+    /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
+    private static let longestFrame: UInt64 = 300_000
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
     /// Told when the peer is known to hold more.
@@ -38,13 +42,24 @@ final class PeerLink {
 
     /// Takes over an open link and says hello.
     func start() {
+        link.letIn()
         link.onFrame = { [weak self] type, flags, body in
+            self?.partialSince = nil
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
+        link.onPartialFrame = { [weak self] in self?.partialFrame() }
         link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
+    }
+
+    /// A large frame over a slow line is no silence.
+    private func partialFrame() {
+        let now = Self.now()
+        let since = partialSince ?? now.monotonic
+        partialSince = since
+        if now.monotonic - since < Self.longestFrame { session.heard(at: now) }
     }
 
     func logAdvanced(_ notice: CommitNotice) {
@@ -107,8 +122,6 @@ final class PeerLink {
         timer = loop.schedule(after: wait) { [weak self] in
             guard let self else { return }
             armedFor = nil
-            // A long frame on a slow line: the peer is heard before it is there.
-            if let heard = link.lastInput { session.heard(at: Moment(monotonic: heard, wall: 0)) }
             input { $0.timerFired(now: $1, effects: &$2) }
         }
     }

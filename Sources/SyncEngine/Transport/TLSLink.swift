@@ -39,6 +39,8 @@ package final class TLSLink: LoopResource {
     package var onOpen: (([UInt8]) -> Void)?
     /// A whole frame came: type, flags, body.
     package var onFrame: ((UInt8, UInt8, [UInt8]) -> Void)?
+    /// Bytes came, but not the whole of a frame yet.
+    package var onPartialFrame: (() -> Void)?
     /// The peer broke the rules of framing. Nothing more is read; the owner says why and closes. Without this the link ends
     /// by itself.
     package var onViolation: ((LinkEnd) -> Void)?
@@ -49,9 +51,6 @@ package final class TLSLink: LoopResource {
 
     /// Longest body accepted, in bytes. Small until the owner trusts the peer and raises it.
     package var maximumBody = 4096
-
-    /// When bytes last came, perhaps not a whole frame: milliseconds of `CLOCK_MONOTONIC`.
-    package internal(set) var lastInput: UInt64?
 
     let loop: EventLoop
     let limits: Limits
@@ -142,11 +141,16 @@ package final class TLSLink: LoopResource {
         }
         deadline?.cancel()
         deadline = nil
-        ticket?.onCrowdedOut = nil
-        ticket = nil
         state = .open
         onOpen?(peer)
         refill()
+    }
+
+    /// The owner has decided that the peer may stay: it no longer counts among the callers of whom nothing is known, of
+    /// which a ``Listener`` bears only so many.
+    package func letIn() {
+        ticket?.onCrowdedOut = nil
+        ticket = nil
     }
 
     /// Ends the link at once; unsent bytes are lost. ``onClose`` follows soon, with ``LinkEnd/closedByUs``.
@@ -179,6 +183,7 @@ package final class TLSLink: LoopResource {
         farewell = nil
         onOpen = nil
         onFrame = nil
+        onPartialFrame = nil
         onViolation = nil
         onWritable = nil
         onClose = nil
