@@ -88,7 +88,7 @@ struct HostileStandingTests {
 
     @Test("More origins than are remembered, and Restate without end, are refused (INV-9)")
     func bounded() {
-        let part = 50_000
+        let part = 20_000
         let parts = (0...WireLimits.origins / part).map { index in
             whole((0..<part).map { entry(UInt64(index * part + $0)) }, digest: false, more: true)
         }
