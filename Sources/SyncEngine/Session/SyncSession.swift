@@ -31,6 +31,8 @@ package struct SyncSession: Sendable {
     var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
+    /// How often everything was stated because the peer asked.
+    var restatements = 0
     /// Whether the next Standing is a first part.
     var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
