@@ -73,7 +73,9 @@ struct SnapshotTamperTests {
             let cover = pieces.coverage[0]
             pieces.coverage[0] = Coverage(head: changed(cover.head, flip: true), proof: cover.proof)
         }
-        guard case .event(.badSignature) = flipped else { return #expect(flipped == nil, "\(String(describing: flipped))") }
+        guard case .event(.badSignature) = flipped else {
+            return #expect(flipped == nil, "\(String(describing: flipped))")
+        }
         guard case .event(.notCovered) = try refusal({ $0.coverage.removeLast() }) else {
             return #expect(Bool(false), "not covered")
         }
@@ -86,9 +88,11 @@ struct SnapshotTamperTests {
                 $0.pieces[index].heads[0] = changed($0.pieces[index].heads[0], flip: true)
             })
         else { return #expect(Bool(false), "a head among the rows") }
-        #expect(isMalformed(try refusal { pieces in
-            pieces.pieces[index].heads[0] = changed(pieces.pieces[index].heads[0], size: 100_000)
-        }))
+        #expect(
+            isMalformed(
+                try refusal { pieces in
+                    pieces.pieces[index].heads[0] = changed(pieces.pieces[index].heads[0], size: 100_000)
+                }))
         #expect(isMalformed(try refusal { $0.pieces[index].heads.append($0.pieces[index].heads[0]) }))
         let proof = try refusal { pieces in
             let cover = pieces.coverage[0]
@@ -110,7 +114,9 @@ struct SnapshotTamperTests {
                 return rows
             }
         }
-        guard case .event(.badSignature) = forged else { return #expect(forged == nil, "\(String(describing: forged))") }
+        guard case .event(.badSignature) = forged else {
+            return #expect(forged == nil, "\(String(describing: forged))")
+        }
         let stale = try refusal { pieces in
             let first = pieces.plan.progress[0]
             pieces.plan = SnapshotPlan(
@@ -124,7 +130,8 @@ struct SnapshotTamperTests {
     @Test("Bytes that are no rows")
     func malformed() throws {
         let changes: [(inout SnapshotRows) -> Void] = [
-            { $0.columns.removeLast() }, { $0.columns.append(0) }, { $0.ids.removeLast(16) }, { $0.salts.removeLast() },
+            { $0.columns.removeLast() }, { $0.columns.append(0) }, { $0.ids.removeLast(16) },
+            { $0.salts.removeLast() },
             { $0.payloads.removeLast() }, { $0.payloads.append(0x20) }, { $0.count += 1 }, { $0.count -= 1 },
             { $0.count = 0 }, { $0.count = SnapshotRows.limit + 1 }, { $0.columns[1] = 9 }, { $0.columns[10] = 120 },
             { $0.names = [] }, { $0.names[0] = 200 }, { $0.names[1] = 7 }, { $0.names[1] = 0xff }, { $0.runs = [] },
