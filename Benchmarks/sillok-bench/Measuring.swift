@@ -60,7 +60,7 @@ extension EventStore {
         var start = drafts.startIndex
         while start < drafts.endIndex {
             let end = min(start + batch, drafts.endIndex)
-            let outcomes = try appendBlocking(Array(drafts[start..<end]))
+            let outcomes = try appendBlocking(Array(drafts[start..<end]), atomicity: .each)
             guard outcomes.allSatisfy({ if case .appended = $0 { true } else { false } }) else {
                 throw BenchmarkError("an event was not appended")
             }

@@ -81,21 +81,29 @@ public final class EventStore: Sendable {
             return
         }
         let preparation = Preparation(drafts, atomicity)
-        guard !preparation.accepted.isEmpty else {
+        guard let request = preparation.request(condition) else {
             completion(.success(preparation.outcomes([])))
             return
         }
-        let request = AppendRequest(
-            drafts: preparation.accepted,
-            condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) }, atomicity: atomicity)
         writer.append(request) { result in completion(result.map(preparation.outcomes)) }
     }
 
-    /// As ``append(_:atomicity:)``; blocks the calling thread. Never for Swift's cooperative pool.
-    package func appendBlocking(
-        _ drafts: [EventDraft], atomicity: Atomicity = .each, condition: (ExpectedVersion, at: UInt64)? = nil
+    /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when nobody else is writing: the way to the
+    /// lowest latency. Never for Swift's cooperative pool.
+    public func appendBlocking(
+        _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) throws(StoreError) -> [AppendOutcome] {
-        try blocking { append(drafts, atomicity: atomicity, condition: condition, completion: $0) }
+        try appendBlocking(drafts, atomicity: atomicity, condition: nil)
+    }
+
+    /// As ``appendBlocking(_:atomicity:)``, under a condition.
+    package func appendBlocking(
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)?
+    ) throws(StoreError) -> [AppendOutcome] {
+        guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
+        let preparation = Preparation(drafts, atomicity)
+        guard let request = preparation.request(condition) else { return preparation.outcomes([]) }
+        return preparation.outcomes(try writer.appendBlocking(request))
     }
 
     /// Makes everything queued so far durable, and a signed head that covers it. Blocks.
@@ -162,8 +170,10 @@ private struct Preparation: Sendable {
     private(set) var accepted: [PreparedDraft] = []
     /// For each draft of the caller: its rejection, or `nil` if it is the next of `accepted`.
     private var rejections: [AppendRejection?] = []
+    private let atomicity: Atomicity
 
     init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
+        self.atomicity = atomicity
         let sha = SHA256()
         var random = RandomSource()
         for draft in drafts {
@@ -182,6 +192,14 @@ private struct Preparation: Sendable {
             accepted = []
             rejections = rejections.map { $0 ?? .batchRejected(index: index) }
         }
+    }
+
+    /// What the writer is asked; `nil` when no draft is left.
+    func request(_ condition: (ExpectedVersion, at: UInt64)?) -> AppendRequest? {
+        guard !accepted.isEmpty else { return nil }
+        return AppendRequest(
+            drafts: accepted, condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) },
+            atomicity: atomicity)
     }
 
     func outcomes(_ stored: [AppendOutcome]) -> [AppendOutcome] {

@@ -110,7 +110,7 @@ enum Appender {
                     return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
                 }
                 let condition = (ExpectedVersion(conversation: conversation, version: expected), at: top)
-                return try store.appendBlocking([draft], condition: condition)
+                return try store.appendBlocking([draft], atomicity: .each, condition: condition)
             }
             return outcomes.map(AppendResult.init)
         }

@@ -23,15 +23,18 @@ package struct CommitNotice: Sendable {
 /// The one writer of `log.db` (D2).
 ///
 /// ## Concurrency model
-/// Its thread owns the only writing connection, the appender and the log's state. Other threads reach it through `queue`
-/// alone, which is bounded. It takes what queued while the last commit was syncing, commits it in one transaction, answers
-/// each request once, tells the observers, and only then copies the WAL back if that is due. Completions and observers run
-/// on the writer's thread: they must be short.
+/// One at a time *leads*: takes what has queued, commits it in one transaction, answers each request once, tells the
+/// observers. The leader is who has taken the committer, and with it the one writing connection, out of `queue`. Mostly that is
+/// the writer's thread. A caller that may block and finds nothing queued leads itself, so that a lone append waits for the
+/// disk and not for two threads to wake each other (a third of its latency). What is not anybody's answer, signing heads
+/// and copying the WAL back, is left to the writer's thread. Completions and observers run on the leader's thread: they
+/// must be short.
 final class LogWriter: Sendable {
-    typealias AppendCompletion = @Sendable (Result<[AppendOutcome], StoreError>) -> Void
+    typealias AppendResult = Result<[AppendOutcome], StoreError>
+    typealias AppendCompletion = @Sendable (AppendResult) -> Void
     typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
 
-    private enum Job: Sendable {
+    enum Job: Sendable {
         case append(AppendRequest, AppendCompletion)
         case ingest(VerifiedBatch, Completion)
         case snapshot(@Sendable (Result<LogState, StoreError>) -> Void)
@@ -48,11 +51,31 @@ final class LogWriter: Sendable {
 
         /// Whether the queue's capacity applies: what peers send is bounded by the credit they were given.
         var isBounded: Bool { if case .ingest = self { false } else { true } }
+
+        var isFlush: Bool { if case .flush = self { true } else { false } }
+
+        func fail(_ error: StoreError) {
+            switch self {
+            case .append(_, let completion): completion(.failure(error))
+            case .ingest(_, let completion), .flush(let completion): completion(.failure(error))
+            case .snapshot(let completion): completion(.failure(error))
+            }
+        }
     }
 
     private struct Queue {
         var jobs: [Job] = []
         var events = 0
+        /// `nil` while somebody leads.
+        var committer: LogCommitter?
+        /// What the last commit left to do.
+        var isCheckpointDue = false
+        var isHeadDue = false
+        /// Whether a stored head speaks of everything committed.
+        var isSettled = true
+        /// Nanoseconds of the monotonic clock.
+        var lastCommit: UInt64 = 0
+        var lastHead: UInt64 = 0
         var isClosing = false
         var failure: StoreError?
     }
@@ -61,41 +84,44 @@ final class LogWriter: Sendable {
     private static let group = 8_192
     /// Most events that may wait.
     private static let capacity = 65_536
-    /// Pages in the WAL that make a checkpoint due.
-    private static let checkpointPages = 1_000
     /// How often a head is signed under load.
-    private static let headInterval: (events: UInt64, milliseconds: UInt64) = (4_096, 20)
-    /// How long the queue is empty before a head is signed and stored.
-    private static let idleMilliseconds = 250
+    private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
+    /// How long nothing is committed before a head is signed and stored.
+    private static let idleNanoseconds: UInt64 = 250_000_000
 
-    private let queue = Monitor(Queue())
+    private let queue: Monitor<Queue>
     private let observers = Lock([(token: Int, body: @Sendable (CommitNotice) -> Void)]())
     private let signer: HeadSigner
     private let thread: Lock<WorkerThread?>
 
-    /// Starts the writer over an open connection. The connection and the state move to the writer's thread.
+    /// Opens the log for writing and starts the writer's thread.
     init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
         self.signer = signer
         thread = Lock(nil)
-        let core = try Core(files: files, durability: durability, signer: signer)
-        let handover = Handover(core)
+        queue = Monitor(Queue(committer: try LogCommitter(files: files, durability: durability, signer: signer)))
         thread.withLock {
-            $0 = WorkerThread(name: "log-writer") { [self] in handover.value.run(self) }
+            $0 = WorkerThread(name: "log-writer") { [self] in run() }
         }
-    }
-
-    /// Carries the writer's core to its thread.
-    ///
-    /// `@unchecked Sendable`: made on one thread, then used by the new thread only.
-    private final class Handover: @unchecked Sendable {
-        let value: Core
-        init(_ value: Core) { self.value = value }
     }
 
     // MARK: Any thread
 
     func append(_ request: AppendRequest, completion: @escaping AppendCompletion) {
         submit(.append(request, completion))
+    }
+
+    /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
+    func appendBlocking(_ request: AppendRequest) throws(StoreError) -> [AppendOutcome] {
+        guard let committer = takeLead() else { return try blocking { append(request, completion: $0) } }
+        defer { release(committer) }
+        switch committer.append(request) {
+        case .success(let outcomes):
+            announce(committer)
+            return outcomes
+        case .failure(let failure):
+            if failure.isFatal { fail(failure.error) }
+            throw failure.error
+        }
     }
 
     func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit(.ingest(batch, completion)) }
@@ -141,46 +167,139 @@ final class LogWriter: Sendable {
             } else {
                 queue.jobs.append(job)
                 queue.events += job.events
-                return true
+                return queue.committer != nil
             }
             return false
         }
-        if let refusal { Self.complete(job, with: refusal) }
+        if let refusal { job.fail(refusal) }
     }
 
-    private static func complete(_ job: Job, with error: StoreError) {
-        switch job {
-        case .append(_, let completion): completion(.failure(error))
-        case .ingest(_, let completion), .flush(let completion): completion(.failure(error))
-        case .snapshot(let completion): completion(.failure(error))
+    // MARK: Leading
+
+    /// Takes the lead if nothing at all stands before a request of the calling thread.
+    private func takeLead() -> LogCommitter? {
+        queue.withLock { queue in
+            guard queue.jobs.isEmpty, !queue.isCheckpointDue, !queue.isClosing, queue.failure == nil else {
+                return nil
+            }
+            return queue.committer.take()
         }
+    }
+
+    /// Puts the committer back, and wakes the writer's thread if there is something for it.
+    private func release(_ committer: LogCommitter) {
+        let unsigned = signer.unsigned
+        let isSettled = unsigned == 0 && !signer.hasUnstored
+        let now = MonotonicClock.now
+        queue.update { queue in
+            let isUnsettledNow = queue.isSettled && !isSettled
+            queue.committer = committer
+            queue.isCheckpointDue = committer.isCheckpointDue
+            queue.isHeadDue =
+                unsigned >= Self.headInterval.events
+                || (unsigned > 0 && now - queue.lastHead >= Self.headInterval.nanoseconds)
+            queue.isSettled = isSettled
+            queue.lastCommit = now
+            return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || !queue.jobs.isEmpty
+                || queue.isClosing
+        }
+    }
+
+    /// Tells the observers what the last commit changed.
+    private func announce(_ committer: LogCommitter) {
+        let observers = observers.withLock { $0 }
+        guard let notice = committer.takeNotice(isWanted: !observers.isEmpty) else { return }
+        for observer in observers { observer.body(notice) }
     }
 
     // MARK: The writer's thread
 
-    private enum Work {
-        case group([Job])
-        case close
+    private enum Duty {
+        case sign
+        case commit([Job], LogCommitter)
+        case checkpoint(LogCommitter)
+        case settle(LogCommitter)
+        case close(LogCommitter)
     }
 
-    private func next(waiting milliseconds: Int?) -> Work? {
-        queue.wait(milliseconds: milliseconds) { queue in
-            guard !queue.jobs.isEmpty else { return queue.isClosing ? .close : nil }
-            var count = 0
-            var events = 0
-            while count < queue.jobs.count, count == 0 || events + queue.jobs[count].events <= Self.group {
-                events += queue.jobs[count].events
-                count += 1
+    private func run() {
+        while true {
+            switch queue.wait(for: Self.next) {
+            case .sign:
+                _ = signer.head()
+            case .commit(let jobs, let committer):
+                commit(jobs, committer)
+                release(committer)
+            case .checkpoint(let committer):
+                committer.checkpoint()
+                release(committer)
+            case .settle(let committer):
+                settle(committer)
+                release(committer)
+            case .close(let committer):
+                settle(committer)
+                return
             }
-            let group = Array(queue.jobs[..<count])
-            queue.jobs.removeFirst(count)
-            queue.events -= events
-            return .group(group)
         }
     }
 
-    private func notify(_ notice: CommitNotice) {
-        for observer in observers.withLock({ $0 }) { observer.body(notice) }
+    /// What the writer's thread is to do now, with the committer where that needs it. What the last commit left to do goes
+    /// first: under load it would never be done.
+    private static func next(_ queue: inout Queue) -> Waiting<Duty> {
+        if queue.isHeadDue {
+            queue.isHeadDue = false
+            queue.lastHead = MonotonicClock.now
+            return .done(.sign)
+        }
+        guard let committer = queue.committer else { return .forever }
+        let idleFrom = queue.lastCommit + idleNanoseconds
+        let duty: Duty
+        if queue.isCheckpointDue {
+            duty = .checkpoint(committer)
+        } else if !queue.jobs.isEmpty {
+            duty = .commit(takeGroup(&queue), committer)
+        } else if queue.isClosing {
+            duty = .close(committer)
+        } else if queue.isSettled {
+            return .forever
+        } else if MonotonicClock.now < idleFrom {
+            return .until(idleFrom)
+        } else {
+            duty = .settle(committer)
+        }
+        queue.committer = nil
+        return .done(duty)
+    }
+
+    private static func takeGroup(_ queue: inout Queue) -> [Job] {
+        var count = 0
+        var events = 0
+        while count < queue.jobs.count, count == 0 || events + queue.jobs[count].events <= group {
+            events += queue.jobs[count].events
+            count += 1
+        }
+        let jobs = Array(queue.jobs[..<count])
+        queue.jobs.removeFirst(count)
+        queue.events -= events
+        return jobs
+    }
+
+    private func commit(_ jobs: [Job], _ committer: LogCommitter) {
+        if jobs.contains(where: \.isFlush) { _ = signer.head() }
+        switch committer.commit(jobs) {
+        case .success(let answers):
+            for answer in answers { answer() }
+            announce(committer)
+        case .failure(let failure):
+            for job in jobs { job.fail(failure.error) }
+            if failure.isFatal { fail(failure.error) }
+        }
+    }
+
+    /// Signs what no head speaks of yet, and stores it.
+    private func settle(_ committer: LogCommitter) {
+        _ = signer.head()
+        if signer.hasUnstored { commit([], committer) }
     }
 
     /// After a failed read or write of the disk nothing more is acknowledged until the store is opened again: what the
@@ -194,125 +313,6 @@ final class LogWriter: Sendable {
             queue.events = 0
             return true
         }
-        for job in waiting { Self.complete(job, with: error) }
-    }
-
-    /// What only the writer's thread touches.
-    private final class Core {
-        private let connection: Connection
-        private let appender: LogAppender
-        private let signer: HeadSigner
-        private var lastHead = MonotonicClock.now
-
-        init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
-            self.signer = signer
-            do throws(SQLiteError) {
-                connection = try Connection(path: files.log, mode: .write)
-                try connection.execute(Schema.pragmas(durability))
-                connection.countWALPages()
-                appender = try LogAppender(connection: connection)
-            } catch {
-                throw StoreError(error)
-            }
-            try mapped { () throws(SQLiteError) in
-                guard let own = appender.state.own else { return }
-                let origin = appender.state.origins[own]
-                signer.restore(
-                    try appender.merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true))
-                signer.committed(origin)
-            }
-        }
-
-        func run(_ writer: LogWriter) {
-            while true {
-                let isSettled = signer.unsigned == 0 && !signer.hasUnstored
-                switch writer.next(waiting: isSettled ? nil : LogWriter.idleMilliseconds) {
-                case .group(let jobs): commit(jobs, writer)
-                case .close:
-                    settle(writer)
-                    return
-                case nil: settle(writer)
-                }
-            }
-        }
-
-        /// Signs what no head speaks of yet, and stores it.
-        private func settle(_ writer: LogWriter) {
-            _ = signer.head()
-            if signer.hasUnstored { commit([], writer) }
-        }
-
-        private func commit(_ jobs: [Job], _ writer: LogWriter) {
-            var answers: [() -> Void] = []
-            answers.reserveCapacity(jobs.count)
-            if jobs.contains(where: { if case .flush = $0 { true } else { false } }) { _ = signer.head() }
-            do throws(SQLiteError) {
-                try connection.execute("BEGIN IMMEDIATE")
-                for job in jobs { answers.append(try perform(job)) }
-                for head in signer.takeUnstored() { try appender.storeHead(head) }
-                try connection.execute("COMMIT")
-            } catch {
-                abandon(jobs, error, writer)
-                return
-            }
-            let advanced = appender.takeAdvanced()
-            if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
-            for answer in answers { answer() }
-            if !advanced.isEmpty {
-                writer.notify(
-                    CommitNotice(top: appender.state.position, advanced: advanced.map { $0.progress(appender.sha) }))
-            }
-            signIfDue()
-            checkpointIfDue()
-        }
-
-        private func perform(_ job: Job) throws(SQLiteError) -> () -> Void {
-            switch job {
-            case .append(let request, let completion):
-                let outcomes = try appender.append(request)
-                return { completion(.success(outcomes)) }
-            case .ingest(let batch, let completion):
-                try appender.ingest(batch)
-                return { completion(.success(())) }
-            case .snapshot(let completion):
-                let appender = appender
-                return { completion(.success(appender.state)) }
-            case .flush(let completion):
-                return { completion(.success(())) }
-            }
-        }
-
-        private func abandon(_ jobs: [Job], _ error: SQLiteError, _ writer: LogWriter) {
-            connection.rollback()
-            let failure = StoreError(error)
-            var fatal: StoreError? = if case .io = failure { failure } else { nil }
-            if error.code == 1 || error.isConstraint { fatal = nil }
-            do { try appender.reload() } catch { fatal = fatal ?? StoreError(error) }
-            for job in jobs { LogWriter.complete(job, with: failure) }
-            if let fatal { writer.fail(fatal) }
-        }
-
-        private func signIfDue() {
-            let unsigned = signer.unsigned
-            let now = MonotonicClock.now
-            guard
-                unsigned >= LogWriter.headInterval.events
-                    || (unsigned > 0 && now - lastHead >= LogWriter.headInterval.milliseconds * 1_000_000)
-            else { return }
-            lastHead = now
-            _ = signer.head()
-        }
-
-        private func checkpointIfDue() {
-            guard connection.walPages >= LogWriter.checkpointPages else { return }
-            // Busy or failed: the WAL stays valid and the next commit tries again.
-            _ = try? connection.checkpoint()
-        }
-    }
-}
-
-extension OriginState {
-    func progress(_ sha: SHA256) -> OriginProgress {
-        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
+        for job in waiting { job.fail(error) }
     }
 }

@@ -28,6 +28,15 @@ package final class Lock<State>: @unchecked Sendable {
     }
 }
 
+/// What a thread that looked at a ``Monitor``'s value does next.
+package enum Waiting<Result> {
+    case done(Result)
+    /// Waits to be woken.
+    case forever
+    /// Waits to be woken, at most until this time (nanoseconds of ``MonotonicClock``).
+    case until(UInt64)
+}
+
 /// A value behind a mutex, with a condition that threads wait for.
 ///
 /// `@unchecked Sendable`: as ``Lock``.
@@ -67,6 +76,21 @@ package final class Monitor<State>: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&state)
+    }
+
+    /// Waits until `body`, asked again after each wake-up and at each of its deadlines, is done.
+    package func wait<Result>(for body: (inout State) -> Waiting<Result>) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            switch body(&state) {
+            case .done(let result): return result
+            case .forever: pthread_cond_wait(condition, mutex)
+            case .until(let deadline):
+                var time = timespec(tv_sec: Int(deadline / 1_000_000_000), tv_nsec: Int(deadline % 1_000_000_000))
+                pthread_cond_timedwait(condition, mutex, &time)
+            }
+        }
     }
 
     /// Waits until `body` gives a value, or until `milliseconds` have passed (then `nil`; forever if not given).

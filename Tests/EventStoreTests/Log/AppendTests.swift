@@ -26,6 +26,38 @@ struct AppendTests {
         #expect(seqs == Array(1...702))
     }
 
+    @Test("Callers that lead and callers that queue share one sequence of positions (INV-2, INV-8)")
+    func manyCallers() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let positions = Monitor<[UInt64]>([])
+        let threads = (0..<8).map { thread in
+            WorkerThread(name: "caller-\(thread)") {
+                for number in 0..<60 {
+                    let draft = EventDraft.message("\(thread) \(number)", user: "u-\(thread)")
+                    if number % 3 == 0 {
+                        store.append([draft], atomicity: .each) { result in
+                            positions.update {
+                                $0 += (try? result.get().compactMap(\.receipt?.position)) ?? []; return true
+                            }
+                        }
+                    } else {
+                        let outcome = try? store.appendBlocking([draft])
+                        positions.update {
+                            $0 += outcome?.compactMap(\.receipt?.position) ?? []; return true
+                        }
+                    }
+                }
+            }
+        }
+        for thread in threads { thread.join() }
+        try store.flushBlocking()
+        #expect(positions.withLock { $0.sorted() } == Array(2...481))
+        #expect(store.head()?.head.size == 481)
+        store.close()
+        #expect(throws: StoreError.closed) { try store.appendBlocking([.message("late", user: "u-1")]) }
+    }
+
     @Test("The same id and content gives the stored outcome, other content a conflict (INV-8)")
     func idempotence() throws {
         let (folder, store) = try makeStore()

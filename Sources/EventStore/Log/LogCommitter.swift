@@ -1,0 +1,108 @@
+/// Transactions on the one writing connection of `log.db`. Only the leader of ``LogWriter`` touches it.
+final class LogCommitter {
+    /// Why nothing of a transaction was stored.
+    struct Failure: Error {
+        let error: StoreError
+        /// Whether the disk or the page cache can no longer be trusted.
+        let isFatal: Bool
+    }
+
+    /// Pages in the WAL that make a checkpoint due.
+    private static let checkpointPages = 1_000
+
+    /// Whether the WAL has grown so much that it should be copied back.
+    private(set) var isCheckpointDue = false
+    private let connection: Connection
+    private let appender: LogAppender
+    private let signer: HeadSigner
+
+    init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
+        self.signer = signer
+        do throws(SQLiteError) {
+            connection = try Connection(path: files.log, mode: .write)
+            try connection.execute(Schema.pragmas(durability))
+            connection.countWALPages()
+            appender = try LogAppender(connection: connection)
+        } catch {
+            throw StoreError(error)
+        }
+        try mapped { () throws(SQLiteError) in
+            guard let own = appender.state.own else { return }
+            let origin = appender.state.origins[own]
+            signer.restore(try appender.merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true))
+            signer.committed(origin)
+        }
+    }
+
+    /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.
+    func commit(_ jobs: [LogWriter.Job]) -> Result<[() -> Void], Failure> {
+        transaction { () throws(SQLiteError) in
+            var answers: [() -> Void] = []
+            answers.reserveCapacity(jobs.count)
+            for job in jobs { answers.append(try perform(job)) }
+            return answers
+        }
+    }
+
+    /// Commits one request.
+    func append(_ request: AppendRequest) -> Result<[AppendOutcome], Failure> {
+        transaction { () throws(SQLiteError) in try appender.append(request) }
+    }
+
+    /// What the last commit changed, once; `nil` if nothing of an origin.
+    func takeNotice(isWanted: Bool) -> CommitNotice? {
+        let advanced = appender.takeAdvanced()
+        guard isWanted, !advanced.isEmpty else { return nil }
+        return CommitNotice(top: appender.state.position, advanced: advanced.map { $0.progress(appender.sha) })
+    }
+
+    /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
+    func checkpoint() {
+        isCheckpointDue = false
+        _ = try? connection.checkpoint()
+    }
+
+    private func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) -> Result<Answer, Failure> {
+        do throws(SQLiteError) {
+            try connection.execute("BEGIN IMMEDIATE")
+            let answer = try body()
+            for head in signer.takeUnstored() { try appender.storeHead(head) }
+            try connection.execute("COMMIT")
+            isCheckpointDue = connection.walPages >= Self.checkpointPages
+            if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
+            return .success(answer)
+        } catch {
+            return .failure(abandon(error))
+        }
+    }
+
+    private func perform(_ job: LogWriter.Job) throws(SQLiteError) -> () -> Void {
+        switch job {
+        case .append(let request, let completion):
+            let outcomes = try appender.append(request)
+            return { completion(.success(outcomes)) }
+        case .ingest(let batch, let completion):
+            try appender.ingest(batch)
+            return { completion(.success(())) }
+        case .snapshot(let completion):
+            let state = appender.state
+            return { completion(.success(state)) }
+        case .flush(let completion):
+            return { completion(.success(())) }
+        }
+    }
+
+    private func abandon(_ error: SQLiteError) -> Failure {
+        connection.rollback()
+        let failure = StoreError(error)
+        var isFatal = if case .io = failure { error.code != 1 && !error.isConstraint } else { false }
+        do throws(SQLiteError) { try appender.reload() } catch { isFatal = true }
+        return Failure(error: failure, isFatal: isFatal)
+    }
+}
+
+extension OriginState {
+    func progress(_ sha: SHA256) -> OriginProgress {
+        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
+    }
+}
