@@ -18,6 +18,11 @@ package struct CommitNotice: Sendable {
     package let top: UInt64
     /// The origins that advanced.
     package let advanced: [OriginProgress]
+
+    package init(top: UInt64, advanced: [OriginProgress]) {
+        self.top = top
+        self.advanced = advanced
+    }
 }
 
 /// The one writer of `log.db` (D2).

@@ -12,6 +12,14 @@ public struct StoreIdentity: Hashable, Sendable {
     public let origin: OriginID
     /// Random, new for every store: what a peer remembers of a node is valid only for the same incarnation.
     public let incarnation: UInt64
+
+    package init(node: NodeID, name: String, cluster: String, origin: OriginID, incarnation: UInt64) {
+        self.node = node
+        self.name = name
+        self.cluster = cluster
+        self.origin = origin
+        self.incarnation = incarnation
+    }
 }
 
 extension StoreIdentity {
