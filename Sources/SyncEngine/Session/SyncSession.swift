@@ -217,7 +217,7 @@ package struct SyncSession: Sendable {
         guard hello.cluster == local.cluster else {
             return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
         }
-        clockOffset = hello.clock - now.wall
+        clockOffset = hello.clock.saturatingDifference(now.wall)
         state = .comparing(hello)
         effects.append(.allowBodies(Int(limits.maxBody)))
         let entries = progress.values.sorted { $0.origin < $1.origin }
@@ -286,8 +286,10 @@ package struct SyncSession: Sendable {
             let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
             return fail(SessionFailure(.fork, text), now: now, &effects)
         }
+        // Origins that are not here were never sent to the peer; what it says of them is not kept (INV-9).
+        let sent = entries.filter { progress[$0.origin] != nil }
         updateOpen { _, outgoing, _ in
-            for entry in entries {
+            for entry in sent {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)
                 outgoing.durable.advance(to: dot)
                 outgoing.known.advance(to: dot)
@@ -309,7 +311,7 @@ package struct SyncSession: Sendable {
         pingSent = nil
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
-        clockOffset = pong.clock - (ping.at.wall + Int64(elapsed / 2))
+        clockOffset = pong.clock.saturatingDifference(ping.at.wall + Int64(elapsed / 2))
     }
 
     // MARK: Helpers
@@ -340,6 +342,14 @@ package struct SyncSession: Sendable {
         if case .closed = state { return }
         state = .closed(end)
         effects.append(.close(end))
+    }
+}
+
+extension Int64 {
+    /// A peer's clock may stand anywhere: a difference that is out of range is the nearest that is not.
+    fileprivate func saturatingDifference(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }
 
