@@ -68,6 +68,14 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests", dependencies: ["Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
             swiftSettings: strict),
+        // A cluster in virtual time, decided by a seed (docs/SIMULATOR.md): the kit, the program, the tests.
+        .target(
+            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/SyncTestKit",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",
+            swiftSettings: strict),
+        .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -61,16 +61,24 @@ enum AppendResult {
 /// Appends events to a store: through its daemon when one runs, else directly under the writer's lock. Every draft needs
 /// an id, so that a request whose answer was lost can be repeated.
 enum Appender {
-    case direct(EventStore)
+    /// `views` follow beside it when much is coming; `nil`: they are brought up to date in the end.
+    case direct(EventStore, views: ProjectorThread?)
     case daemon(DaemonClient)
 
-    static func open(_ files: StoreFiles) throws(CommandFailure) -> Appender {
+    /// - Parameter isBulk: Whether many events are coming.
+    static func open(_ files: StoreFiles, isBulk: Bool = false) throws(CommandFailure) -> Appender {
         // Another syncctl has the store for a moment only while it brings the views up to date.
         let start = WallClock.now
         while true {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) { return .daemon(daemon) }
-                return .direct(try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") })
+                return try stored {
+                    let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
+                    guard isBulk else { return .direct(store, views: nil) }
+                    let views = ProjectorThread(files, top: try LogReader(files).top())
+                    _ = store.observeCommits { views.logAdvanced(to: $0.top) }
+                    return .direct(store, views: views)
+                }
             } catch {
                 guard error.exitCode == .tryAgain, WallClock.now - start < 5_000 else { throw error }
                 sleep(milliseconds: 20)
@@ -84,7 +92,7 @@ enum Appender {
     /// Hands in drafts, each of which stands for itself. A store takes the next batch while the disk syncs this one.
     func start(_ drafts: [EventDraft]) -> Pending {
         switch self {
-        case .direct(let store):
+        case .direct(let store, _):
             let answer = Monitor<Result<[AppendOutcome], StoreError>?>(nil)
             Self.submit(drafts, to: store, answer)
             return { () throws(CommandFailure) in
@@ -102,7 +110,7 @@ enum Appender {
         guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }
         switch self {
         case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
-        case .direct(let store):
+        case .direct(let store, _):
             let outcomes = try stored {
                 try Projector(store.files).catchUp()
                 let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
@@ -118,9 +126,14 @@ enum Appender {
 
     /// Brings the views up to date, signs and stores a head over what was appended, and lets go of the store.
     func close() {
-        guard case .direct(let store) = self else { return }
+        guard case .direct(let store, let views) = self else { return }
         // What was appended is durable; views that cannot be written now are caught up by whoever reads next.
-        try? Projector(store.files).catchUp()
+        if let views {
+            while views.lastError == nil, !views.wait(for: views.top, milliseconds: 100) {}
+            views.stop()
+        } else {
+            try? Projector(store.files).catchUp()
+        }
         store.close()
     }
 

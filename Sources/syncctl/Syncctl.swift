@@ -20,7 +20,7 @@ enum Syncctl {
         ImportCommand.entry,
         ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
         PeersCommand.add,
-        PeersCommand.remove, InitCommand.entry,
+        PeersCommand.remove, QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
     ]
 
     static let table = CommandTable(

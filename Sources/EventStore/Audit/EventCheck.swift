@@ -52,24 +52,38 @@ extension LogAudit {
             if suspects?.add(refs) == nil { suspects = NameSuspects(refs, first: subject.position) }
         }
         try origins[index].add(leaf, using: sha, on: connection, &findings)
-        try origins[index].compareHeads(hlc: header.hlc, using: sha, on: connection, &findings)
+        try origins[index].compareHeads(
+            hlc: header.isOpaque ? nil : header.hlc, using: sha, on: connection, &findings)
     }
 
     /// Limits, canonical form and the payload's grammar: what is asked of an event before it is stored.
     private mutating func checkForm(_ event: Event, _ bytes: [UInt8], _ subject: Subject) {
+        // What could not be read was kept as it came: its leaf alone can tell.
+        if !event.header.isOpaque {
+            checkHeader(event.header, bytes, subject)
+        } else if isReread, event.header.obstacle == nil {
+            findings.add(subject.finding(.events, "its header is marked unreadable, but can be read"))
+        }
+        switch event.body {
+        case .erased: erased += 1
+        case .unreadable:
+            if isReread, event.body.judged != event.body {
+                findings.add(subject.finding(.events, "its payload is marked unreadable, but can be read"))
+            }
+        case .present(_, let payload):
+            do { try JSONScanner.validateObject(payload) } catch {
+                findings.add(subject.finding(.events, "\(error)"))
+            }
+        }
+    }
+
+    private mutating func checkHeader(_ header: EventHeader, _ bytes: [UInt8], _ subject: Subject) {
         do {
-            if try EventHeader(canonicalBytes: bytes) != event.header {
+            if try EventHeader(canonicalBytes: bytes) != header {
                 findings.add(subject.finding(.events, "its header does not have the canonical form"))
             }
         } catch {
             findings.add(subject.finding(.events, "its header is none: \(error)"))
-        }
-        guard let payload = event.payload else {
-            erased += 1
-            return
-        }
-        do { try JSONScanner.validateObject(payload) } catch {
-            findings.add(subject.finding(.events, "\(error)"))
         }
     }
 
@@ -110,7 +124,7 @@ extension LogAudit {
     /// The first event of an origin says whose it is.
     private mutating func checkStart(_ event: Event, _ index: Int, _ subject: Subject) {
         let proof = origins[index]
-        let isErased = event.payload == nil
+        let isErased = event.isErased
         let isStart =
             isErased
             ? event.header.type == OriginStart.type && event.header.user == "node/\(proof.node)"

@@ -21,7 +21,7 @@ struct RowRule {
             RowRule(
                 .events,
                 """
-                (\(blob("salt", 16)) AND digest IS NULL AND typeof(payload) = 'text') \
+                (\(blob("salt", 16)) AND digest IS NULL AND typeof(payload) IN ('text', 'blob')) \
                 OR (salt IS NULL AND \(blob("digest", 32)) AND payload IS NULL)
                 """,
                 "salt, digest and payload are neither those of a stored nor of an erased payload"),

@@ -89,7 +89,11 @@ extension LogAudit {
     /// such a name behind) says nothing.
     mutating func checkNames() throws(SQLiteError) {
         let select = try connection.statement(
-            "SELECT ref FROM name WHERE typeof(text) <> 'text' OR text = '' LIMIT \(VerifyReport.maximumPerCheck)")
+            """
+            SELECT ref FROM name WHERE typeof(text) <> 'text'
+              OR (text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL))
+            LIMIT \(VerifyReport.maximumPerCheck)
+            """)
         defer { select.reset() }
         while try select.step() { findings.add(.names, "name \(select.int64(0)) is not a text") }
         guard let suspects, suspects.count > 1 else { return }

@@ -55,6 +55,8 @@ struct LogAudit {
     /// What the first own event calls the node.
     var ownName: String?
     var erased: UInt64 = 0
+    /// Whether this release has read again what earlier ones could not: nothing it can read is marked unreadable then.
+    var isReread = false
     /// What the damaged events seen so far have in common.
     var suspects: NameSuspects?
     private var events: UInt64 = 0
@@ -108,6 +110,7 @@ struct LogAudit {
         // Ended in any case: with what could be read the audit goes on.
         defer { connection.rollback() }
         top = try connection.integer("SELECT max(position) FROM event") ?? 0
+        isReread = try LogUpgrade.isDone(on: connection)
         try readOrigins()
         if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }
     }

@@ -42,7 +42,8 @@ package final class SHA256 {
     /// The digest of an event's payload, whether it is still there or not.
     package func payloadDigest(_ body: EventBody) -> Digest {
         switch body {
-        case .present(let salt, let payload): payloadDigest(salt: salt, payload: payload)
+        case .present(let salt, let payload), .unreadable(let salt, let payload):
+            payloadDigest(salt: salt, payload: payload)
         case .erased(let digest): digest
         }
     }

@@ -44,10 +44,12 @@ public struct NativeLineWriter: Sendable {
         if header.version != 1 { out += #","dataversion":\#(header.version)"#.utf8 }
         out += #","sequence":"\#(header.dot.seq)","position":"\#(stored.position)","hlc":"\#(header.hlc)""#.utf8
         if let leaf { append("leaf", leaf.description, to: &out) }
+        if header.isOpaque { append("headerbytes", base64Text(header.unknownFields), to: &out) }
         switch stored.event.body {
         case .present(_, let payload):
             out += #","data":"#.utf8
             appendOnOneLine(payload, to: &out)
+        case .unreadable(_, let bytes): append("data_base64", base64Text(bytes), to: &out)
         case .erased: out += #","erased":true"#.utf8
         }
         out.append(UInt8(ascii: "}"))

@@ -116,6 +116,6 @@ extension EventDraft {
             cause == header.cause, version == header.version
         else { return false }
         // Of an erased event only the headers are left to compare.
-        return stored.payload.map { $0 == payload } ?? true
+        return stored.isErased || stored.payload == payload
     }
 }

@@ -31,18 +31,17 @@ enum EventRow {
     static func read(
         _ row: Statement, names: inout NameReader, on connection: Connection
     ) throws(SQLiteError) -> StoredEvent {
-        func damaged(_ what: String) -> SQLiteError {
-            SQLiteError(extendedCode: 11, message: "event \(row.int64(0)): \(what)", context: "event")
-        }
+        let type = try names.text(row.int64(Column.type), on: connection)
+        if type.isEmpty { return try readOpaque(row, names: &names, on: connection) }
         let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
-        guard let id = row.uuid(Column.id) else { throw damaged("its id is not 16 bytes") }
+        guard let id = row.uuid(Column.id) else { throw damaged(row, "its id is not 16 bytes") }
         let user = try names.text(row.int64(Column.user), on: connection)
         let header = EventHeader(
             dot: Dot(origin: try names.origin(row.int64(Column.origin), on: connection), seq: row.uint64(Column.seq)),
             hlc: hlc,
             time: row.isNull(Column.time) ? nil : row.int64(Column.time),
             id: EventID(id),
-            type: try names.text(row.int64(Column.type), on: connection),
+            type: type,
             conversation: row.isNull(Column.conversation)
                 ? nil : try names.text(row.int64(Column.conversation), on: connection),
             user: user,
@@ -52,16 +51,39 @@ enum EventRow {
                 ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
             version: row.isNull(Column.version) ? 1 : UInt32(truncatingIfNeeded: row.int64(Column.version)),
             unknownFields: row.bytes(Column.unknown))
+        return try stored(header, row)
+    }
+
+    /// A header that could not be read stands whole in column `unknown`; its place stands in columns of its own, too.
+    private static func readOpaque(
+        _ row: Statement, names: inout NameReader, on connection: Connection
+    ) throws(SQLiteError) -> StoredEvent {
+        guard let header = EventHeader(opaque: row.bytes(Column.unknown)),
+            header.dot.seq == row.uint64(Column.seq), header.hlc.rawValue == row.uint64(Column.hlc),
+            header.dot.origin == (try names.origin(row.int64(Column.origin), on: connection)),
+            header.id.bits == row.uuid(Column.id)
+        else { throw damaged(row, "its header does not stand at its place") }
+        return try stored(header, row)
+    }
+
+    private static func stored(_ header: EventHeader, _ row: Statement) throws(SQLiteError) -> StoredEvent {
         let body: EventBody
         if let digest = row.digest(Column.digest) {
             body = .erased(payloadDigest: digest)
         } else {
-            guard let salt = row.uuid(Column.salt) else { throw damaged("its salt is not 16 bytes") }
-            body = .present(salt: salt, payload: row.bytes(Column.payload))
+            guard let salt = row.uuid(Column.salt) else { throw damaged(row, "its salt is not 16 bytes") }
+            let bytes = row.bytes(Column.payload)
+            body =
+                row.isBlob(Column.payload)
+                ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
         }
         return StoredEvent(
             position: row.uint64(Column.position), event: Event(header: header, body: body),
             twinOf: row.isNull(Column.twin) ? nil : row.uint64(Column.twin))
+    }
+
+    private static func damaged(_ row: Statement, _ what: String) -> SQLiteError {
+        SQLiteError(extendedCode: 11, message: "event \(row.int64(0)): \(what)", context: "event")
     }
 
     /// The stored first four bytes of the leaf, of the current row.
@@ -81,6 +103,18 @@ enum EventRow {
         /// `nil` where it is the user.
         var author: Int64?
         var origin: Int64
+
+        /// Interns the texts of `header`.
+        init(
+            _ header: EventHeader, origin: Int64, names: inout NameWriter, on connection: Connection
+        ) throws(SQLiteError) {
+            self.origin = origin
+            user = try names.ref(header.user, on: connection)
+            if let text = header.conversation { conversation = try names.ref(text, on: connection) }
+            type = try names.ref(header.type, on: connection)
+            let author = try names.ref(header.author, on: connection)
+            if author != user { self.author = author }
+        }
     }
 
     static let insert = """
@@ -117,6 +151,11 @@ enum EventRow {
             try insert.bind(17, salt)
             try insert.bindNull(18)
             try insert.run(binding: 19, text: payload)
+        case .unreadable(let salt, let bytes):
+            try insert.bind(17, salt)
+            try insert.bindNull(18)
+            try insert.bind(19, blob: bytes)
+            try insert.run()
         case .erased(let digest):
             try insert.bindNull(17)
             try insert.bind(18, blob: digest.bytes)

@@ -1,9 +1,7 @@
 /// Why events of a peer are refused. Nothing of the batch is stored.
 package enum IngestError: Error, Hashable, Sendable {
-    /// Not a canonical header.
+    /// A header that does not even name its dot, or is longer than any may be.
     case header(InvalidHeader)
-    /// The payload is too large or not a JSON object.
-    case payload(Dot, InvalidEvent)
     /// `seq` is not the next one: events are missing in between.
     case gap(Dot, have: UInt64)
     /// A dependency is not here.
@@ -27,7 +25,6 @@ extension IngestError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .header(let error): "malformed header: \(error)"
-        case .payload(let dot, let error): "event \(dot): \(error)"
         case .gap(let dot, let have): "event \(dot) follows \(have): a gap"
         case .causalGap(let dot, let needs): "event \(dot) came before its dependency \(needs)"
         case .originStart(let origin): "origin \(origin) does not begin with whose it is"
@@ -55,6 +52,8 @@ package struct VerifiedBatch: Sendable {
     var heads: [SignedHead] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
+    /// The last dot of each origin in what was received, ascending: so much the sender has.
+    package var carried: [Dot] = []
 
     package var count: Int { events.count }
 }
@@ -76,6 +75,8 @@ package final class IngestVerifier {
     private let ownSize: () -> UInt64
     /// Of the other origins.
     private var trees: [OriginID: Tree] = [:]
+    /// The last seq of each origin in the batch at hand.
+    private var carried: [OriginID: UInt64] = [:]
 
     init(state: LogState, own: OriginID, ownSize: @escaping () -> UInt64) {
         self.own = own
@@ -94,6 +95,7 @@ package final class IngestVerifier {
     package func verify(_ received: [EncodedEvent], _ coverage: [Coverage]) throws(IngestError) -> VerifiedBatch {
         var working: [OriginID: Tree] = [:]
         var batch = VerifiedBatch()
+        carried.removeAll(keepingCapacity: true)
         for item in received {
             if let verified = try verify(item, &working, &batch.heads) { batch.events.append(verified) }
         }
@@ -113,6 +115,7 @@ package final class IngestVerifier {
                     origin: origin, seq: tree.range.size, rootPrefix: tree.range.root(using: sha).prefix64)
             }
         }.sorted { $0.origin < $1.origin }
+        batch.carried = carried.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
         return batch
     }
 
@@ -120,8 +123,9 @@ package final class IngestVerifier {
         _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
     ) throws(IngestError) -> VerifiedEvent? {
         let header: EventHeader
-        do { header = try EventHeader(canonicalBytes: item.header) } catch { throw .header(error) }
+        do { header = try EventHeader(received: item.header) } catch { throw .header(error) }
         let dot = header.dot
+        carried[dot.origin] = max(carried[dot.origin] ?? 0, dot.seq)
         if dot.origin == own {
             guard dot.seq <= ownSize() else { throw .amnesia(dot) }
             return nil
@@ -134,10 +138,7 @@ package final class IngestVerifier {
             let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
             guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
         }
-        if case .present(_, let payload) = item.body {
-            do { try JSONScanner.validateObject(payload) } catch { throw .payload(dot, error) }
-        }
-        let event = Event(header: header, body: item.body)
+        let event = Event(header: header, body: item.body.judged)
         let start = dot.seq == 1 ? OriginStart(event) : nil
         guard var next = tree ?? start.map({ Tree(range: MerkleRange(), key: $0.key) }) else {
             throw .originStart(dot.origin)
@@ -179,6 +180,23 @@ package final class IngestVerifier {
         } else if !isKnown, tree.ahead.count < 64 {
             tree.ahead.append(cover.head)
             tree.ahead.sort { $0.head.size < $1.head.size }
+        }
+    }
+}
+
+extension EventBody {
+    /// A body as it came from a peer: a payload that is none is kept as the bytes it is (D13), and is no reason to refuse
+    /// the events around it.
+    var judged: EventBody {
+        switch self {
+        case .erased: return self
+        case .present(let salt, let bytes), .unreadable(let salt, let bytes):
+            do {
+                try JSONScanner.validateObject(bytes)
+                return .present(salt: salt, payload: bytes)
+            } catch {
+                return .unreadable(salt: salt, bytes: bytes)
+            }
         }
     }
 }

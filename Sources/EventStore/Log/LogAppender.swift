@@ -199,12 +199,7 @@ final class LogAppender {
     private func insert(
         _ header: EventHeader, _ body: EventBody, origin index: Int, leaf: Digest, twin: UInt64?
     ) throws(SQLiteError) {
-        let user = try names.ref(header.user, on: connection)
-        var refs = EventRow.Refs(
-            user: user, type: try names.ref(header.type, on: connection), origin: state.origins[index].ref)
-        if let conversation = header.conversation { refs.conversation = try names.ref(conversation, on: connection) }
-        let author = try names.ref(header.author, on: connection)
-        if author != user { refs.author = author }
+        let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
         var dependencies: [UInt8] = []
         if !header.dependencies.isEmpty {
             dependencies = EventRow.dependencyBytes(

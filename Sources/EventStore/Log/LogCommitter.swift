@@ -22,6 +22,7 @@ final class LogCommitter {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas(durability))
             connection.countWALPages()
+            try LogUpgrade.run(on: connection)
             appender = try LogAppender(connection: connection)
         } catch {
             throw StoreError(error)

@@ -3,6 +3,8 @@
 package final class LogReader {
     let connection: Connection
     var names = NameReader()
+    /// Asked most, so not looked up by its text.
+    private var byPosition: Statement?
 
     /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
     package init(_ files: StoreFiles) throws(StoreError) {
@@ -25,6 +27,13 @@ package final class LogReader {
             try select.bind(1, text: Array(key.utf8))
             return try select.step() ? select.text(0) : nil
         }
+    }
+
+    /// What views of this log are marked with: they are of this log, as it has been read so far (``LogUpgrade``).
+    func viewMark() throws(StoreError) -> String {
+        let incarnation = try meta("incarnation") ?? ""
+        guard let rereads = try meta(LogUpgrade.rereads) else { return incarnation }
+        return "\(incarnation)+\(rereads)"
     }
 
     /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
@@ -51,14 +60,51 @@ package final class LogReader {
 
     /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
     func inOneTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        try mapped { () throws(SQLiteError) in try connection.execute("BEGIN") }
+        try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
         defer { connection.rollback() }
         try body()
     }
 
+    /// The dot of the event at `position`, which is there.
+    func dot(at position: UInt64) throws(SQLiteError) -> Dot {
+        let row = try header(at: position)
+        defer { row.reset() }
+        return Dot(origin: try names.origin(row.int64(0), on: connection), seq: row.uint64(1))
+    }
+
+    /// The ref of the type of the event at `position`, which is there.
+    func typeRef(at position: UInt64) throws(StoreError) -> Int64 {
+        try mapped { () throws(SQLiteError) in
+            let row = try header(at: position)
+            defer { row.reset() }
+            return row.int64(2)
+        }
+    }
+
+    private func header(at position: UInt64) throws(SQLiteError) -> Statement {
+        let select = try connection.statement("SELECT origin, seq, type FROM event WHERE position = ?")
+        try select.bind(1, position)
+        guard try select.step() else {
+            select.reset()
+            throw SQLiteError(extendedCode: 11, message: "no event at \(position)", context: "event")
+        }
+        return select
+    }
+
     /// The event at `position`.
     package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
-        try first("position = ?", .integer(Int64(bitPattern: position)))
+        try mapped { () throws(SQLiteError) in
+            let select: Statement
+            if let prepared = byPosition {
+                select = prepared
+            } else {
+                select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
+                byPosition = select
+            }
+            defer { select.reset() }
+            try select.bind(1, position)
+            return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
+        }
     }
 
     /// The first event stored here with this id.
@@ -118,6 +164,26 @@ package final class LogReader {
                         ref: select.int64(0), id: OriginID(id), node: NodeID(node), key: key, size: select.uint64(4)))
             }
             return origins
+        }
+    }
+
+    /// The position of each origin's last event.
+    package func lastPositions() throws(StoreError) -> [OriginID: UInt64] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                """
+                SELECT id, (SELECT position FROM event WHERE event.origin = origin.ref ORDER BY seq DESC LIMIT 1)
+                FROM origin
+                """)
+            defer { select.reset() }
+            var positions: [OriginID: UInt64] = [:]
+            while try select.step() {
+                guard let id = select.uuid(0) else {
+                    throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                }
+                positions[OriginID(id)] = select.uint64(1)
+            }
+            return positions
         }
     }
 

@@ -16,7 +16,7 @@ package struct OriginProgress: Hashable, Sendable {
 package struct CommitNotice: Sendable {
     /// The log's last position.
     package let top: UInt64
-    /// The origins that advanced.
+    /// The origins that advanced, in the order in which the log met them.
     package let advanced: [OriginProgress]
 
     package init(top: UInt64, advanced: [OriginProgress]) {
@@ -195,8 +195,9 @@ final class LogWriter: Sendable {
     private func release(_ committer: LogCommitter) {
         let unsigned = signer.unsigned
         let isSettled = unsigned == 0 && !signer.hasUnstored
-        let now = MonotonicClock.now
         queue.update { queue in
+            // Read here: the thread that signs may have set `lastHead` just before.
+            let now = MonotonicClock.now
             let isUnsettledNow = queue.isSettled && !isSettled
             queue.committer = committer
             queue.isCheckpointDue = committer.isCheckpointDue

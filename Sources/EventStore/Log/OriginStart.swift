@@ -14,7 +14,7 @@ package struct OriginStart: Hashable, Sendable {
     }
 
     /// The draft of the first event.
-    var draft: EventDraft {
+    package var draft: EventDraft {
         let user = "node/\(key.nodeID)"
         var payload = Array(#"{"node":"\#(key.nodeID)","key":"\#(base64Text(key.rawBytes))","name":"#.utf8)
         JSONText.append(name, to: &payload)

@@ -22,32 +22,63 @@ package struct OutgoingLimits: Sendable {
     package var events: Int
     /// Bytes of headers, payloads and coverage, before compression. The last event may go beyond it.
     package var bytes: Int
+    /// Bytes that must not be passed unless a single event does so.
+    package var frame: Int
 
-    package init(events: Int = 4_096, bytes: Int = 256 << 10) {
+    package init(events: Int = 4_096, bytes: Int = 256 << 10, frame: Int = 1 << 20) {
         self.events = events
         self.bytes = bytes
+        self.frame = frame
     }
 }
 
+/// What ``OutgoingReader`` asks of a log: the file's reader answers it, and so does the log of a simulated node.
+package protocol OutgoingLog {
+    /// The last position; 0 for an empty log.
+    func top() throws(StoreError) -> UInt64
+    /// What the log has of each origin.
+    func vector() throws(StoreError) -> VersionVector
+    /// The event with this dot.
+    func event(_ dot: Dot) throws(StoreError) -> StoredEvent?
+    /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
+    /// the last position seen.
+    func scan(after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool) throws(StoreError) -> UInt64
+    /// The smallest stored head of at least `size` events, or the largest of those.
+    func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead?
+    /// The proof that an origin's first `old` events are a prefix of its first `new`.
+    func consistency(
+        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+    ) throws(StoreError) -> [Digest]
+}
+
+extension LogReader: OutgoingLog {}
+
 /// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
 package final class OutgoingReader {
-    private let log: LogReader
+    private let log: any OutgoingLog
     private let own: OriginID
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
     private let sha = SHA256()
+    /// Bytes around an event in a message, at most.
+    private static let framing = 48
 
-    package init(_ store: EventStore) throws(StoreError) {
-        log = try LogReader(store.files)
-        own = store.identity.origin
-        ownHead = { store.head() }
+    package convenience init(_ store: EventStore) throws(StoreError) {
+        self.init(try LogReader(store.files), own: store.identity.origin) { store.head() }
+    }
+
+    /// Reads from `log`, whose node writes to `own` and signs what it appended in `ownHead`.
+    package init(_ log: any OutgoingLog, own: OriginID, ownHead: @escaping () -> SignedHead?) {
+        self.log = log
+        self.own = own
+        self.ownHead = ownHead
     }
 
     /// The position after which everything that `known` lacks stands.
     package func start(for known: VersionVector) throws(StoreError) -> UInt64 {
         var first: UInt64?
-        for origin in try log.origins() where origin.size > known[origin.id] {
-            let position = try log.event(Dot(origin: origin.id, seq: known[origin.id] + 1))?.position
+        for last in try log.vector().entries where last.seq > known[last.origin] {
+            let position = try log.event(Dot(origin: last.origin, seq: known[last.origin] + 1))?.position
             if let position { first = min(first ?? position, position) }
         }
         if let first { return first - 1 }
@@ -65,6 +96,8 @@ package final class OutgoingReader {
         var bytes = 0
         var ends = Ends(own: ownHead())
         var isFull = false
+        // The event that was read last did not fit the frame.
+        var isCut = false
         var isBlocked = false
         var failure: StoreError?
         // A scan is one short read transaction: the WAL must not wait for a slow peer.
@@ -84,15 +117,20 @@ package final class OutgoingReader {
                 return false
             }
             let encoded = EncodedEvent(stored.event)
+            bytes += encoded.header.count + stored.event.body.count + Self.framing
+            if ends.reached[dot.origin] == nil { bytes += Coverage.maximumBytes }
+            guard batch.events.isEmpty || bytes <= limits.frame else {
+                isCut = true
+                return false
+            }
+            ends.reached[dot.origin] = dot.seq
             batch.events.append(encoded)
-            if ends.reached.updateValue(dot.seq, forKey: dot.origin) == nil { bytes += Coverage.maximumBytes }
-            bytes += encoded.header.count + (stored.event.payload?.count ?? 0)
             isFull = bytes >= limits.bytes
             return !isFull
         }
         if let failure { throw failure }
-        if isBlocked { batch.through -= 1 }
-        batch.isAtTop = !isFull && (isBlocked || scanned < chunk)
+        if isBlocked || isCut { batch.through -= 1 }
+        batch.isAtTop = !isFull && !isCut && (isBlocked || scanned < chunk)
         batch.advanced = ends.reached.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
         for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
         return batch
@@ -109,7 +147,7 @@ package final class OutgoingReader {
             if let own { limits[own.head.origin] = own.head.size }
         }
 
-        mutating func covered(_ origin: OriginID, _ log: LogReader) throws(StoreError) -> UInt64 {
+        mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let known = limits[origin] { return known }
             let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
             limits[origin] = size
@@ -118,12 +156,22 @@ package final class OutgoingReader {
     }
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
-        let stored = try log.head(of: dot.origin, atLeast: dot.seq)
+        let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
         guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
         return Coverage(head: head, proof: proof)
+    }
+}
+
+extension EventBody {
+    /// Bytes of the payload that are there.
+    fileprivate var count: Int {
+        switch self {
+        case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
+        case .erased: 0
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 public enum EventBody: Hashable, Sendable {
     /// The payload, byte for byte as it was accepted (a JSON object), and the 16 random bytes hashed before it.
     case present(salt: UUIDBits, payload: [UInt8])
+    /// Bytes that this release does not take for a payload, because they are too many or no JSON object, as they were
+    /// received (D13).
+    case unreadable(salt: UUIDBits, bytes: [UInt8])
     /// Erased by law: only SHA-256(salt ‖ payload) is left.
     case erased(payloadDigest: Digest)
 }
@@ -19,9 +22,14 @@ public struct Event: Hashable, Sendable {
         self.body = body
     }
 
-    /// The payload's bytes; `nil` once erased.
+    /// The payload's bytes; `nil` once erased, and where they are no JSON object that this release takes.
     public var payload: [UInt8]? {
         if case .present(_, let payload) = body { payload } else { nil }
+    }
+
+    /// Whether the payload was erased.
+    public var isErased: Bool {
+        if case .erased = body { true } else { false }
     }
 }
 

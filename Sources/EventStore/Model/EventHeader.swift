@@ -9,7 +9,7 @@ public struct EventHeader: Hashable, Sendable {
     public var time: Int64
     /// The idempotency key.
     public var id: EventID
-    /// `message.posted`, `survey.answered`, … or an application's own type.
+    /// `message.posted`, `survey.answered`, … or an application's own type; empty only in an opaque header.
     public var type: String
     /// The conversation it belongs to, if any.
     public var conversation: String?
@@ -24,7 +24,8 @@ public struct EventHeader: Hashable, Sendable {
     public var dependencies: [Dot]
     /// Version of the payload's schema, from 1.
     public var version: UInt32
-    /// Fields of later header formats, verbatim in canonical form; empty for events this release makes.
+    /// Fields of later header formats, verbatim in canonical form; empty for events this release makes. Of an opaque
+    /// header (``isOpaque``) the whole, as it was received.
     public var unknownFields: [UInt8]
 
     /// A header with every field given.

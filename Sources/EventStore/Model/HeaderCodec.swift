@@ -20,6 +20,8 @@ extension EventHeader {
 
     /// The bytes that are hashed and sent.
     public var canonicalBytes: [UInt8] {
+        // What cannot be read is kept, hashed and relayed as it came.
+        if isOpaque { return unknownFields }
         var writer = ProtobufWriter()
         writer.bytes.reserveCapacity(128 + user.utf8.count + dependencies.count * 24)
         writeCanonical(to: &writer)
@@ -85,7 +87,7 @@ extension EventHeader {
             case Field.user: user = try reader.text(value, field)
             case Field.author: author = try reader.text(value, field)
             case Field.cause: cause = try reader.uuid(value, field)
-            case Field.dependencies: dependencies.append(try readDot(try reader.message(value, field)))
+            case Field.dependencies: dependencies.append(try dependency(try reader.message(value, field)))
             case Field.version: version = try value.uint(field)
             default: unknownStart = unknownStart ?? start
             }
@@ -109,7 +111,7 @@ extension EventHeader {
             unknownFields: unknownStart.map { Array(bytes[$0...]) } ?? [])
     }
 
-    private static func readDot(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
+    static func dependency(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
         var reader = message
         var origin: UUIDBits?
         var seq = UInt64(0)
@@ -134,4 +136,15 @@ public enum InvalidHeader: Error, Hashable, Sendable {
     case notCanonical
     /// A field breaks a limit.
     case limits(InvalidEvent)
+}
+
+extension InvalidHeader: CustomStringConvertible {
+    /// A few words for people.
+    public var description: String {
+        switch self {
+        case .encoding(let reason): "it is not the message it should be (\(reason))"
+        case .notCanonical: "it does not have the canonical form"
+        case .limits(let reason): "\(reason)"
+        }
+    }
 }

@@ -1,7 +1,10 @@
 /// Sizes checked when an event is appended, so that no relay ever meets one it must refuse. Bytes of UTF-8.
 public enum Limits {
-    /// Longest payload.
+    /// Longest payload that is taken for one.
     public static let payload = 256 << 10
+    /// Longest payload that is stored and relayed as it came, if another node has let it in: with a header and its
+    /// proofs it still fits a frame of 1 MiB.
+    public static let carriedPayload = 896 << 10
     /// Longest conversation, user or author id.
     public static let identifier = 256
     /// Longest event type.

@@ -124,10 +124,10 @@ final class Connection {
     func transaction<Result>(
         _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(SQLiteError) -> Result
     ) throws(SQLiteError) -> Result {
-        try execute(kind)
+        try statement(kind).run()
         do {
             let result = try body()
-            try execute("COMMIT")
+            try statement("COMMIT").run()
             return result
         } catch {
             rollback()
@@ -264,6 +264,7 @@ final class Statement {
         if code != SQLITE_OK { throw connection.error(sql) }
     }
 
+    func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }

@@ -113,7 +113,8 @@ final class ConversationsView: View {
         (row.first, row.last) = Self.never
         let sql =
             "SELECT time, hlc FROM timeline WHERE conversation = ? AND NOT EXISTS"
-            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position AND view = '\(Self.name)')"
+            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position"
+            + " AND view IN ('\(Self.name)', '\(QuarantinedEvent.everyView)'))"
             + " ORDER BY time %, hlc % LIMIT 1"
         for order in ["ASC", "DESC"] {
             let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
@@ -121,6 +122,15 @@ final class ConversationsView: View {
                 let key = (time: found.int64(0), hlc: found.int64(1))
                 if order == "ASC" { row.first = key } else { row.last = key }
             }
+        }
+        for pending in store.timeline.pending(conversation) {
+            let isRefused = try store.connection.integer(
+                "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
+                .integer(Int64(bitPattern: pending.position)), .text(Self.name), .text(QuarantinedEvent.everyView))
+            guard isRefused == nil else { continue }
+            let key = (time: pending.time, hlc: pending.hlc)
+            if key < row.first { row.first = key }
+            if key > row.last { row.last = key }
         }
     }
 

@@ -29,7 +29,7 @@ final class MessagesView: View {
             return "message is missing"
         }
         var row =
-            try touched[target].orLoad { () throws(SQLiteError) in try Self.load(target, store.connection) } ?? Row()
+            try touched[target].orLoad { () throws(SQLiteError) in try Lookup(store.connection)[target] } ?? Row()
         let stamp = Stamp(event.key)
         if event.type == EventType.messageEdited {
             guard let text = payload.string("text") else { return "text is missing or not text" }
@@ -44,15 +44,28 @@ final class MessagesView: View {
         return nil
     }
 
-    static func load(_ target: EventID, _ connection: Connection) throws(SQLiteError) -> Row? {
-        let select = try connection.statement(
-            "SELECT edits, edit_stamp, edit_position, text, retract_stamp FROM message WHERE message = ?")
-        defer { select.reset() }
-        try select.bind(1, target.bits)
-        guard try select.step() else { return nil }
-        return Row(
-            edits: select.int64(0), edit: select.stamp(1).map { ($0, select.uint64(2), select.text(3)) },
-            retraction: select.stamp(4))
+    /// Finds what became of messages, for many in one transaction.
+    struct Lookup {
+        private let select: Statement
+        private let isEmpty: Bool
+
+        init(_ connection: Connection) throws(SQLiteError) {
+            isEmpty = try connection.integer("SELECT 1 FROM message LIMIT 1") == nil
+            select = try connection.statement(
+                "SELECT edits, edit_stamp, edit_position, text, retract_stamp FROM message WHERE message = ?")
+        }
+
+        subscript(message: EventID) -> Row? {
+            get throws(SQLiteError) {
+                if isEmpty { return nil }
+                defer { select.reset() }
+                try select.bind(1, message.bits)
+                guard try select.step() else { return nil }
+                return Row(
+                    edits: select.int64(0), edit: select.stamp(1).map { ($0, select.uint64(2), select.text(3)) },
+                    retraction: select.stamp(4))
+            }
+        }
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {

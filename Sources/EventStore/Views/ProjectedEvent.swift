@@ -14,9 +14,31 @@ struct ProjectedEvent {
     /// `nil` if no view reads this type's payload, or it was erased.
     let payload: JSONObject?
     let isErased: Bool
-    /// Whether the header has fields of a later format.
-    let isFromTheFuture: Bool
+    /// What keeps this release from reading it, if anything does (D13).
+    let obstacle: Obstacle?
     let twinOf: UInt64?
+
+    /// Why an event cannot be interpreted.
+    enum Obstacle: Hashable {
+        /// The header has fields of a later format: what it says may mean something else.
+        case laterFormat
+        /// Only the event's place can be read.
+        case opaqueHeader(reason: String)
+        /// The payload is no JSON object, or too large.
+        case payload(reason: String)
+
+        /// Whether conversation, user, type and times are known, so that it can be listed.
+        var isListed: Bool { if case .opaqueHeader = self { false } else { true } }
+
+        /// Why it is quarantined.
+        var reason: String {
+            switch self {
+            case .laterFormat: "its header is of a later format"
+            case .opaqueHeader(let reason): "header: \(reason)"
+            case .payload(let reason): reason
+            }
+        }
+    }
 
     /// Whether it is a line of dialogue.
     var isMessage: Bool { type == EventType.messagePosted || type == EventType.botReplied }
@@ -96,7 +118,8 @@ final class ProjectionSource {
                 extendedCode: 11, message: "event \(row.int64(0)): its id is not 16 bytes", context: "event")
         }
         let isErased = !row.isNull(EventRow.Column.digest)
-        let wantsPayload = EventType.read.contains(type) && !isErased
+        let obstacle = Self.obstacle(row, type)
+        let wantsPayload = EventType.read.contains(type) && !isErased && obstacle == nil
         let user = row.int64(EventRow.Column.user)
         return ProjectedEvent(
             position: row.uint64(EventRow.Column.position), user: user,
@@ -112,7 +135,22 @@ final class ProjectionSource {
                 : try EventRow.dependencies(
                     row.bytes(EventRow.Column.dependencies), names: &log.names, on: log.connection),
             payload: wantsPayload ? JSONObject(validated: row.bytes(EventRow.Column.payload)) : nil,
-            isErased: isErased, isFromTheFuture: !row.isNull(EventRow.Column.unknown),
+            isErased: isErased, obstacle: obstacle,
             twinOf: row.isNull(EventRow.Column.twin) ? nil : row.uint64(EventRow.Column.twin))
+    }
+
+    private static func obstacle(_ row: Statement, _ type: String) -> ProjectedEvent.Obstacle? {
+        if type.isEmpty {
+            let obstacle = EventHeader(opaque: row.bytes(EventRow.Column.unknown))?.obstacle
+            return .opaqueHeader(reason: obstacle?.description ?? "it was kept as it came by an earlier release")
+        }
+        if !row.isNull(EventRow.Column.unknown) { return .laterFormat }
+        guard row.isBlob(EventRow.Column.payload) else { return nil }
+        do throws(InvalidEvent) {
+            try JSONScanner.validateObject(row.bytes(EventRow.Column.payload))
+            return .payload(reason: "payload: it was kept as it came by an earlier release")
+        } catch {
+            return .payload(reason: error.description)
+        }
     }
 }

@@ -5,20 +5,26 @@ package final class Projector {
     private let files: StoreFiles
     private let source: ProjectionSource
     private let incarnation: String
+    private let tails: ViewTails
     private var target: Target
-    /// The last position applied.
+    /// The last position applied; of new views, while those are being built.
     package private(set) var position: UInt64
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
     /// log has gone on since.
     private var goal: UInt64
+
+    /// Rows that another process reads through quickly.
+    private static let shortTail = 4_096
 
     /// A file of views under work.
     private struct Target {
         let path: String
         let store: ViewStore
         var views = ViewDatabase.makeViews()
+        /// How many events are quarantined here.
+        var quarantined: UInt64
 
-        init(path: String, source: ProjectionSource) throws(SQLiteError) {
+        init(path: String, source: ProjectionSource, tails: ViewTails) throws(SQLiteError) {
             self.path = path
             let connection = try Connection(path: path, mode: .write)
             try connection.execute(
@@ -27,35 +33,41 @@ package final class Projector {
                 PRAGMA cache_size = -32768;
                 """)
             connection.countWALPages()
-            store = try ViewStore(connection: connection, source: source)
+            store = try ViewStore(connection: connection, source: source, tails: tails)
+            try store.timeline.load(connection)
+            try store.history.load(connection)
+            quarantined = try ViewDatabase.quarantined(connection)
         }
     }
 
     /// Opens the views of a store, or makes new ones beside them if they cannot be used; those take the old ones' place
     /// when they have caught up.
-    package convenience init(_ files: StoreFiles) throws(StoreError) {
-        try self.init(files, path: nil)
+    ///
+    /// - Parameter tails: What readers in the same process look into.
+    package convenience init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+        try self.init(files, path: nil, tails: tails)
     }
 
     /// Builds views for `files` at another path, for a store that cannot be written.
-    init(_ files: StoreFiles, path: String?) throws(StoreError) {
+    init(_ files: StoreFiles, path: String?, tails: ViewTails = ViewTails()) throws(StoreError) {
         self.files = files
+        self.tails = tails
         let source = try ProjectionSource(files)
         self.source = source
-        let incarnation = try source.log.meta("incarnation") ?? ""
+        let incarnation = try source.log.viewMark()
         self.incarnation = incarnation
         let top = try source.log.top()
         goal = top
         let usual = path ?? files.views
         if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),
-            let usable = try Self.usable(usual, source)
+            let usable = try Self.usable(usual, source, tails)
         {
             position = found
             target = usable
         } else {
             let new = path ?? files.newViews
             if let found = ViewDatabase.progress(at: new, incarnation: incarnation, top: top),
-                let begun = try Self.usable(new, source)
+                let begun = try Self.usable(new, source, tails)
             {
                 position = found
                 target = begun
@@ -63,16 +75,18 @@ package final class Projector {
                 position = 0
                 target = try mapped { () throws(SQLiteError) in
                     try ViewDatabase.create(at: new, incarnation: incarnation)
-                    return try Target(path: new, source: source)
+                    return try Target(path: new, source: source, tails: tails)
                 }
             }
         }
     }
 
     /// The views at `path`; `nil` if they turn out to be damaged.
-    private static func usable(_ path: String, _ source: ProjectionSource) throws(StoreError) -> Target? {
+    private static func usable(
+        _ path: String, _ source: ProjectionSource, _ tails: ViewTails
+    ) throws(StoreError) -> Target? {
         do {
-            return try Target(path: path, source: source)
+            return try Target(path: path, source: source, tails: tails)
         } catch  where error.isCorrupt {
             return nil
         } catch {
@@ -94,25 +108,55 @@ package final class Projector {
             if isRebuilding { try finishRebuild() }
             return position
         }
-        do {
-            try mapped { () throws(SQLiteError) in try apply(events, last.position) }
+        guard try commit({ () throws(SQLiteError) in try apply(events, last.position) }) else { return position }
+        position = last.position
+        if isRebuilding, position >= goal { try finishRebuild() }
+        return position
+    }
+
+    /// Commits a change of the views. Returns false where they turned out to be damaged and new ones were begun.
+    private func commit(_ body: () throws(SQLiteError) -> Void) throws(StoreError) -> Bool {
+        let store = target.store
+        do throws(StoreError) {
+            try mapped { () throws(SQLiteError) in
+                try store.connection.transaction { () throws(SQLiteError) in try body() }
+            }
         } catch {
             // What was gathered for the failed batch must not reach the next one.
             if case .corrupt = error, target.path == files.views {
                 // The log has it all. If it is the log that is damaged, new views fail in the same place and say so.
                 try beginRebuild()
-                return position
+                return false
             }
-            target = try mapped { () throws(SQLiteError) in try Target(path: target.path, source: source) }
+            target = try mapped { () throws(SQLiteError) in
+                try Target(path: target.path, source: source, tails: tails)
+            }
             throw error
         }
-        position = last.position
-        if isRebuilding, position >= goal { try finishRebuild() }
-        if target.store.connection.walPages >= 1_000 { _ = try? target.store.connection.checkpoint() }
-        return position
+        store.timeline.committed()
+        store.history.committed()
+        if store.connection.walPages >= 1_000 { _ = try? store.connection.checkpoint() }
+        return true
     }
 
-    /// Applies everything that is in the log now.
+    /// Whether a generation of rows is being moved into its table.
+    package var isMerging: Bool { target.store.timeline.isMerging || target.store.history.isMerging }
+
+    /// How many rows are in the tails.
+    package var pending: Int { target.store.timeline.pending + target.store.history.pending }
+
+    /// Moves rows of the tails into their tables.
+    package func merge(rows: Int = 5_000) throws(StoreError) {
+        let store = target.store
+        store.timeline.freeze()
+        store.history.freeze()
+        _ = try commit { () throws(SQLiteError) in
+            try store.timeline.flush(store, atLeast: rows)
+            try store.history.flush(store, atLeast: rows)
+        }
+    }
+
+    /// Applies everything that is in the log now, and leaves the tails short: somebody else may open the views next.
     package func catchUp(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) {
         let top = try top()
         while position < top {
@@ -120,20 +164,21 @@ package final class Projector {
             progress(position, top)
         }
         if isRebuilding { try finishRebuild() }
+        if pending > Self.shortTail { while pending > 0 { try merge() } }
     }
 
     private func apply(_ events: [ProjectedEvent], _ last: UInt64) throws(SQLiteError) {
         let store = target.store
-        try store.connection.transaction { () throws(SQLiteError) in
-            for event in events {
-                try store.clocks.apply(event, store)
-                let (change, replaced) = try change(for: event)
-                if let replaced { try apply(replaced, .remove) }
-                try apply(event, change)
-            }
-            for view in target.views { try view.flush(store) }
-            try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
+        var refused = UInt64(0)
+        for event in events {
+            try store.clocks.apply(event, store)
+            let (change, replaced) = try change(for: event)
+            if let replaced { _ = try apply(replaced, .remove) }
+            if try apply(event, change) { refused += 1 }
         }
+        for view in target.views { try view.flush(store) }
+        try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
+        target.quarantined += refused
     }
 
     /// Of all events with one id the one counts that was recorded first (D6); it may arrive last, and then takes the
@@ -147,22 +192,18 @@ package final class Projector {
         return event.precedes(counting) ? (.insert, counting) : (.shadow, nil)
     }
 
-    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) {
-        for view in target.views {
-            let kind = type(of: view)
-            // Hidden from a view means hidden in both directions: what never went in is not taken out.
-            let isHidden = event.isFromTheFuture && !kind.takesLaterFormats
-            let reason =
-                isHidden
-                ? "its header is of a later format" : try view.apply(event, change, target.store)
-            if let reason, change != .remove { try quarantine(event, kind.name, reason) }
+    /// Returns whether the event was quarantined.
+    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) -> Bool {
+        var reasons: [(view: String, reason: String)] = []
+        for view in target.views where event.isShown(to: view) {
+            let reason = try view.apply(event, change, target.store)
+            if let reason { reasons.append((type(of: view).name, reason)) }
         }
-    }
-
-    /// An event whose header has unknown fields is listed, and not interpreted.
-    private static func reads(_ view: any View, _ event: ProjectedEvent) -> Bool {
-        let name = type(of: view).name
-        return !event.isFromTheFuture || name == TimelineView.name || name == HistoryView.name
+        // Hidden means hidden in both directions: what never went in is not taken out.
+        guard change != .remove else { return false }
+        if let obstacle = event.obstacle { reasons.append((QuarantinedEvent.everyView, obstacle.reason)) }
+        for (view, reason) in reasons { try quarantine(event, view, reason) }
+        return !reasons.isEmpty
     }
 
     private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(SQLiteError) {
@@ -171,11 +212,12 @@ package final class Projector {
             .text(view), .text(reason))
     }
 
-    /// Leaves the damaged views where they are, for readers, and begins new ones beside them.
-    private func beginRebuild() throws(StoreError) {
+    /// Leaves the views where they are, for readers, and begins new ones beside them: because the old ones are damaged,
+    /// or to try everything again that was refused.
+    package func beginRebuild() throws(StoreError) {
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
-            return try Target(path: files.newViews, source: source)
+            return try Target(path: files.newViews, source: source, tails: tails)
         }
         (position, goal) = (0, try source.log.top())
     }
@@ -189,13 +231,16 @@ package final class Projector {
         // The file must not be open under its old name when it moves.
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: new + ".done", incarnation: incarnation)
-            return try Target(path: new + ".done", source: source)
+            return try Target(path: new + ".done", source: source, tails: tails)
         }
         for suffix in ["-wal", "-shm"] { unlink(new + suffix) }
         try ViewDatabase.swap(new, into: files.views)
-        target = try mapped { () throws(SQLiteError) in try Target(path: files.views, source: source) }
+        target = try mapped { () throws(SQLiteError) in try Target(path: files.views, source: source, tails: tails) }
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
+
+    /// How many events are quarantined.
+    package var quarantined: UInt64 { target.quarantined }
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
@@ -211,7 +256,9 @@ enum ViewDigests {
         let connection = try openForReading(path)
         return try mapped { () throws(SQLiteError) in
             try connection.transaction("BEGIN") { () throws(SQLiteError) in
-                try read(try ViewStore(connection: connection, source: source), ViewDatabase.makeViews())
+                try read(
+                    try ViewStore(connection: connection, source: source, tails: ViewTails()),
+                    ViewDatabase.makeViews())
             }
         }
     }
@@ -235,20 +282,14 @@ enum ViewDigests {
 }
 
 extension ProjectedEvent {
+    /// What this release cannot read is listed if it can be, and not interpreted.
+    fileprivate func isShown(to view: any View) -> Bool {
+        guard let obstacle else { return true }
+        return obstacle.isListed && Swift.type(of: view).takesLaterFormats
+    }
+
     /// Whether of two events with one id this is the one that counts.
     fileprivate func precedes(_ other: ProjectedEvent) -> Bool {
         key.hlc != other.key.hlc ? key.hlc < other.key.hlc : key.dot < other.key.dot
-    }
-}
-
-extension LogReader {
-    func dot(at position: UInt64) throws(SQLiteError) -> Dot {
-        let select = try connection.statement("SELECT origin, seq FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, position)
-        guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "no event at \(position)", context: "event")
-        }
-        return Dot(origin: try names.origin(select.int64(0), on: connection), seq: select.uint64(1))
     }
 }

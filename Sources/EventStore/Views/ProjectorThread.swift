@@ -9,18 +9,28 @@ package final class ProjectorThread: Sendable {
         var applied: UInt64 = 0
         var lastError: StoreError?
         var isRebuilding = false
+        /// Somebody wants everything applied anew.
+        var mustRebuild = false
+        /// How many events are quarantined in the views that readers see.
+        var quarantined: UInt64 = 0
         var isStopping = false
     }
 
+    /// How long nothing comes before the tails are emptied.
+    private static let idleNanoseconds: UInt64 = 1_000_000_000
+
+    /// What readers in this process look into.
+    package let tails: ViewTails
     private let state: Monitor<State>
     private let thread: Lock<WorkerThread?>
 
     /// Starts following the log of `files`, which is at least at `top`.
-    package init(_ files: StoreFiles, top: UInt64) {
+    package init(_ files: StoreFiles, top: UInt64, tails: ViewTails = ViewTails()) {
+        self.tails = tails
         let state = Monitor(State(top: top))
         self.state = state
         thread = Lock(nil)
-        let started = WorkerThread(name: "projector") { Self.run(files, state) }
+        let started = WorkerThread(name: "projector") { [tails] in Self.run(files, tails, state) }
         thread.withLock { $0 = started }
     }
 
@@ -41,6 +51,19 @@ package final class ProjectorThread: Sendable {
     package var lastError: StoreError? { state.withLock { $0.lastError } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
+
+    /// How many events are quarantined (D13).
+    package var quarantined: UInt64 { state.withLock { $0.quarantined } }
+
+    /// Applies the whole log anew beside the present views, which stay until that is done: to try again what was refused.
+    /// Any thread; does not wait.
+    package func rebuild() {
+        state.update { state in
+            state.mustRebuild = true
+            state.isRebuilding = true
+            return true
+        }
+    }
 
     /// Waits until readers see everything up to `position`. Returns false when that takes longer, or when the thread is
     /// told to stop.
@@ -63,13 +86,13 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    private static func run(_ files: StoreFiles, _ state: Monitor<State>) {
+    private static func run(_ files: StoreFiles, _ tails: ViewTails, _ state: Monitor<State>) {
         var projector: Projector?
         var pause = 50
         while !state.withLock({ $0.isStopping }) {
             do throws(StoreError) {
                 let current: Projector
-                if let projector { current = projector } else { current = try Projector(files) }
+                if let projector { current = projector } else { current = try Projector(files, tails: tails) }
                 projector = current
                 try follow(current, state)
                 pause = 50
@@ -86,31 +109,47 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    /// What the thread does when it is woken. No nested optionals: in one of them "nothing yet" was once taken for "stop",
-    /// and an idle thread spun.
     private enum Next {
         case apply(UInt64)
+        case merge
+        case rebuild
         case stop
     }
 
-    /// Applies small batches when the views are near the log's end, and large ones when they are behind.
+    /// Applies small batches when the views are near the log's end, and large ones when they are behind; empties the tails
+    /// when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
+        var idleFrom = MonotonicClock.now
         while true {
-            let next: Next? = state.wait { state in
+            let quarantined = projector.isRebuilding ? nil : projector.quarantined
+            let next = state.wait { state -> Waiting<Next> in
                 state.applied = projector.position
-                state.isRebuilding = projector.isRebuilding
-                if state.isStopping { return .stop }
-                guard state.top > projector.position || projector.isRebuilding else { return nil }
-                return .apply(state.top)
+                state.isRebuilding = projector.isRebuilding || state.mustRebuild
+                if let quarantined { state.quarantined = quarantined }
+                if state.isStopping { return .done(.stop) }
+                if state.mustRebuild {
+                    state.mustRebuild = false
+                    return .done(.rebuild)
+                }
+                if state.top > projector.position || projector.isRebuilding { return .done(.apply(state.top)) }
+                if projector.isMerging { return .done(.merge) }
+                if projector.pending == 0 { return .forever }
+                return MonotonicClock.now < idleFrom ? .until(idleFrom) : .done(.merge)
             }
-            guard case .apply(let wanted) = next else { return }
-            let behind = wanted - min(wanted, projector.position)
-            let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
-            state.update { state in
-                state.applied = position
-                state.isRebuilding = projector.isRebuilding
-                state.lastError = nil
-                return true
+            switch next {
+            case .stop: return
+            case .rebuild: try projector.beginRebuild()
+            case .merge: try projector.merge()
+            case .apply(let wanted):
+                let behind = wanted - min(wanted, projector.position)
+                let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
+                state.update { state in
+                    state.applied = position
+                    state.isRebuilding = projector.isRebuilding || state.mustRebuild
+                    state.lastError = nil
+                    return true
+                }
+                idleFrom = MonotonicClock.now + idleNanoseconds
             }
         }
     }

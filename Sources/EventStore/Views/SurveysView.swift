@@ -11,22 +11,27 @@ final class SurveysView: View {
         ) WITHOUT ROWID;
         """
 
-    private struct Count: Hashable, Comparable {
+    private struct Question: Hashable, Comparable {
         let survey: ByteText
         let question: ByteText
-        let value: ByteText
-        static func < (a: Count, b: Count) -> Bool {
-            (a.survey, a.question, a.value) < (b.survey, b.question, b.value)
-        }
+        static func < (a: Question, b: Question) -> Bool { (a.survey, a.question) < (b.survey, b.question) }
     }
 
     private struct Answer {
-        let count: Count
-        let event: ProjectedEvent
+        let time: Int64
+        let hlc: Int64
+        let position: UInt64
+        let user: Int64
+        let value: ByteText
     }
 
-    private var counts: [Count: Int64] = [:]
-    private var answers: [Answer] = []
+    /// What a batch does to one question.
+    private struct Change {
+        var counts: [ByteText: Int64] = [:]
+        var answers: [Answer] = []
+    }
+
+    private var changes: [Question: Change] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard event.type == EventType.surveyAnswered, let payload = event.payload else { return nil }
@@ -35,11 +40,15 @@ final class SurveysView: View {
         guard let values = Self.values(payload) else {
             return "choice, choices or rating is missing or of a wrong type"
         }
+        let asked = Question(survey: ByteText(survey), question: ByteText(question))
         for value in values {
-            let count = Count(survey: ByteText(survey), question: ByteText(question), value: ByteText(value))
-            counts[count, default: 0] += change.amount
+            changes[asked, default: Change()].counts[ByteText(value), default: 0] += change.amount
             switch change {
-            case .insert: answers.append(Answer(count: count, event: event))
+            case .insert:
+                changes[asked, default: Change()].answers.append(
+                    Answer(
+                        time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, user: event.user,
+                        value: ByteText(value)))
             case .shadow: break
             case .remove:
                 try store.run(
@@ -63,30 +72,35 @@ final class SurveysView: View {
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
-        answers.sort { a, b in
-            if a.count.survey != b.count.survey { return a.count.survey < b.count.survey }
-            if a.count.question != b.count.question { return a.count.question < b.count.question }
-            return a.event.key < b.event.key
+        for question in changes.keys.sorted() {
+            guard let change = changes[question] else { continue }
+            try save(change.answers, to: question, store)
+            for value in change.counts.keys.sorted() {
+                guard let amount = change.counts[value], amount != 0 else { continue }
+                try store.run(
+                    """
+                    INSERT INTO survey_count VALUES(?,?,?,?)
+                    ON CONFLICT(survey, question, value) DO UPDATE SET count = count + excluded.count
+                    """, .text(question.survey.text), .text(question.question.text), .text(value.text),
+                    .integer(amount))
+                if amount < 0 { try store.run("DELETE FROM survey_count WHERE count = 0") }
+            }
         }
-        for answer in answers {
-            let event = answer.event
-            try store.run(
-                "INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)", .text(answer.count.survey.text),
-                .text(answer.count.question.text), .integer(event.key.time),
-                .integer(event.key.hlc.ordered), .integer(Int64(bitPattern: event.position)),
-                .integer(event.user), .text(answer.count.value.text))
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(SQLiteError) {
+        let insert = try store.connection.statement("INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)")
+        try insert.bind(1, text: Array(question.survey.text.utf8))
+        try insert.bind(2, text: Array(question.question.text.utf8))
+        for answer in answers.sorted(by: { ($0.time, $0.hlc, $0.position) < ($1.time, $1.hlc, $1.position) }) {
+            try insert.bind(3, answer.time)
+            try insert.bind(4, answer.hlc)
+            try insert.bind(5, answer.position)
+            try insert.bind(6, answer.user)
+            try insert.bind(7, text: Array(answer.value.text.utf8))
+            try insert.run()
         }
-        for count in counts.keys.sorted() {
-            guard let amount = counts[count], amount != 0 else { continue }
-            try store.run(
-                """
-                INSERT INTO survey_count VALUES(?,?,?,?)
-                ON CONFLICT(survey, question, value) DO UPDATE SET count = count + excluded.count
-                """, .text(count.survey.text), .text(count.question.text), .text(count.value.text), .integer(amount))
-            if amount < 0 { try store.run("DELETE FROM survey_count WHERE count = 0") }
-        }
-        answers.removeAll(keepingCapacity: true)
-        counts.removeAll(keepingCapacity: true)
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

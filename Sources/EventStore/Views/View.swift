@@ -9,8 +9,9 @@ protocol View: AnyObject {
     /// Its tables.
     static var tables: String { get }
 
-    /// Whether it takes in events whose header is of a later format: it then reads from them only what every format
-    /// has, where they stand in time and in which conversation. From other views they are hidden (D13).
+    /// Whether it takes in events that this release cannot interpret: a header of a later format, a payload that is none.
+    /// It then reads from them only what every format has, where they stand in time and in which conversation. From other
+    /// views they are hidden (D13).
     static var takesLaterFormats: Bool { get }
 
     /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
@@ -53,10 +54,14 @@ final class ViewStore {
     let connection: Connection
     let source: ProjectionSource
     let clocks: OriginClocks
+    let timeline: OrderedRows
+    let history: OrderedRows
 
-    init(connection: Connection, source: ProjectionSource) throws(SQLiteError) {
+    init(connection: Connection, source: ProjectionSource, tails: ViewTails) throws(SQLiteError) {
         self.connection = connection
         self.source = source
+        timeline = OrderedRows(.timeline, tail: tails.timeline, generation: tails.generation)
+        history = OrderedRows(.history, tail: tails.history, generation: tails.generation)
         clocks = try OriginClocks(connection)
     }
 

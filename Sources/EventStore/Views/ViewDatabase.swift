@@ -5,7 +5,7 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Raised with every change to a view's tables or meaning: older files are rebuilt.
-    static let version: Int64 = 2
+    static let version: Int64 = 4
 
     /// In the order in which a batch is flushed: conversations look at the timeline.
     static func makeViews() -> [any View] {
@@ -58,6 +58,11 @@ enum ViewDatabase {
             (try? connection.integer("PRAGMA user_version")) == version
         else { return nil }
         return UInt64(found)
+    }
+
+    /// How many events are quarantined, each counted once however many views refuse it.
+    static func quarantined(_ connection: Connection) throws(SQLiteError) -> UInt64 {
+        UInt64(clamping: try connection.integer("SELECT count(DISTINCT position) FROM quarantine") ?? 0)
     }
 
     /// Puts complete views at `new` in the place of those at `path`. Readers keep the old file until they look again. The

@@ -10,7 +10,7 @@ extension ViewReader {
         user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(user) else { return false }
-        return try entries(OrderedTable(table: "history", column: "user", owner: ref), query, body)
+        return try entries(OwnedRows(table: .history, owner: ref), query, body)
     }
 
     /// Calls `body` with a conversation's events in display order until it returns false. Returns false if nothing
@@ -20,76 +20,84 @@ extension ViewReader {
         _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(id) else { return false }
-        return try entries(OrderedTable(table: "timeline", column: "conversation", owner: ref), query, body)
+        return try entries(OwnedRows(table: .timeline, owner: ref), query, body)
     }
 
-    private struct OrderedTable {
-        let table: String
-        let column: String
+    private struct OwnedRows {
+        let table: OrderedTable
         let owner: Int64
     }
 
-    /// A row: an event and the part of its display key that the table knows.
-    private struct Key {
-        let time: Int64
-        /// ``HybridTime/ordered``.
-        let hlc: Int64
-        let position: UInt64
+    /// What is wanted of a row, in terms of the log.
+    private struct Filter {
+        let query: TimelineQuery
+        /// The refs of the wanted types; `nil` if all are wanted.
+        let types: Set<Int64>?
+        /// Only this entry and those after it.
+        var from: DisplayKey?
 
-        func isTied(with other: Key) -> Bool { time == other.time && hlc == other.hlc }
+        /// How many rows to read for `count` entries.
+        func rows(for count: Int) -> Int { types == nil ? min(count, ViewReader.page) : ViewReader.page }
     }
 
     private func entries(
-        _ table: OrderedTable, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+        _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
-        var left =
-            switch query.limit {
-            case .all: Int.max
-            case .first(let count), .last(let count): count
+        var filter = Filter(query: query, types: try typeRefs(query))
+        var left = Int.max
+        switch query.limit {
+        case .all: break
+        case .first(let count): left = count
+        case .last(let count):
+            left = count
+            switch try tail(table, filter, count) {
+            case .keys(let keys):
+                _ = try emit(keys[...], body)
+                return !keys.isEmpty
+            case .from(let first): filter.from = first
             }
-        let types = try typeRefs(query)
-        var start: DisplayKey?
-        if case .last(let count) = query.limit, count > 0 {
-            start = try seek(table, query, types, last: count)
         }
-        var cursor = (start ?? query.after).map { Key(time: $0.time, hlc: $0.hlc.ordered, position: 0) }
+        var cursor = (filter.from ?? query.after).map {
+            OrderedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: 0)
+        }
         var found = false
         while left > 0 {
-            let keys = try page(table, query, cursor, isBackward: false)
+            let keys = try page(table, query, cursor, limit: filter.rows(for: left), isBackward: false)
             guard let last = keys.last else { break }
-            var rest = try inDisplayOrder(keys)[...]
-            while left > 0, !rest.isEmpty {
-                for entry in try slice(&rest, query, types, start) where left > 0 {
-                    left -= 1
-                    found = true
-                    if !body(entry) { return true }
-                }
-            }
+            let wanted = try matching(try inDisplayOrder(keys), filter).prefix(left)
+            left -= wanted.count
+            found = found || !wanted.isEmpty
+            if try !emit(wanted, body) { return true }
             cursor = last
         }
         return found
     }
 
-    /// Where the last `count` of what matches begin. Walks backwards over rows without reading payloads or keeping more
-    /// than a page.
-    private func seek(
-        _ table: OrderedTable, _ query: TimelineQuery, _ types: Set<Int64>?, last count: Int
-    ) throws(StoreError) -> DisplayKey? {
+    private enum Tail {
+        /// All of them, in display order.
+        case keys([OrderedRow])
+        /// The first of them: they are too many to keep.
+        case from(DisplayKey)
+    }
+
+    /// The last `count` of what matches. Walks backwards over rows without reading payloads.
+    private func tail(_ table: OwnedRows, _ filter: Filter, _ count: Int) throws(StoreError) -> Tail {
         var left = count
-        var cursor: Key?
-        var first: DisplayKey?
-        while true {
-            let keys = try page(table, query, cursor, isBackward: true)
-            guard let last = keys.last else { return first }
-            for key in try inDisplayOrder(keys).reversed() {
-                guard let display = try matching(key, query, types) else { continue }
-                first = display
-                left -= 1
-                if left == 0 { return first }
-            }
-            if let after = query.after, last.time < after.time { return first }
+        var cursor: OrderedRow?
+        var first: OrderedRow?
+        var kept: [OrderedRow] = []
+        while left > 0 {
+            let keys = try page(table, filter.query, cursor, limit: filter.rows(for: left), isBackward: true)
+            guard let last = keys.last else { break }
+            let wanted = try matching(try inDisplayOrder(keys), filter).reversed().prefix(left)
+            left -= wanted.count
+            first = wanted.last ?? first
+            if count <= tailCapacity { kept += wanted }
+            if let after = filter.query.after, last.time < after.time { break }
             cursor = last
         }
+        guard let first, count > tailCapacity else { return .keys(kept.reversed()) }
+        return .from(try display(first))
     }
 
     /// The refs of the wanted types; `nil` if all are wanted.
@@ -102,77 +110,58 @@ extension ViewReader {
         return refs
     }
 
-    /// The display key of a row's event, if the query wants it. Reads header columns only.
-    private func matching(
-        _ key: Key, _ query: TimelineQuery, _ types: Set<Int64>?
-    ) throws(StoreError) -> DisplayKey? {
-        if let knownAt = query.knownAt, key.position > knownAt { return nil }
-        return try mapped { () throws(SQLiteError) in
-            let select = try log.connection.statement("SELECT type, origin, seq FROM event WHERE position = ?")
-            defer { select.reset() }
-            try select.bind(1, key.position)
-            guard try select.step() else {
-                throw SQLiteError(extendedCode: 11, message: "no event at \(key.position)", context: "event")
-            }
-            if let types, !types.contains(select.int64(0)) { return nil }
-            let dot = Dot(origin: try log.names.origin(select.int64(1), on: log.connection), seq: select.uint64(2))
-            let display = DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
-            if let after = query.after, display <= after { return nil }
-            return display
-        }
+    private func display(_ key: OrderedRow) throws(StoreError) -> DisplayKey {
+        let dot = try mapped { () throws(SQLiteError) in try log.dot(at: key.position) }
+        return DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
     }
 
-    /// The next rows in table order, whole groups of equal (time, hlc) only, so that they can be put in display order.
-    private func page(
-        _ table: OrderedTable, _ query: TimelineQuery, _ cursor: Key?, isBackward: Bool
-    ) throws(StoreError) -> [Key] {
-        let (comparison, order) = isBackward ? ("<", "DESC") : (">", "ASC")
-        let start = isBackward ? (Int64.max, Int64.max, Int64.max) : (Int64.min, Int64.min, Int64.min)
-        return try reading { connection throws(SQLiteError) in
-            func keys(_ select: Statement) throws(SQLiteError) -> [Key] {
-                var keys: [Key] = []
-                while try select.step() {
-                    keys.append(Key(time: select.int64(0), hlc: select.int64(1), position: select.uint64(2)))
-                }
-                select.reset()
-                return keys
+    /// The rows whose events are wanted. Asks the log only where a row alone does not tell, and then for header columns.
+    private func matching(_ keys: [OrderedRow], _ filter: Filter) throws(StoreError) -> [OrderedRow] {
+        let query = filter.query
+        guard filter.types != nil || filter.from != nil || query.after != nil || query.knownAt != nil else {
+            return keys
+        }
+        var wanted: [OrderedRow] = []
+        try log.inOneTransaction { () throws(StoreError) in
+            for key in keys {
+                if let knownAt = query.knownAt, key.position > knownAt { continue }
+                if let after = query.after, try !isAfter(key, after, orEqual: false) { continue }
+                if let from = filter.from, try !isAfter(key, from, orEqual: true) { continue }
+                if let types = filter.types, !types.contains(try log.typeRef(at: key.position)) { continue }
+                wanted.append(key)
             }
-            let select = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
-                ORDER BY time \(order), hlc \(order), position \(order) LIMIT \(Self.page)
-                """)
-            try select.bind(1, table.owner)
-            try select.bind(2, cursor?.time ?? start.0)
-            try select.bind(3, cursor?.hlc ?? start.1)
-            try select.bind(4, cursor.map { Int64(bitPattern: $0.position) } ?? start.2)
-            try select.bind(5, query.since ?? Int64.min)
-            try select.bind(6, query.until ?? Int64.max)
-            var rows = try keys(select)
-            guard rows.count == Self.page, let last = rows.last else { return rows }
-            let rest = try connection.statement(
-                """
-                SELECT time, hlc, position FROM \(table.table)
-                WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position \(comparison) ?
-                ORDER BY position \(order)
-                """)
-            try rest.bind(1, table.owner)
-            try rest.bind(2, last.time)
-            try rest.bind(3, last.hlc)
-            try rest.bind(4, last.position)
-            rows += try keys(rest)
-            return rows
+        }
+        return wanted
+    }
+
+    private func isAfter(_ key: OrderedRow, _ other: DisplayKey, orEqual: Bool) throws(StoreError) -> Bool {
+        let order = (key.time, key.hlc)
+        let bound = (other.time, other.hlc.ordered)
+        guard order == bound else { return order > bound }
+        let own = try display(key)
+        return orEqual ? own >= other : own > other
+    }
+
+    /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
+    private func page(
+        _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: OrderedRow?, limit: Int, isBackward: Bool
+    ) throws(StoreError) -> [OrderedRow] {
+        let found = find(rows.owner, in: rows.table)
+        return try reading { connection throws(SQLiteError) in
+            let range = OrderedRange(
+                owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,
+                isBackward: isBackward)
+            return try rows.table.rows(in: range, limit: limit, known: found, connection)
         }
     }
 
     /// Rows of a page, whichever way it was read, in display order: the dots in the log settle ties.
-    private func inDisplayOrder(_ page: [Key]) throws(StoreError) -> [Key] {
+    private func inDisplayOrder(_ page: [OrderedRow]) throws(StoreError) -> [OrderedRow] {
         let isBackward = page.first.map { first in
             page.last.map { ($0.time, $0.hlc) < (first.time, first.hlc) } ?? false
         }
         let keys = isBackward == true ? Array(page.reversed()) : page
-        var out: [Key] = []
+        var out: [OrderedRow] = []
         out.reserveCapacity(keys.count)
         var index = 0
         while index < keys.count {
@@ -180,28 +169,30 @@ extension ViewReader {
             if end - index == 1 {
                 out.append(keys[index])
             } else {
-                let dots = try mapped { () throws(SQLiteError) in
-                    var dots: [(dot: Dot, key: Key)] = []
-                    for key in keys[index..<end] { dots.append((try log.dot(at: key.position), key)) }
-                    return dots
-                }
-                out += dots.sorted { $0.dot < $1.dot }.map(\.key)
+                var tied: [(display: DisplayKey, key: OrderedRow)] = []
+                for key in keys[index..<end] { tied.append((try display(key), key)) }
+                out += tied.sorted { $0.display < $1.display }.map(\.key)
             }
             index = end
         }
         return out
     }
 
-    /// The next entries of `rest` that the query wants, with what became of them, in one transaction on the views.
-    private func slice(
-        _ rest: inout ArraySlice<Key>, _ query: TimelineQuery, _ types: Set<Int64>?, _ start: DisplayKey?
-    ) throws(StoreError) -> [TimelineEntry] {
+    /// Calls `body` with the events of `keys` and what became of them, until it returns false.
+    private func emit(_ keys: ArraySlice<OrderedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
+        var rest = keys
+        while !rest.isEmpty {
+            for entry in try slice(&rest) where !body(entry) { return false }
+        }
+        return true
+    }
+
+    /// The next entries of `rest`, each half of them in one transaction.
+    private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> [TimelineEntry] {
         var events: [StoredEvent] = []
         var bytes = 0
         try log.inOneTransaction { () throws(StoreError) in
             while bytes < Self.sliceBytes, let key = rest.popFirst() {
-                guard let display = try matching(key, query, types) else { continue }
-                if let start, display < start { continue }
                 guard let event = try log.event(at: key.position) else {
                     throw .corrupt("the views name event \(key.position), which the log does not have")
                 }
@@ -210,9 +201,11 @@ extension ViewReader {
             }
         }
         return try reading { connection throws(SQLiteError) in
+            let states = try MessagesView.Lookup(connection)
             var entries: [TimelineEntry] = []
+            entries.reserveCapacity(events.count)
             for event in events {
-                let state = event.event.isMessage ? try MessagesView.load(event.event.header.id, connection) : nil
+                let state = event.event.isMessage ? try states[event.event.header.id] : nil
                 entries.append(
                     TimelineEntry(
                         stored: event, edited: state?.edit?.text, edits: Int(state?.edits ?? 0),

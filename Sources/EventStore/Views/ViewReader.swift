@@ -11,11 +11,17 @@ package final class ViewReader {
     private var connection: Connection
     private var inode: UInt64
     private let temporaryFolder: String?
+    private let tails: ViewTails
+    /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
+    var tailCapacity = 10_000
 
     /// Reads the views of `files`.
-    package init(_ files: StoreFiles) throws(StoreError) {
+    ///
+    /// - Parameter tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
+    package init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+        self.tails = tails
         log = try LogReader(files)
-        incarnation = try log.meta("incarnation") ?? ""
+        incarnation = try log.viewMark()
         path = files.views
         inode = Self.inode(path)
         connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
@@ -28,9 +34,10 @@ package final class ViewReader {
         guard mkdtemp(&template) != nil else { throw .io("/tmp: \(String(cString: strerror(errno)))") }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         temporaryFolder = folder
+        tails = ViewTails()
         path = folder + "/views.db"
         log = try LogReader(files)
-        incarnation = try log.meta("incarnation") ?? ""
+        incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path)
         inode = Self.inode(path)
@@ -45,6 +52,11 @@ package final class ViewReader {
     private static func inode(_ path: String) -> UInt64 {
         var status = stat()
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+    }
+
+    /// What is in memory of a table's tail; to be taken before a transaction begins.
+    func find(_ owner: Int64, in table: OrderedTable) -> RowTail.Found {
+        (table.column == OrderedTable.timeline.column ? tails.timeline : tails.history).find(owner)
     }
 
     /// Runs `body` in one read transaction, on the views that are in place now.
@@ -264,13 +276,20 @@ package final class ViewReader {
         }
     }
 
-    /// Events that a view refused, by position.
-    package func quarantine(limit: Int = 1_000) throws(StoreError) -> [QuarantinedEvent] {
+    /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one.
+    package func quarantine(
+        after position: UInt64 = 0, limit: Int = 1_000
+    ) throws(StoreError) -> [QuarantinedEvent] {
         try reading { connection throws(SQLiteError) in
             let select = try connection.statement(
-                "SELECT position, view, reason FROM quarantine ORDER BY position, view LIMIT ?")
+                """
+                SELECT position, view, reason FROM quarantine
+                WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
+                ORDER BY position, view
+                """)
             defer { select.reset() }
-            try select.bind(1, Int64(limit))
+            try select.bind(1, position)
+            try select.bind(2, Int64(limit))
             var events: [QuarantinedEvent] = []
             while try select.step() {
                 events.append(
@@ -278,6 +297,11 @@ package final class ViewReader {
             }
             return events
         }
+    }
+
+    /// How many events are quarantined.
+    package func quarantined() throws(StoreError) -> UInt64 {
+        try reading { connection throws(SQLiteError) in try ViewDatabase.quarantined(connection) }
     }
 }
 

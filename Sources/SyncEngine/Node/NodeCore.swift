@@ -13,6 +13,8 @@ extension SyncNode {
             var lastError: String?
             /// Links in their TLS handshake.
             var isHandshaking = false
+            /// What the peer has said to have; it outlives the link.
+            var memory: PeerMemory?
         }
 
         private let loop: EventLoop
@@ -23,7 +25,9 @@ extension SyncNode {
         private var random = SystemRandomNumberGenerator()
         private var entries: [NodeID: Entry] = [:]
         private var pending: [NodeID: PendingPeer] = [:]
-        private var progress: [OriginID: OriginProgress] = [:]
+        private var progress = LocalVector()
+        /// Commits before ``open(listen:standing:)``.
+        private var early: [CommitNotice]? = []
         private var listener: Listener?
         private var isStopping = false
         /// Links that are saying goodbye.
@@ -45,10 +49,10 @@ extension SyncNode {
         }
 
         /// Listens and calls. Returns why it cannot.
-        func open(listen: HostPort?, progress: [OriginProgress]) -> String? {
-            for entry in progress where entry.seq > self.progress[entry.origin]?.seq ?? 0 {
-                self.progress[entry.origin] = entry
-            }
+        func open(listen: HostPort?, standing: LocalVector) -> String? {
+            progress = standing
+            for notice in early ?? [] { _ = progress.advance(notice) }
+            early = nil
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -80,9 +84,11 @@ extension SyncNode {
         }
 
         func logAdvanced(_ notice: CommitNotice) {
-            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
-                progress[entry.origin] = entry
+            guard early == nil else {
+                early?.append(notice)
+                return
             }
+            _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
         }
 
@@ -190,11 +196,12 @@ extension SyncNode {
                     return refuse(link, .duplicateLink, "there is another connection")
                 }
                 entries[node]?.link = nil
+                keepMemory(of: other)
                 other.onEnd = nil
                 other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
             }
-            let sorted = progress.values.sorted { $0.origin < $1.origin }
-            let session = SyncSession(local: local, remote: node, progress: sorted)
+            let session = SyncSession(
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory)
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             entries[node]?.link = peerLink
@@ -206,11 +213,16 @@ extension SyncNode {
             if isStopping { leaving -= 1 }
             guard entries[link.node]?.link === link else { return }
             entries[link.node]?.link = nil
+            keepMemory(of: link)
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
             log("peer \(name): \(end)")
             retry(link.node, because: end.description)
+        }
+
+        private func keepMemory(of link: PeerLink) {
+            if let memory = link.session.memory { entries[link.node]?.memory = memory }
         }
 
         private func retry(_ node: NodeID, because reason: String) {
@@ -244,7 +256,7 @@ extension SyncNode {
 
         func status() -> NodeStatus {
             let now = PeerLink.now().monotonic
-            let mine = VersionVector(progress.values.map { Dot(origin: $0.origin, seq: $0.seq) })
+            let mine = progress.vector
             return NodeStatus(
                 peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
                 pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
@@ -269,7 +281,8 @@ extension SyncNode {
                 }
             return PeerStatus(
                 peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
-                theirName: hello?.name, lacks: mine.count(missingFrom: outgoing?.durable ?? VersionVector()),
+                theirName: hello?.name,
+                lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
                 owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,

@@ -50,19 +50,21 @@ package struct HostPort: Hashable, Sendable {
 
 /// When to call again: exponential with full jitter, so that nodes that lost each other together do not come back
 /// together. Starts anew only after a connection that held for a while.
-struct Backoff {
+package struct Backoff {
     static let first = Duration.milliseconds(500)
     static let longest = Duration.seconds(60)
     /// A connection that held for so long was healthy.
-    static let healthyMilliseconds: UInt64 = 60_000
+    package static let healthyMilliseconds: UInt64 = 60_000
 
     private var failures = 0
 
-    mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
+    package init() {}
+
+    package mutating func next(using random: inout some RandomNumberGenerator) -> Duration {
         let ceiling = min(Self.first * (1 << min(failures, 10)), Self.longest)
         failures += 1
         return ceiling * Double.random(in: 0.1...1, using: &random)
     }
 
-    mutating func reset() { failures = 0 }
+    package mutating func reset() { failures = 0 }
 }

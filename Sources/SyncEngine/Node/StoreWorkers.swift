@@ -31,27 +31,11 @@ final class StoreWorkers: Sendable {
     ) {
         readers.submit { reader in
             do throws(StoreError) {
-                completion(.success(try Self.read(request, try reader.get())))
+                completion(.success(try StoreWork.read(request, try reader.get())))
             } catch {
                 completion(.failure(SessionFailure(.storeError, error.description)))
             }
         }
-    }
-
-    private static func read(
-        _ request: ReadRequest, _ reader: OutgoingReader
-    ) throws(StoreError) -> OutgoingFrame {
-        let start: UInt64
-        switch request.start {
-        case .after(let position): start = position
-        case .firstMissing: start = try reader.start(for: request.known)
-        }
-        let batch = try reader.batch(
-            after: start, lacking: request.known, limits: OutgoingLimits(bytes: request.bytes))
-        let message = Message.events(EventBatch(events: batch.events, coverage: batch.coverage))
-        return OutgoingFrame(
-            frame: batch.events.isEmpty ? nil : message.frame(compress: request.compress),
-            events: batch.events.count, advanced: batch.advanced, through: batch.through, isAtTop: batch.isAtTop)
     }
 
     func store(
@@ -59,10 +43,14 @@ final class StoreWorkers: Sendable {
     ) {
         verifiers.submit { [store, isOutOfStep] verifier in
             do throws(SessionFailure) {
-                if isOutOfStep.withLock({ $0 }) { verifier = nil }
-                let batch = try Self.verify(frame, &verifier, store)
-                isOutOfStep.withLock { $0 = false }
-                let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                // Cleared before the work, not after: a refusal that comes meanwhile counts for the next frame.
+                let mustRenew = isOutOfStep.withLock { isOut in
+                    defer { isOut = false }
+                    return isOut
+                }
+                if mustRenew { verifier = nil }
+                let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
+                let stored = StoredFrame(events: batch.count, progress: batch.progress, carried: batch.carried)
                 store.ingest(batch) { result in
                     if case .failure(let error) = result {
                         isOutOfStep.withLock { $0 = true }
@@ -77,23 +65,16 @@ final class StoreWorkers: Sendable {
         }
     }
 
-    private static func verify(
-        _ frame: Frame, _ verifier: inout IngestVerifier?, _ store: EventStore
-    ) throws(SessionFailure) -> VerifiedBatch {
-        let message: Message
-        do { message = try Message(frame: frame) } catch { throw SessionFailure(error) }
-        guard case .events(let batch) = message else { throw SessionFailure(.badFrame, "not an Events frame") }
-        do throws(IngestError) {
-            let current: IngestVerifier
-            if let verifier {
-                current = verifier
-            } else {
-                do { current = try store.makeVerifierBlocking() } catch { throw .store(error) }
-                verifier = current
-            }
-            return try current.verify(batch.events, batch.coverage)
+    private static func current(
+        _ verifier: inout IngestVerifier?, _ store: EventStore
+    ) throws(SessionFailure) -> IngestVerifier {
+        if let verifier { return verifier }
+        do throws(StoreError) {
+            let made = try store.makeVerifierBlocking()
+            verifier = made
+            return made
         } catch {
-            throw SessionFailure(error)
+            throw SessionFailure(.store(error))
         }
     }
 }

@@ -44,9 +44,14 @@ package final class SyncNode: Sendable {
         self.core = core
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
-        let progress: [OriginProgress]
-        do { progress = try store.progressBlocking() } catch { throw .store(error) }
-        let failure = core.sync { $0.open(listen: listen, progress: progress) } ?? nil
+        let standing: LocalVector
+        do throws(StoreError) {
+            let notice = try store.standingBlocking()
+            standing = LocalVector(notice, positions: try LogReader(store.files).lastPositions())
+        } catch {
+            throw .store(error)
+        }
+        let failure = core.sync { $0.open(listen: listen, standing: standing) } ?? nil
         if let failure {
             stop()
             throw .transport(failure)

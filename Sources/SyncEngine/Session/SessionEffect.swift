@@ -85,10 +85,13 @@ package struct StoredFrame: Hashable, Sendable {
     package let events: Int
     /// How far each origin in the frame is durable here.
     package let progress: [OriginProgress]
+    /// The last dot of each origin in the frame: so much the peer has.
+    package let carried: [Dot]
 
-    package init(events: Int, progress: [OriginProgress]) {
+    package init(events: Int, progress: [OriginProgress], carried: [Dot]? = nil) {
         self.events = events
         self.progress = progress
+        self.carried = carried ?? progress.map { Dot(origin: $0.origin, seq: $0.seq) }
     }
 }
 
@@ -117,9 +120,8 @@ package struct SessionFailure: Error, Hashable, Sendable {
     package init(_ error: IngestError) {
         let code: SessionErrorCode =
             switch error {
+            case .header(.limits(.headerTooLarge)): .eventTooLarge
             case .header, .originStart: .badFrame
-            case .payload(_, .payloadTooLarge): .eventTooLarge
-            case .payload: .badFrame
             case .gap: .badChain
             case .causalGap: .causalGap
             case .notCovered, .badProof: .badProof

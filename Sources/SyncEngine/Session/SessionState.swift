@@ -34,6 +34,18 @@ extension SyncSession {
         case closed(SessionEnd)
     }
 
+    /// What the peer has been told of the local log.
+    struct Told: Sendable {
+        /// Numbers of origins that have changed since.
+        var changed: Set<Int> = []
+        /// How many origins it has been told of.
+        var origins = 0
+        /// The log's position it was told of.
+        var through = UInt64(0)
+        /// When.
+        var at = UInt64(0)
+    }
+
     /// What goes to the peer.
     package struct Outgoing: Sendable {
         /// What the peer has, or has been sent.
@@ -72,7 +84,9 @@ package struct SessionTiming: Sendable {
     /// A Ping goes out when nothing else did for so long.
     package var keepalive: UInt64 = 10_000
     /// The peer is gone when nothing was heard for so long.
-    package var silence: UInt64 = 30_000
+    package var silence: UInt64 = 25_000
+    /// Between two statements of what is durable here.
+    package var statement: UInt64 = 20
 
     package init() {}
 }

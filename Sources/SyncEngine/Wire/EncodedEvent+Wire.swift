@@ -9,7 +9,8 @@ extension EncodedEvent {
     private var innerSize: Int {
         let rest =
             switch body {
-            case .present(_, let payload): Self.fieldSize(16) + Self.fieldSize(payload.count)
+            case .present(_, let payload), .unreadable(_, let payload):
+                Self.fieldSize(16) + Self.fieldSize(payload.count)
             case .erased: Self.fieldSize(32)
             }
         return Self.fieldSize(header.count) + rest
@@ -27,7 +28,7 @@ extension EncodedEvent {
             inner.bytes.reserveCapacity(innerSize)
             inner.presentData(1, header)
             switch body {
-            case .present(let salt, let payload):
+            case .present(let salt, let payload), .unreadable(let salt, let payload):
                 inner.uuid(2, salt)
                 inner.presentData(3, payload)
             case .erased(let payloadDigest):

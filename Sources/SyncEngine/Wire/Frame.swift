@@ -18,6 +18,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case pong = 7
     /// I close.
     case bye = 8
+    /// What I have made durable since I last said so.
+    case standing = 9
+    /// Say all of what you have.
+    case restate = 10
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

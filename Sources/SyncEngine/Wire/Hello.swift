@@ -22,8 +22,10 @@ public struct Hello: Hashable, Sendable {
     public var software: String
     /// The node's name, for people.
     public var name: String
-    /// Bits of abilities both sides must have before one is used.
-    public var features: UInt64
+    /// Abilities; both sides must have one before it is used.
+    public var features: Features
+    /// What the sender remembers of the receiver from an earlier connection.
+    public var remembered: Remembered?
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -34,7 +36,7 @@ public struct Hello: Hashable, Sendable {
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: UInt64 = 0
+        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -47,12 +49,61 @@ public struct Hello: Hashable, Sendable {
         self.software = software
         self.name = name
         self.features = features
+        self.remembered = remembered
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
     public func commonProtocol(with other: Hello) -> UInt32? {
         let highest = min(protocolMax, other.protocolMax)
         return highest >= max(protocolMin, other.protocolMin) ? highest : nil
+    }
+}
+
+/// Abilities beyond version 1 of the protocol as it was first released. Bits of later releases are kept and mean nothing here.
+public struct Features: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt64
+
+    /// The features with these bits.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Standing and Restate are understood, and take the place of Vector and Ack.
+    public static let standings = Features(rawValue: 1)
+}
+
+/// What a node remembers of the progress of another.
+public struct Remembered: Hashable, Sendable {
+    /// The other's incarnation then.
+    public var incarnation: UInt64
+    /// ``Standing/through`` of the last Standing it took in.
+    public var through: UInt64
+    /// How many origins are numbered.
+    public var origins: UInt32
+
+    /// What is remembered, of these parts.
+    public init(incarnation: UInt64, through: UInt64, origins: UInt32) {
+        self.incarnation = incarnation
+        self.through = through
+        self.origins = origins
+    }
+
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.fixed64(1, incarnation)
+        writer.uint(2, through)
+        writer.uint(3, UInt64(origins))
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(incarnation: 0, through: 0, origins: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: incarnation = try reader.fixed64(field)
+            case 2: through = try reader.uint64(field)
+            case 3: origins = try reader.uint32(field)
+            default: break
+            }
+        }
     }
 }
 
@@ -68,7 +119,8 @@ extension Hello {
         for compressor in compressors { writer.presentData(8, Array(compressor.utf8)) }
         writer.text(9, software)
         writer.text(10, name)
-        writer.fixed64(11, features)
+        writer.fixed64(11, features.rawValue)
+        if let remembered { writer.message(12) { remembered.write(to: &$0) } }
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -78,6 +130,7 @@ extension Hello {
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
         var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        var remembered: Remembered?
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -91,6 +144,7 @@ extension Hello {
             case 9: software = try reader.text(field)
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
+            case 12: remembered = try Remembered(try reader.nested("Remembered", field))
             default: break
             }
         }
@@ -102,7 +156,7 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: features)
+            name: name, features: Features(rawValue: features), remembered: remembered)
     }
 }
 

@@ -18,6 +18,11 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
+    /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
+    /// Vector and Ack.
+    case standing(Standing)
+    /// Asks for a whole Standing.
+    case restate
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -34,6 +39,8 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
+        case .standing: MessageType.standing.rawValue
+        case .restate: MessageType.restate.rawValue
         case .unknown(let type): type
         }
     }
@@ -49,6 +56,8 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
+        case .standing: "Standing"
+        case .restate: "Restate"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -73,7 +82,8 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
-        case .unknown: break
+        case .standing(let standing): standing.write(to: &writer)
+        case .restate, .unknown: break
         }
         return writer.bytes
     }
@@ -101,6 +111,8 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
+        case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .restate: self = try readRestate(MessageReader("Restate", body))
         }
     }
 }
@@ -112,4 +124,10 @@ private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
         if field.number == 1 { bytes = try reader.uint64(field) }
     }
     return bytes
+}
+
+private func readRestate(_ message: MessageReader) throws(WireError) -> Message {
+    var reader = message
+    while try reader.next() != nil {}
+    return .restate
 }

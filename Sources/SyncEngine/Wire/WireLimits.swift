@@ -6,12 +6,12 @@ public struct WireLimits: Hashable, Sendable {
     public var maxBody: UInt32
     /// The credit the other side starts with.
     public var window: UInt64
-    /// Longest payload of an event.
+    /// Longest payload of an event. More than ``Limits/payload``: what another node has let in is carried on.
     public var maxPayload: UInt32
 
     /// The limits a node announces unless it is told otherwise.
     public init(
-        maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.payload)
+        maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.carriedPayload)
     ) {
         self.maxBody = maxBody
         self.window = window
@@ -22,17 +22,19 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye: min(limit, Self.controlBody)
-        case .vector, .events, .ack, nil: limit
+        case .hello, .credit, .ping, .pong, .bye, .restate: min(limit, Self.controlBody)
+        case .vector, .events, .ack, .standing, nil: limit
         }
     }
 
     /// No body is longer, compressed or not, whatever was announced.
     public static let hardBody = 8 << 20
-    /// Longest body of Hello, Credit, Ping, Pong and Bye.
+    /// Longest body of Hello, Credit, Ping, Pong, Bye and Restate.
     public static let controlBody = 4 << 10
-    /// Most entries of a vector or acknowledgement.
+    /// Most entries of a Vector, an Ack or one part of a Standing.
     public static let entries = 100_000
+    /// Most origins of a node that a peer must remember.
+    public static let origins = 400_000
     /// Most events of a batch, and so most origins in it.
     public static let events = 8_192
     /// Longest RFC 6962 consistency proof between sizes of 64 bits.

@@ -35,6 +35,7 @@ struct DaemonStatus {
         lines.append("  log      \(top) events")
         let lag = views < top ? "\(top - views) events behind" : "up to date"
         lines.append("  views    \(lag)" + (object.bool("rebuilding") ?? false ? ", being rebuilt" : ""))
+        lines += StatusCommand.held(object.string("quarantined").flatMap { UInt64($0) } ?? 0)
         if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         let peers = object.elements("peers") ?? []

@@ -36,7 +36,7 @@ enum ExportCommand {
                 try reader.scan(after: position, limit: limit) { event in
                     bytes += lines.line(event)
                     count += 1
-                    if event.event.payload == nil { erased += 1 }
+                    if event.event.isErased { erased += 1 }
                     return bytes.count < 4 << 20
                 }
             }

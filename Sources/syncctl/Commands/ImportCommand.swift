@@ -40,7 +40,7 @@ enum ImportCommand {
         Interrupt.watch(reading: descriptor)
         let target: ImportTarget =
             session.arguments.flag("dry-run")
-            ? .check(try location.reader()) : .store(try Appender.open(location.files))
+            ? .check(try location.reader()) : .store(try Appender.open(location.files, isBulk: true))
         defer { target.close() }
         var run = ImportRun(
             session: session, target: target, batch: batch, size: isFile ? UInt64(clamping: status.st_size) : nil)

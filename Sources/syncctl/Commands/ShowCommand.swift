@@ -50,6 +50,7 @@ enum ShowCommand {
         func add(_ name: String, _ value: String?) {
             if let value { lines.append(DisplayWidth.pad(name, to: 14) + value) }
         }
+        add("unreadable", header.obstacle.map { "\($0); --json has its bytes" })
         add("id", header.id.description)
         add("type", header.type)
         func moment(_ milliseconds: Int64) -> String {
@@ -75,7 +76,10 @@ enum ShowCommand {
             add("data", value.first)
             lines += value.dropFirst()
         } else {
-            add("data", "(erased; header and digest remain)")
+            add(
+                "data",
+                event.event.isErased ? "(erased; header and digest remain)" : "(no JSON object; --json has its bytes)"
+            )
         }
         return lines
     }

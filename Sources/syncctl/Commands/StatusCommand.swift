@@ -12,6 +12,12 @@ enum StatusCommand {
             discussion: "Exit code 2 when something is degraded: a peer away, views behind, a disk nearly full."),
         run: run)
 
+    /// The line about quarantined events, if there are any. They are no fault of this node: nothing is degraded.
+    static func held(_ quarantined: UInt64) -> [String] {
+        guard quarantined > 0 else { return [] }
+        return ["  held     \(quarantined) events cannot be read by the views: syncctl quarantine list"]
+    }
+
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         let owner = StoreLock.owner(files)
@@ -37,6 +43,7 @@ private struct OfflineStatus {
     let origins: [StoredOrigin]
     let top: UInt64
     let views: UInt64?
+    let quarantined: UInt64?
     let owner: String?
     let problem: String?
 
@@ -48,7 +55,9 @@ private struct OfflineStatus {
         identity = try stored { try StoreIdentity(reader) }
         origins = try stored { try reader.origins() }
         top = try stored { try reader.top() }
-        views = try? ViewReader(files).progress()
+        let reading = try? ViewReader(files)
+        views = try? reading?.progress()
+        quarantined = try? reading?.quarantined()
     }
 
     func show(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -64,6 +73,7 @@ private struct OfflineStatus {
         line.add("origin", identity.origin.description)
         line.addExact("position", top)
         line.add("views", views.map(String.init))
+        line.add("quarantined", quarantined.map(String.init))
         line.add("running", owner != nil)
         line.add("state", problem == nil ? "ok" : "degraded")
         line.add("problems", problem.map { [$0] } ?? [])
@@ -92,6 +102,7 @@ private struct OfflineStatus {
             lines.append("  views    \(top - min(position, top)) events behind; the next query catches up")
         case nil: lines.append("  views    not built; the next query builds them")
         }
+        lines += StatusCommand.held(quarantined ?? 0)
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         try session.output.line()
         var table = TextTable([.left("ORIGIN"), .left("NODE"), .right("EVENTS"), .left("")])

@@ -3,7 +3,8 @@ internal import EventStore
 /// What an event says, in one line for people. Not yet safe for a terminal: tables sanitize their cells.
 enum EventText {
     static func summary(_ event: Event) -> String {
-        guard let payload = event.payload else { return "(erased)" }
+        guard !event.header.isOpaque else { return "(of a later format, or malformed)" }
+        guard let payload = event.payload else { return event.isErased ? "(erased)" : "(payload cannot be read)" }
         let data = JSONObject(validated: payload)
         switch event.header.type {
         case "message.posted", "bot.replied", "message.edited":

@@ -34,7 +34,8 @@ struct Service: Sendable {
         case ("GET", "peers", 1): listPeers(exchange)
         case ("POST", "peers", 1): addPeer(exchange)
         case ("DELETE", "peers", 2): removePeer(exchange, path[1])
-        case (_, "events", 1), (_, "status", 1), (_, "peers", 1...2):
+        case ("POST", "quarantine", 2) where path[1] == "retry": retryQuarantine(exchange)
+        case (_, "events", 1), (_, "status", 1), (_, "peers", 1...2), (_, "quarantine", 2):
             exchange.refuse(405, "E_METHOD", "\(exchange.request.method) is not for \(exchange.request.path)")
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
         }

@@ -18,6 +18,7 @@ extension Service {
         line.addExact("position", views.top)
         line.addExact("views", views.applied)
         line.add("rebuilding", views.isRebuilding)
+        line.addExact("quarantined", views.quarantined)
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", obstacles)
         line.add("port", status.listeningPort)

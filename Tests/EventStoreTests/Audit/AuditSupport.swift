@@ -32,9 +32,23 @@ struct ForeignOrigin {
             isErased
             ? .erased(payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
             : .present(salt: salt, payload: draft.payload)
-        let event = Event(header: header, body: body)
-        tree.append(sha.leaf(of: event), using: sha)
-        received.append(EncodedEvent(header: header.canonicalBytes, body: body))
+        append(header.canonicalBytes, body)
+    }
+
+    /// Any bytes for a header, as a later release or a faulty one may write them.
+    mutating func append(_ header: [UInt8], _ body: EventBody) {
+        let sha = SHA256()
+        tree.append(sha.leaf(header: header, payloadDigest: sha.payloadDigest(body)), using: sha)
+        received.append(EncodedEvent(header: header, body: body))
+    }
+
+    /// The canonical header that the next event would have.
+    mutating func next(_ type: String = "message.posted", user: String = "u", needs: [Dot] = []) -> EventHeader {
+        last = HybridTime(milliseconds: 1_700_000_000_000 + Int64(tree.size + 1), counter: 7)
+        return EventHeader(
+            dot: Dot(origin: id, seq: tree.size + 1), hlc: last,
+            id: EventID(UUIDBits(high: id.bits.low, low: tree.size + 1)), type: type, conversation: "c", user: user,
+            dependencies: needs)
     }
 
     /// Hands everything over to `store`, which must know what the events need.

@@ -8,7 +8,7 @@ struct HistoryWhileAppendingTests {
     @Test("10,000 history queries while events are appended: none fails, none sees a gap (INV-2)")
     func noGaps() throws {
         let (folder, store) = try makeStore()
-        let views = ProjectorThread(store.files, top: 1)
+        let views = ProjectorThread(store.files, top: 1, tails: ViewTails(generation: 500))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let users = 20
         let isDone = Lock(false)
@@ -28,10 +28,12 @@ struct HistoryWhileAppendingTests {
         #expect(views.wait(for: 101, milliseconds: 20_000))
         let failures = Lock([String]())
         let total = Lock(0)
+        let tails = views.tails
         let readers = (0..<2).map { reader in
             WorkerThread(name: "reading") {
                 do {
-                    let views = try ViewReader(StoreFiles(folder.path))
+                    // One with what the projector has in memory, one as another process would.
+                    let views = try ViewReader(StoreFiles(folder.path), tails: reader == 0 ? tails : ViewTails())
                     for query in 0..<5_000 {
                         var wanted = TimelineQuery()
                         wanted.limit = .last(10)

@@ -40,14 +40,7 @@ final class LogFixture {
 
     private func insert(_ event: Event) throws(SQLiteError) {
         let header = event.header
-        let row = EventRow.Refs(
-            user: try names.ref(header.user, on: connection),
-            conversation: try header.conversation.map { text throws(SQLiteError) in
-                try names.ref(text, on: connection)
-            },
-            type: try names.ref(header.type, on: connection),
-            author: header.author == header.user ? nil : try names.ref(header.author, on: connection),
-            origin: try ref(header.dot.origin))
+        let row = try EventRow.Refs(header, origin: try ref(header.dot.origin), names: &names, on: connection)
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for dot in header.dependencies { pairs.append((try ref(dot.origin), dot.seq)) }
         top += 1
@@ -61,7 +54,7 @@ final class LogFixture {
 
     /// Digests after applying everything in batches of `batch`.
     func digests(batch: Int = 65_536) throws -> [ViewDigest] {
-        let projector = try Projector(files)
+        let projector = try Projector(files, tails: ViewTails(generation: 24))
         while projector.position < top { try projector.step(limit: batch) }
         try projector.catchUp()
         return try projector.digests()

@@ -35,7 +35,8 @@ struct TimelineReadTests {
         let (folder, _, all) = try store()
         let reader = try ViewReader(StoreFiles(folder.path))
         var random = SplitMix64(state: 3)
-        for round in 0..<60 {
+        for round in 0..<120 {
+            reader.tailCapacity = round < 60 ? 10_000 : 100
             var query = TimelineQuery()
             var expected = all
             if round % 2 == 1 {

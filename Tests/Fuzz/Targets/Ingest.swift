@@ -68,7 +68,9 @@ private struct IngestWorld {
                 var header = batch.events[index].header
                 let place = script.below(header.count + 1)
                 if place < header.count { header[place] = script.byte() } else { header += script.bytes() }
-                if !header.isEmpty { batch.events[index] = EncodedEvent(header: header, body: batch.events[index].body) }
+                if !header.isEmpty {
+                    batch.events[index] = EncodedEvent(header: header, body: batch.events[index].body)
+                }
             default:
                 let body = EventBody.present(salt: UUIDBits(high: 0, low: 1), payload: script.bytes())
                 batch.events[index] = EncodedEvent(header: batch.events[index].header, body: body)

@@ -11,8 +11,8 @@ func fuzzSession(_ bytes: [UInt8]) throws {
 /// A session, the world around it, and what must hold after each step.
 private struct SessionRun {
     private static let limits = WireLimits(maxBody: 64 << 10, window: 4_096)
-    /// Room for every origin that a script names in its vector, and those of the log.
-    private static let origins = 16
+    /// Most entries of a vector or a statement in a script.
+    private static let entries = 16
     private static let window = 4_096
 
     private var session: SyncSession
@@ -24,21 +24,27 @@ private struct SessionRun {
 
     init(_ script: inout Script) {
         let progress = (0..<script.below(4)).map { Self.progress(UInt64($0), &script) }
-        session = SyncSession(local: Self.local, remote: Self.node(2), progress: progress, limits: Self.limits)
+        var log = LocalVector(progress)
+        if script.bool() { _ = log.advance(CommitNotice(top: 9, advanced: [])) }
+        session = SyncSession(
+            local: Self.local, remote: Self.node(2), progress: log, memory: Self.memory(&script),
+            features: script.below(4) > 0 ? [.standings] : [], limits: Self.limits)
     }
 
     mutating func step(_ script: inout Script) throws {
         let wasOver = isOver
         var effects: [SessionEffect] = []
         try input(&script, &effects)
-        try promise(effects.count <= 4, "\(effects.count) effects of one input")
+        // Frames that came early are stored together, within the window.
+        let others = effects.filter { if case .store = $0 { false } else { true } }
+        try promise(others.count <= 5, "\(others.count) effects of one input")
         try promise(!wasOver || effects.isEmpty, "effects after the end: \(effects)")
         for effect in effects { try perform(effect) }
         try check()
     }
 
     private mutating func input(_ script: inout Script, _ effects: inout [SessionEffect]) throws {
-        switch script.below(16) {
+        switch script.below(19) {
         case 0: session.started(now: now, effects: &effects)
         case 1: receive(.hello(Self.hello(&script)), &effects)
         case 2: receive(.vector(Self.entries(&script)), &effects)
@@ -56,17 +62,21 @@ private struct SessionRun {
             let frame = Frame(type: script.byte() % 12, flags: script.byte() & 1, body: script.bytes())
             session.frameReceived(frame, now: now, effects: &effects)
         case 10:
-            let notice = CommitNotice(top: script.number(), advanced: [Self.progress(UInt64(script.below(4)), &script)])
+            let notice = CommitNotice(
+                top: script.number(), advanced: [Self.progress(UInt64(script.below(4)), &script)])
             session.logAdvanced(notice, now: now, effects: &effects)
         case 11: answerRead(&script, &effects)
         case 12: answerStore(&script, &effects)
         case 13: try fireTimer(&effects)
         case 14: advanceClock(script.number() % 40_000)
-        default:
+        case 15:
             if script.byte() == 7 {
                 session.linkLost("cut")
                 isOver = true
             }
+        case 16: receive(.standing(Self.statement(&script)), &effects)
+        case 17: receive(.restate, &effects)
+        default: session.heard(at: now)
         }
     }
 
@@ -121,7 +131,7 @@ private struct SessionRun {
         case .send, .allowBodies: break
         case .read(let id, let request):
             try promise(reads.isEmpty, "two reads at once")
-            try promise(request.bytes > 0, "a read of no bytes")
+            try promise(request.bytes >= 0, "a read of fewer bytes than none")
             reads.append(id)
             lastRequest = id
         case .store(let id, let frame):
@@ -143,9 +153,14 @@ private struct SessionRun {
         // The frame that uses up the credit may go beyond it.
         let held = stores.values.reduce(0, +)
         try promise(isOver || held <= Self.window + 256 * 16 + Frame.headerSize, "\(held) bytes are held for storing")
-        if case .open(_, let outgoing, _) = session.state {
-            let count = outgoing.durable.entries.count
-            try promise(count <= 2 * Self.origins, "\(count) origins are remembered of the peer")
+        guard case .open(_, let outgoing, _) = session.state, session.awaitsFirstPart, !session.isRestating,
+            let memory = session.memory
+        else {
+            return
+        }
+        // Nothing is kept of origins that neither the peer's statement nor the log has (INV-9).
+        for dot in outgoing.durable.entries where dot.origin.bits.high != Self.ownOrigins {
+            try promise(memory[dot.origin] != nil, "origin \(dot.origin) of an earlier statement is kept")
         }
     }
 }
@@ -154,11 +169,18 @@ private struct SessionRun {
 
 extension SessionRun {
     fileprivate static let local = SyncSession.Local(
-        StoreIdentity(node: node(1), name: "a", cluster: "default", origin: origin(0), incarnation: 1), software: "fuzz")
+        StoreIdentity(node: node(1), name: "a", cluster: "default", origin: origin(0), incarnation: 1),
+        software: "fuzz")
 
     fileprivate static func node(_ number: UInt8) -> NodeID { NodeID(SHA256().digest([number])) }
 
-    fileprivate static func origin(_ number: UInt64) -> OriginID { OriginID(UUIDBits(high: 1, low: number)) }
+    /// Marks the origins of the log.
+    fileprivate static let ownOrigins = UInt64(1)
+
+    /// The first four are those of the log.
+    fileprivate static func origin(_ number: UInt64) -> OriginID {
+        OriginID(UUIDBits(high: number < 4 ? ownOrigins : 2, low: number))
+    }
 
     fileprivate static func progress(_ number: UInt64, _ script: inout Script) -> OriginProgress {
         OriginProgress(origin: origin(number), seq: max(1, script.number()), rootPrefix: UInt64(script.below(2)))
@@ -175,6 +197,10 @@ extension SessionRun {
             cluster: oddity == 1 ? "other" : "default", node: node(oddity == 2 ? 1 : oddity == 3 ? 3 : 2),
             incarnation: 2, clock: Int64(bitPattern: script.number()))
         if oddity == 4 { (hello.protocolMin, hello.protocolMax) = (2, 3) }
+        if oddity & 8 == 0 { hello.features = .standings }
+        if oddity & 16 != 0 {
+            hello.remembered = Remembered(incarnation: 1, through: script.number(), origins: UInt32(script.byte()))
+        }
         hello.limits.window = script.number()
         hello.limits.maxBody = UInt32(truncatingIfNeeded: max(1, script.number()))
         if hello.limits.maxBody == 0 { hello.limits.maxBody = 1 }
@@ -184,9 +210,35 @@ extension SessionRun {
     /// Ascending by origin, from anywhere in the space of origins.
     fileprivate static func entries(_ script: inout Script) -> [VectorEntry] {
         var number = UInt64(script.byte())
-        return (0..<script.below(origins)).map { _ in
+        return (0..<script.below(entries)).map { _ in
             defer { number += 1 + UInt64(script.byte()) }
             return VectorEntry(origin: origin(number), seq: max(1, script.number()), root: UInt64(script.below(2)))
         }
+    }
+
+    /// A part of a statement: origins by name or by number, from anywhere.
+    fileprivate static func statement(_ script: inout Script) -> Standing {
+        let traits = script.byte()
+        var number = UInt64(script.byte())
+        let stated = (0..<script.below(entries)).map { _ in
+            let name: StandingEntry.Name =
+                script.below(4) > 0 ? .new(origin(number)) : .number(UInt32(1 + script.below(20)))
+            number += 1 + UInt64(script.below(8))
+            return StandingEntry(name, seq: max(1, script.number()), root: UInt64(script.below(2)))
+        }
+        return Standing(
+            entries: stated, isWhole: traits & 1 == 1, since: traits & 2 == 0 ? 9 : script.number(),
+            through: traits & 4 == 0 ? 9 : script.number(),
+            digest: traits & 56 == 56 ? SHA256().digest([traits]) : nil,
+            hasMore: traits & 64 != 0)
+    }
+
+    /// What is remembered of the peer, perhaps.
+    fileprivate static func memory(_ script: inout Script) -> PeerMemory? {
+        guard script.bool() else { return nil }
+        var memory = PeerMemory(incarnation: script.bool() ? 2 : 3)
+        let whole = Standing(
+            entries: [StandingEntry(.new(origin(5)), seq: 5, root: 0)], isWhole: true, since: 0, through: 9)
+        return (try? memory.apply(whole, isFirst: true)).map { _ in memory }
     }
 }

@@ -50,7 +50,9 @@ func fuzzLines(_ bytes: [UInt8]) throws {
 
 /// Header fields, one to a line, then a path and a query.
 func fuzzHTTP(_ bytes: [UInt8]) throws {
-    let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false).map {
+        String(decoding: $0, as: UTF8.self)
+    }
     let fields = lines.dropFirst().map { line in
         let colon = line.firstIndex(of: ":") ?? line.endIndex
         return HTTPField(String(line[..<colon]), String(line[colon...].dropFirst()))

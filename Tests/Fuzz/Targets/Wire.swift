@@ -28,7 +28,7 @@ func fuzzFrames(_ bytes: [UInt8]) throws {
 /// The type, the flags, and the body.
 func fuzzMessages(_ bytes: [UInt8]) throws {
     guard bytes.count >= 2 else { return }
-    let frame = Frame(type: bytes[0] % 10, flags: bytes[1], body: Array(bytes[2...]))
+    let frame = Frame(type: bytes[0] % 12, flags: bytes[1], body: Array(bytes[2...]))
     guard let message = try? Message(frame: frame) else { return }
     try promise(message.type == frame.type, "a \(message.name) came out of type \(frame.type)")
     for compress in [false, true] {
@@ -43,7 +43,8 @@ func fuzzHeaders(_ bytes: [UInt8]) throws {
     try promise(header.canonicalBytes == bytes, "two forms of one header")
     try promise(header.displayKey.time <= header.hlc.milliseconds, "displayed after it was recorded")
     let line = NativeLineWriter(node: "fuzz").line(
-        StoredEvent(position: 1, event: Event(header: header, body: .present(salt: header.id.bits, payload: [123, 125]))))
+        StoredEvent(
+            position: 1, event: Event(header: header, body: .present(salt: header.id.bits, payload: [123, 125]))))
     try JSONScanner.validateValue(line)
 }
 
@@ -68,7 +69,9 @@ func fuzzProofs(_ bytes: [UInt8]) throws {
     }
     if small == large { smallRoot = range.root(using: sha) }
     let largeRoot = range.root(using: sha)
-    var proofOfTrees = MerkleProof.consistency(from: small, to: large, using: sha) { level, index in nodes[level][Int(index)] }
+    var proofOfTrees = MerkleProof.consistency(from: small, to: large, using: sha) { level, index in
+        nodes[level][Int(index)]
+    }
     func holds() -> Bool {
         MerkleProof.isConsistent(
             old: small, oldRoot: smallRoot, new: large, newRoot: largeRoot, proof: proofOfTrees, using: sha)

@@ -38,6 +38,30 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 message: .pong(Pong(nonce: 0x0102_0304_0506_0708, clock: 1_785_549_735_120))),
             Golden(
                 file: "bye", schema: "Bye", message: .bye(Bye(.busy, text: "잠시 후 다시", retryAfter: .max))),
+            Golden(
+                file: "hello-remembers", schema: "Hello",
+                message: .hello(
+                    Hello(
+                        cluster: "c", node: NodeID(try digest(0x10)), incarnation: 0, clock: 0,
+                        limits: WireLimits(maxBody: 1, window: 0, maxPayload: 1), compressors: [],
+                        features: .standings,
+                        remembered: Remembered(
+                            incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000)))),
+            Golden(
+                file: "standing", schema: "Standing",
+                message: .standing(
+                    Standing(
+                        entries: [
+                            StandingEntry(.number(300), seq: 70_000, root: 0x0102_0304_0506_0708),
+                            StandingEntry(.new(a), seq: 1, root: .max),
+                        ], isWhole: false, since: 1_234_567, through: 1_234_570, digest: try digest(0)))),
+            Golden(
+                file: "standing-whole", schema: "Standing",
+                message: .standing(
+                    Standing(
+                        entries: [StandingEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
+                        hasMore: true))),
+            Golden(file: "restate", schema: "Restate", message: .restate),
         ]
     }
 
@@ -50,7 +74,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
             protocolMin: 1, protocolMax: 3, cluster: "병원", node: NodeID(try digest(0x10)),
             incarnation: 0xfedc_ba98_7654_3210, clock: 1_785_549_735_120,
             limits: WireLimits(maxBody: 1 << 20, window: 4 << 20, maxPayload: 256 << 10),
-            compressors: ["zstd", "", "none"], software: "sillok/1.0", name: "서울-1", features: 5)
+            compressors: ["zstd", "", "none"], software: "sillok/1.0", name: "서울-1", features: Features(rawValue: 5))
     }
 
     private static let milliseconds: Int64 = 0x0198_e2c1_f3a0

@@ -75,7 +75,23 @@ struct MessageGenerator {
                 maxBody: .random(in: 1 ... .max, using: &random), window: number(),
                 maxPayload: .random(in: 1 ... .max, using: &random)),
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
-            software: text(0...10), name: text(0...10), features: number())
+            software: text(0...10), name: text(0...10), features: Features(rawValue: number()),
+            remembered: Bool.random(using: &random) ? remembered() : nil)
+    }
+
+    mutating func remembered() -> Remembered {
+        Remembered(incarnation: random.next(), through: number(), origins: .random(in: 0...9, using: &random))
+    }
+
+    mutating func standing() throws -> Standing {
+        let entries = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+            StandingEntry(
+                Bool.random(using: &random) ? .new(origin()) : .number(.random(in: 1 ... .max, using: &random)),
+                seq: positive(), root: random.next())
+        }
+        return Standing(
+            entries: entries, isWhole: Bool.random(using: &random), since: number(), through: number(),
+            digest: Bool.random(using: &random) ? try digest() : nil, hasMore: Bool.random(using: &random))
     }
 
     mutating func message(of type: MessageType) throws -> Message {
@@ -92,6 +108,8 @@ struct MessageGenerator {
         case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
         case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
+        case .standing: .standing(try standing())
+        case .restate: .restate
         }
     }
 

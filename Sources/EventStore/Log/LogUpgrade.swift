@@ -1,0 +1,121 @@
+/// Reads again what earlier releases could not (D13): opaque headers, fields of later formats, payloads that were none.
+///
+/// Runs when a store is opened for writing by a release that reads more than the last one did. What the event is, its
+/// canonical header, its payload and its leaf, does not change; only the columns are filled in that the earlier release
+/// had to leave empty. One transaction: an upgrade is done or not begun.
+struct LogUpgrade {
+    /// Raised whenever this release reads headers or payloads that the one before kept as they came.
+    static let reads: Int64 = 1
+    /// Key of `meta`: the release, by ``reads``, that has looked through the log.
+    static let looked = "reads"
+    /// Key of `meta`: how often rows were filled in; views built before that are of another log (``LogReader/viewMark()``).
+    static let rereads = "rereads"
+
+    private let connection: Connection
+    private var names = NameWriter()
+    private var reader = NameReader()
+
+    /// Looks through the log unless this release has done so before. Returns how many events it could read anew.
+    @discardableResult
+    static func run(on connection: Connection) throws(SQLiteError) -> Int {
+        guard try !isDone(on: connection) else { return 0 }
+        return try connection.transaction { () throws(SQLiteError) in
+            var upgrade = LogUpgrade(connection: connection)
+            let count = try upgrade.reread()
+            if count > 0 { try set(rereads, (try meta(rereads, connection) ?? 0) + 1, connection) }
+            try set(looked, reads, connection)
+            return count
+        }
+    }
+
+    /// Whether this release, or a later one, has looked through the log.
+    static func isDone(on connection: Connection) throws(SQLiteError) -> Bool {
+        (try meta(looked, connection) ?? 0) >= reads
+    }
+
+    private init(connection: Connection) { self.connection = connection }
+
+    private static func meta(_ key: String, _ connection: Connection) throws(SQLiteError) -> Int64? {
+        try connection.integer("SELECT value FROM meta WHERE key = ?", .text(key))
+    }
+
+    private static func set(_ key: String, _ value: Int64, _ connection: Connection) throws(SQLiteError) {
+        let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
+        try insert.bind(1, .text(key))
+        try insert.bind(2, value)
+        try insert.run()
+    }
+
+    private mutating func reread() throws(SQLiteError) -> Int {
+        var last = Int64(0)
+        var count = 0
+        while let position = try next(after: last) {
+            last = position
+            if try reread(position) { count += 1 }
+        }
+        return count
+    }
+
+    private func next(after position: Int64) throws(SQLiteError) -> Int64? {
+        try connection.integer(
+            """
+            SELECT position FROM event WHERE position > ? AND (unknown IS NOT NULL OR typeof(payload) = 'blob')
+            ORDER BY position LIMIT 1
+            """, .integer(position))
+    }
+
+    private mutating func reread(_ position: Int64) throws(SQLiteError) -> Bool {
+        let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
+        defer { select.reset() }
+        try select.bind(1, position)
+        guard try select.step() else { return false }
+        let stored = try EventRow.read(select, names: &reader, on: connection).event
+        let header: EventHeader
+        do {
+            header = try EventHeader(received: stored.header.canonicalBytes)
+        } catch {
+            throw SQLiteError(extendedCode: 11, message: "event \(position): \(error)", context: "event")
+        }
+        let event = Event(header: header, body: stored.body.judged)
+        guard event != stored, let dependencies = try dependencies(header) else { return false }
+        let ref = select.int64(EventRow.Column.origin)
+        select.reset()
+        let refs = try EventRow.Refs(header, origin: ref, names: &names, on: connection)
+        try connection.statement("DELETE FROM event WHERE position = ?").run(position)
+        try EventRow.store(
+            header, event.body, position: UInt64(bitPattern: position), refs: refs, dependencies: dependencies,
+            twin: try first(with: header.id, orAt: position), leaf: SHA256().leaf(of: event),
+            with: try connection.statement(EventRow.insert))
+        return true
+    }
+
+    /// Column `dependencies`; `nil` if an origin is not here: then nobody has checked them, and the event stays as it is.
+    private func dependencies(_ header: EventHeader) throws(SQLiteError) -> [UInt8]? {
+        var pairs: [(ref: Int64, seq: UInt64)] = []
+        for dot in header.dependencies {
+            guard let ref = try reader.originRef(dot.origin, on: connection) else { return nil }
+            pairs.append((ref, dot.seq))
+        }
+        return EventRow.dependencyBytes(pairs)
+    }
+
+    /// Where the first event with this id stands, if that is before `position`; later ones become its twins.
+    private func first(with id: EventID, orAt position: Int64) throws(SQLiteError) -> UInt64? {
+        let found = try connection.integer(
+            "SELECT position FROM event WHERE id = ? AND twin IS NULL", .blob(id.bytes))
+        guard let found else { return nil }
+        if found < position { return UInt64(bitPattern: found) }
+        let update = try connection.statement("UPDATE event SET twin = ?1 WHERE position = ?2 OR twin = ?2")
+        try update.bind(1, position)
+        try update.bind(2, found)
+        try update.run()
+        return nil
+    }
+}
+
+extension Statement {
+    fileprivate func run(_ value: Int64) throws(SQLiteError) {
+        try bind(1, value)
+        try run()
+    }
+}

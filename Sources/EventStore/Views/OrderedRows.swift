@@ -1,0 +1,155 @@
+/// Writes an ordered table. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
+/// it.
+final class OrderedRows {
+    /// Rows of a tail that stand in one piece on disk.
+    private static let piece = 2_048
+
+    let table: OrderedTable
+    private let tail: RowTail
+    private let generation: Int
+    private var merge = OrderedTable.Merge()
+    private var merger: RowMerger?
+    private var gone: Set<UInt64> = []
+    private var gathered: [OrderedRow] = []
+
+    init(_ table: OrderedTable, tail: RowTail, generation: Int) {
+        self.table = table
+        self.tail = tail
+        self.generation = generation
+    }
+
+    /// Takes up what is on disk, before the first batch.
+    func load(_ connection: Connection) throws(SQLiteError) {
+        merge = try table.merge(connection)
+        gone = try table.gone(connection)
+        try tail.load(table, merge, connection)
+        if merge.merging > merge.applied { merger = RowMerger(tail.frozen, after: merge.cursor) }
+    }
+
+    /// Whether a generation is being merged.
+    var isMerging: Bool { merger != nil }
+    /// How many rows are not in the base.
+    var pending: Int { tail.active + (merger?.left ?? 0) }
+
+    func insert(_ row: OrderedRow) { gathered.append(row) }
+
+    /// Takes out a row of an earlier batch.
+    func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
+        try store.run(
+            "DELETE FROM \(table.name) WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position = ?",
+            .integer(row.owner), .integer(row.time), .integer(row.hlc), .integer(Int64(bitPattern: row.position)))
+        guard !merge.covers(row) else { return }
+        try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
+        gone.insert(row.position)
+    }
+
+    /// The owner's rows that are not in the base, those of the batch at hand included.
+    func pending(_ owner: Int64) -> [OrderedRow] {
+        (tail.find(owner).rows + gathered.filter { $0.owner == owner })
+            .filter { !merge.covers($0) && !gone.contains($0.position) }
+    }
+
+    /// Puts the batch into the tail, and moves rows of the frozen generation into the base: more than came in, so that it is
+    /// merged before the next one is full.
+    func flush(_ store: ViewStore, atLeast rows: Int? = nil) throws(SQLiteError) {
+        var rest = gathered[...]
+        while let first = rest.first {
+            let piece = rest.prefix(Self.piece)
+            rest.removeFirst(piece.count)
+            try store.run(
+                "INSERT INTO \(table.name)_tail VALUES(?, ?)", .integer(Int64(bitPattern: first.position)),
+                .blob(OrderedRow.pack(piece)))
+        }
+        if merger != nil { try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), store) }
+    }
+
+    private func mergeRows(_ count: Int, _ store: ViewStore) throws(SQLiteError) {
+        let insertion = try store.connection.statement(table.insertSQL)
+        var left = count
+        while left > 0, let row = merger?.next() {
+            left -= 1
+            merge.cursor = row
+            if gone.contains(row.position) { continue }
+            try insertion.bind(1, row.owner)
+            try insertion.bind(2, row.time)
+            try insertion.bind(3, row.hlc)
+            try insertion.bind(4, row.position)
+            try insertion.run()
+        }
+        if merger?.left == 0 {
+            merge.applied = merge.merging
+            for (name, key) in [("tail", "first"), ("gone", "position")] {
+                try store.run(
+                    "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?", .integer(Int64(bitPattern: merge.applied)))
+            }
+        }
+        try store.run(
+            "UPDATE \(table.name)_merge SET applied = ?, merging = ?, owner = ?, time = ?, hlc = ?, position = ?",
+            .integer(Int64(bitPattern: merge.applied)), .integer(Int64(bitPattern: merge.merging)),
+            .integer(merge.cursor.owner), .integer(merge.cursor.time), .integer(merge.cursor.hlc),
+            .integer(Int64(bitPattern: merge.cursor.position)))
+    }
+
+    /// The batch is on disk: readers may see it in memory.
+    func committed() {
+        tail.append(gathered)
+        gathered.removeAll(keepingCapacity: gathered.count <= Self.piece)
+        if merger?.left == 0 {
+            merger = nil
+            tail.dropFrozen()
+            gone = gone.filter { $0 > merge.applied }
+        }
+        if merger == nil, tail.active >= generation { freeze() }
+    }
+
+    /// Begins to merge what there is, full or not.
+    func freeze() {
+        guard merger == nil, tail.active > 0 else { return }
+        let generation = tail.freeze()
+        merge.merging = generation.last
+        merge.cursor = .zero
+        merger = RowMerger(generation, after: merge.cursor)
+    }
+}
+
+/// The rows of a generation in key order, without sorting them all at once.
+struct RowMerger {
+    /// How many rows are still to come.
+    private(set) var left: Int
+    private let generation: RowTail.Generation
+    private let owners: [Int64]
+    private var nextOwner = 0
+    private var rows: ArraySlice<OrderedRow> = []
+
+    /// Begins after `cursor`.
+    init(_ generation: RowTail.Generation, after cursor: OrderedRow) {
+        self.generation = generation
+        owners = generation.owners.filter { $0 >= cursor.owner }.sorted()
+        var passed = 0
+        for row in generation.rows where row <= cursor { passed += 1 }
+        left = generation.rows.count - passed
+        if owners.first == cursor.owner {
+            load()
+            rows = rows.drop { $0 <= cursor }
+        }
+    }
+
+    mutating func next() -> OrderedRow? {
+        while rows.isEmpty {
+            guard nextOwner < owners.count else { return nil }
+            load()
+        }
+        left -= 1
+        return rows.removeFirst()
+    }
+
+    private mutating func load() {
+        var chain: [OrderedRow] = []
+        generation.chain(owners[nextOwner]) { chain.append($0) }
+        nextOwner += 1
+        chain.reverse()
+        // Mostly they came in order.
+        if !zip(chain, chain.dropFirst()).allSatisfy({ $0 < $1 }) { chain.sort() }
+        rows = chain[...]
+    }
+}

@@ -1,0 +1,160 @@
+/// A table of events in display order for each owner, written behind (D1).
+///
+/// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *base*, one
+/// generation at a time in key order, so that a leaf page of a large table is written once for a generation and not once
+/// for each of its rows. One row of progress says what has been moved. All of it changes in the same transaction as the
+/// rows (the shape and its invariants: research behind D1, "tail, base and progress").
+///
+/// ```
+/// position: 1 ............ applied ............ merging ............ last
+///           | all in base  | in base iff        | in the tail
+///           |              | row <= cursor      |
+/// ```
+struct OrderedTable {
+    static let timeline = OrderedTable("timeline", column: "conversation")
+    static let history = OrderedTable("history", column: "user")
+
+    let name: String
+    /// Which column is the owner.
+    let column: String
+    /// Makes the tables.
+    let schema: String
+    /// Rows whose event counts no longer while they are not in the base.
+    let goneSQL: String
+    let insertSQL: String
+    let mergeSQL: String
+    let forwardSQL: String
+    let backwardSQL: String
+    let tiesForwardSQL: String
+    let tiesBackwardSQL: String
+    let tailSQL: String
+
+    private init(_ name: String, column: String) {
+        self.name = name
+        self.column = column
+        schema = """
+            CREATE TABLE \(name)(
+              \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
+              PRIMARY KEY(\(column), time, hlc, position)
+            ) WITHOUT ROWID;
+            CREATE TABLE \(name)_tail(first INTEGER PRIMARY KEY, rows BLOB NOT NULL);
+            CREATE TABLE \(name)_gone(position INTEGER PRIMARY KEY);
+            CREATE TABLE \(name)_merge(
+              applied INTEGER NOT NULL, merging INTEGER NOT NULL,
+              owner INTEGER NOT NULL, time INTEGER NOT NULL, hlc INTEGER NOT NULL, position INTEGER NOT NULL,
+              epoch INTEGER NOT NULL
+            );
+            INSERT INTO \(name)_merge VALUES(0, 0, 0, 0, 0, 0, random());
+            """
+        goneSQL = "SELECT position FROM \(name)_gone"
+        insertSQL = "INSERT INTO \(name)(\(column), time, hlc, position) VALUES(?, ?, ?, ?)"
+        func range(_ comparison: String, _ order: String) -> String {
+            """
+            SELECT time, hlc, position FROM \(name)
+            WHERE \(column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
+            ORDER BY time \(order), hlc \(order), position \(order) LIMIT ?
+            """
+        }
+        func ties(_ comparison: String, _ order: String) -> String {
+            """
+            SELECT time, hlc, position FROM \(name)
+            WHERE \(column) = ? AND time = ? AND hlc = ? AND position \(comparison) ? ORDER BY position \(order)
+            """
+        }
+        (forwardSQL, backwardSQL) = (range(">", "ASC"), range("<", "DESC"))
+        (tiesForwardSQL, tiesBackwardSQL) = (ties(">", "ASC"), ties("<", "DESC"))
+        mergeSQL = "SELECT applied, merging, owner, time, hlc, position, epoch FROM \(name)_merge"
+        tailSQL = "SELECT rows FROM \(name)_tail WHERE first > ? ORDER BY first"
+    }
+
+    /// How far the tail has been merged into the base.
+    struct Merge {
+        /// Everything up to here is in the base.
+        var applied = UInt64(0)
+        /// The end of the generation that is being merged; `applied` when none is.
+        var merging = UInt64(0)
+        /// The last row of that generation that is in the base; all zero before the first, for refs begin at 1.
+        var cursor = OrderedRow.zero
+        /// Drawn when the tables are made: what is in memory speaks of them only if it has the same.
+        var epoch = Int64(0)
+
+        /// Whether the base has a row of the tail.
+        func covers(_ row: OrderedRow) -> Bool {
+            row.position <= applied || (row.position <= merging && row <= cursor)
+        }
+    }
+
+    func merge(_ connection: Connection) throws(SQLiteError) -> Merge {
+        let select = try connection.statement(mergeSQL)
+        defer { select.reset() }
+        guard try select.step() else {
+            throw SQLiteError(extendedCode: 11, message: "no progress", context: name)
+        }
+        return Merge(
+            applied: select.uint64(0), merging: select.uint64(1),
+            cursor: OrderedRow(
+                owner: select.int64(2), time: select.int64(3), hlc: select.int64(4), position: select.uint64(5)),
+            epoch: select.int64(6))
+    }
+
+    /// Positions of rows that are to be passed over in the tail.
+    func gone(_ connection: Connection) throws(SQLiteError) -> Set<UInt64> {
+        let select = try connection.statement(goneSQL)
+        defer { select.reset() }
+        var gone: Set<UInt64> = []
+        while try select.step() { gone.insert(select.uint64(0)) }
+        return gone
+    }
+
+    /// Calls `body` with the rows of the tail whose first position is after `position`.
+    func tail(
+        _ connection: Connection, after position: UInt64 = 0, owner: Int64? = nil, _ body: (OrderedRow) -> Void
+    ) throws(SQLiteError) {
+        let select = try connection.statement(tailSQL)
+        defer { select.reset() }
+        try select.bind(1, position)
+        while try select.step() { select.withBytes(0) { OrderedRow.unpack($0, owner: owner, body) } }
+    }
+
+    /// The owner's rows that are not in the base, in order, as of the open transaction.
+    ///
+    /// - Parameter known: What was taken from memory *before* the transaction began.
+    func pending(
+        _ owner: Int64, known: RowTail.Found, _ connection: Connection
+    ) throws(SQLiteError) -> [OrderedRow] {
+        let merge = try merge(connection)
+        var rows: [OrderedRow] = []
+        var last = UInt64(0)
+        if known.epoch == merge.epoch { (rows, last) = (known.rows, known.last) }
+        try tail(connection, after: last, owner: owner) { rows.append($0) }
+        guard !rows.isEmpty else { return [] }
+        let gone = try gone(connection)
+        rows.removeAll { merge.covers($0) || gone.contains($0.position) }
+        rows.sort()
+        // What was in memory beyond the last whole commit was found on disk again.
+        var previous: OrderedRow?
+        rows.removeAll { row in
+            defer { previous = row }
+            return row == previous
+        }
+        return rows
+    }
+
+    /// Calls `body` with every row, in no particular order, as of the open transaction.
+    func all(
+        _ connection: Connection, _ body: (OrderedRow) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        let select = try connection.statement("SELECT \(column), time, hlc, position FROM \(name)")
+        defer { select.reset() }
+        while try select.step() {
+            try body(
+                OrderedRow(
+                    owner: select.int64(0), time: select.int64(1), hlc: select.int64(2), position: select.uint64(3)))
+        }
+        let merge = try merge(connection)
+        let gone = try gone(connection)
+        var rows: [OrderedRow] = []
+        try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { rows.append($0) } }
+        for row in rows { try body(row) }
+    }
+}

@@ -1,0 +1,112 @@
+/// The tails of all ordered tables in memory, shared by the projector and the readers of one process.
+package struct ViewTails: Sendable {
+    let timeline = RowTail()
+    let history = RowTail()
+    let generation: Int
+
+    /// - Parameter generation: How many rows of a table are moved from its tail into it at a time. The larger, the fewer pages are
+    ///   written for each row; twice as many is the memory that a tail takes, 50 bytes for each row.
+    package init(generation: Int = 1 << 18) { self.generation = generation }
+}
+
+/// The tail of an ordered table in memory: the generation that is being merged and the one that grows.
+///
+/// ## Concurrency model
+/// The projector's thread changes it, after each commit; readers on other threads look up one owner at a time, before they
+/// begin a transaction.
+final class RowTail: Sendable {
+    /// What it knows of an owner.
+    struct Found {
+        var rows: [OrderedRow] = []
+        /// Everything of the tail up to this position is known.
+        var last = UInt64(0)
+        /// ``OrderedTable/Merge/epoch``.
+        var epoch = Int64(0)
+    }
+
+    /// Rows in order of position, and a chain through those of each owner, newest first.
+    struct Generation {
+        private(set) var rows: [OrderedRow] = []
+        private var earlier: [Int32] = []
+        private var newest: [Int64: Int32] = [:]
+
+        var last: UInt64 { rows.last?.position ?? 0 }
+        var owners: some Collection<Int64> { newest.keys }
+
+        mutating func append(_ row: OrderedRow) {
+            let previous = newest.updateValue(Int32(rows.count), forKey: row.owner)
+            earlier.append(previous ?? -1)
+            rows.append(row)
+        }
+
+        /// The owner's rows, newest first.
+        func chain(_ owner: Int64, _ body: (OrderedRow) -> Void) {
+            var index = newest[owner] ?? -1
+            while index >= 0 {
+                body(rows[Int(index)])
+                index = earlier[Int(index)]
+            }
+        }
+    }
+
+    private struct State {
+        var frozen = Generation()
+        var active = Generation()
+        var last = UInt64(0)
+        var epoch = Int64(0)
+    }
+
+    /// How many rows readers wait for at a time.
+    private static let slice = 1_024
+    private let state = Lock(State())
+
+    /// The owner's rows of the tail.
+    func find(_ owner: Int64) -> Found {
+        state.withLock { state in
+            var found = Found(last: state.last, epoch: state.epoch)
+            state.frozen.chain(owner) { found.rows.append($0) }
+            state.active.chain(owner) { found.rows.append($0) }
+            return found
+        }
+    }
+
+    /// How many rows the growing generation has.
+    var active: Int { state.withLock { $0.active.rows.count } }
+
+    /// Forgets everything and takes in what is on disk.
+    func load(_ table: OrderedTable, _ merge: OrderedTable.Merge, _ connection: Connection) throws(SQLiteError) {
+        var fresh = State(last: merge.applied, epoch: merge.epoch)
+        try table.tail(connection) { row in
+            if row.position <= merge.merging { fresh.frozen.append(row) } else { fresh.active.append(row) }
+            fresh.last = row.position
+        }
+        state.withLock { $0 = fresh }
+    }
+
+    /// Takes in rows that are in the tail on disk now, in order of position.
+    func append(_ rows: [OrderedRow]) {
+        var rest = rows[...]
+        while !rest.isEmpty {
+            let slice = rest.prefix(Self.slice)
+            rest.removeFirst(slice.count)
+            state.withLock { state in
+                for row in slice { state.active.append(row) }
+                // Only whole commits count as known: a transaction may end between two slices, but not begin there.
+                if rest.isEmpty { state.last = slice.last?.position ?? state.last }
+            }
+        }
+    }
+
+    /// Begins a new generation; gives the one that is to be merged.
+    func freeze() -> Generation {
+        state.withLock { state in
+            (state.frozen, state.active) = (state.active, Generation())
+            return state.frozen
+        }
+    }
+
+    var frozen: Generation { state.withLock { $0.frozen } }
+
+    /// Drops the generation that has been merged.
+    func dropFrozen() { state.withLock { $0.frozen = Generation() } }
+}

@@ -1,0 +1,127 @@
+internal import EventStore
+
+// Events, both ways, within the credit each side gives.
+extension SyncSession {
+    // MARK: To the peer
+
+    /// Reads on if the log may have more, nothing is being read and the peer has room.
+    mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
+        guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
+            outgoing.credit > 0
+        else { return }
+        let id = RequestID(number: takeNumber())
+        outgoing.reading = id
+        outgoing.hasMore = false
+        let bytes = min(outgoing.credit, 256 << 10, Int64(hello.limits.maxBody / 2))
+        let request = ReadRequest(
+            start: outgoing.start, known: outgoing.known, bytes: Int(clamping: bytes),
+            compress: hello.compressors.contains(Hello.zstd))
+        state = .open(hello, outgoing, incoming)
+        effects.append(.read(id, request))
+    }
+
+    /// Answers ``SessionEffect/read(_:_:)``.
+    package mutating func eventsRead(
+        _ id: RequestID, _ result: Result<OutgoingFrame, SessionFailure>, now: Moment,
+        effects: inout [SessionEffect]
+    ) {
+        guard case .open(let hello, var outgoing, let incoming) = state, outgoing.reading == id else { return }
+        let batch: OutgoingFrame
+        switch result {
+        case .failure(let failure):
+            fail(failure, now: now, &effects)
+            return
+        case .success(let read): batch = read
+        }
+        outgoing.reading = nil
+        outgoing.start = .after(batch.through)
+        // The log may have advanced while it was being read: `hasMore` was set again in that case.
+        if !batch.isAtTop { outgoing.hasMore = true }
+        for dot in batch.advanced { outgoing.known.advance(to: dot) }
+        if let frame = batch.frame {
+            guard frame.body.count <= Int(hello.limits.maxBody) else {
+                fail(SessionFailure(.eventTooLarge, "an event does not fit the peer's frames"), now: now, &effects)
+                return
+            }
+            outgoing.credit -= Int64(frame.count)
+            outgoing.events += UInt64(batch.events)
+            outgoing.bytes += UInt64(frame.count)
+            lastSent = now.monotonic
+            effects.append(.send(frame, .data))
+        }
+        state = .open(hello, outgoing, incoming)
+        pump(now: now, &effects)
+    }
+
+    mutating func creditReceived(_ bytes: UInt64, now: Moment, _ effects: inout [SessionEffect]) {
+        updateOpen { hello, outgoing, _ in
+            let limit = Int64(clamping: hello.limits.window)
+            let (sum, isOver) = outgoing.credit.addingReportingOverflow(Int64(clamping: bytes))
+            outgoing.credit = isOver ? limit : min(sum, limit)
+        }
+        pump(now: now, &effects)
+    }
+
+    // MARK: From the peer
+
+    mutating func eventsReceived(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
+        if case .comparing = state, isRestating || !awaitsFirstPart {
+            return setAside(frame, now: now, &effects)
+        }
+        guard case .open(let hello, let outgoing, var incoming) = state else {
+            return fail(SessionFailure(.badFrame, "events before the vectors"), now: now, &effects)
+        }
+        // The frame that uses up the credit may go beyond it; none may follow.
+        guard incoming.waiting + incoming.owed < Int(limits.window) else {
+            return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
+        }
+        let id = RequestID(number: takeNumber())
+        incoming.storing[id] = frame.count
+        incoming.waiting += frame.count
+        incoming.bytes += UInt64(frame.count)
+        state = .open(hello, outgoing, incoming)
+        effects.append(.store(id, frame))
+    }
+
+    /// A peer that heard what this node has may send, while it has to say once more itself what it has.
+    private mutating func setAside(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
+        guard early.reduce(0, { $0 + $1.count }) < Int(limits.window) else {
+            return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
+        }
+        early.append(frame)
+    }
+
+    /// Answers ``SessionEffect/store(_:_:)``: the events are durable, or none of them is.
+    package mutating func eventsStored(
+        _ id: RequestID, _ result: Result<StoredFrame, SessionFailure>, now: Moment,
+        effects: inout [SessionEffect]
+    ) {
+        guard case .open(let hello, var outgoing, var incoming) = state,
+            let bytes = incoming.storing.removeValue(forKey: id)
+        else { return }
+        let stored: StoredFrame
+        switch result {
+        case .failure(let failure):
+            fail(failure, now: now, &effects)
+            return
+        case .success(let value): stored = value
+        }
+        incoming.waiting -= bytes
+        incoming.owed += bytes
+        incoming.events += UInt64(stored.events)
+        let owed = incoming.owed
+        let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
+        if isDue { incoming.owed = 0 }
+        for dot in stored.carried {
+            // What a node sends is durable there.
+            outgoing.known.advance(to: dot)
+            outgoing.durable.advance(to: dot)
+        }
+        state = .open(hello, outgoing, incoming)
+        // A peer of the first release is told of its own events only, at once; others learn it from the commit.
+        if !speaks(.standings, hello), !stored.progress.isEmpty {
+            send(.ack(stored.progress.map(VectorEntry.init)), now: now, &effects)
+        }
+        if isDue { send(.credit(UInt64(owed)), now: now, &effects) }
+    }
+}

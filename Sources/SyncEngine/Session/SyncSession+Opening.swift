@@ -1,0 +1,111 @@
+internal import EventStore
+
+// From the Hellos to the vectors: who the peer is and what it has.
+extension SyncSession {
+    func greeting(_ now: Moment) -> Hello {
+        Hello(
+            cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
+            software: local.software, name: local.name, features: features, remembered: memory?.remembered)
+    }
+
+    mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
+        func refuse(_ code: SessionErrorCode, _ text: String) {
+            fail(SessionFailure(code, text), now: now, &effects)
+        }
+        guard hello.node == remote else {
+            return refuse(
+                .wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
+        }
+        guard hello.node != local.node else { return refuse(.metSelf, "this is the node itself") }
+        let ours = greeting(now)
+        guard ours.commonProtocol(with: hello) != nil else {
+            return refuse(
+                .protocolVersion,
+                "the peer speaks versions \(hello.protocolMin) to \(hello.protocolMax), this node "
+                    + "\(ours.protocolMin) to \(ours.protocolMax)")
+        }
+        guard hello.cluster == local.cluster else {
+            return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
+        }
+        clockOffset = hello.clock.saturatingDifference(now.wall)
+        state = .comparing(hello)
+        openingDeadline = now.monotonic + timing.opening
+        effects.append(.allowBodies(Int(limits.maxBody)))
+        if memory?.incarnation != hello.incarnation { memory = PeerMemory(incarnation: hello.incarnation) }
+        if speaks(.standings, hello) {
+            tell(progress.opening(for: hello.remembered, incarnation: local.incarnation), now: now, &effects)
+        } else {
+            let entries = progress.entries.map { VectorEntry($0.progress) }.sorted { $0.origin < $1.origin }
+            send(.vector(entries), now: now, &effects)
+        }
+    }
+
+    /// The peer's vector in the manner of the first release.
+    mutating func vectorReceived(
+        _ entries: [VectorEntry], _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
+    ) {
+        let whole = Standing(
+            entries: entries.map { StandingEntry(.new($0.origin), seq: $0.seq, root: $0.root) }, isWhole: true,
+            since: 0, through: 0)
+        openingReceived(whole, hello, now: now, &effects)
+    }
+
+    /// What the peer has, or a part of that.
+    mutating func openingReceived(
+        _ statement: Standing, _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
+    ) {
+        // A long statement on a slow link takes its time; what counts is that it goes on.
+        openingDeadline = now.monotonic + timing.opening
+        guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
+        guard agree(memory.entries, now: now, &effects) else { return }
+        let vector = memory.vector
+        state = .open(
+            hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
+        let frames = early
+        early = []
+        for frame in frames { eventsReceived(frame, now: now, &effects) }
+        tellIfDue(now: now, &effects)
+        pump(now: now, &effects)
+    }
+
+    /// Takes a part of a statement into the memory. Returns what it says; `nil` if it did not fit: then everything is asked
+    /// for, and what still comes of the other kind is passed over.
+    mutating func takeIn(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) -> [VectorEntry]? {
+        guard let incarnation = memory?.incarnation, statement.isWhole || !isRestating else { return nil }
+        isRestating = false
+        do throws(PeerMemory.Misfit) {
+            let changed = try memory?.apply(statement, isFirst: awaitsFirstPart)
+            awaitsFirstPart = !statement.hasMore
+            return changed
+        } catch {
+            switch error {
+            case .malformed(let reason): fail(SessionFailure(.badFrame, "Standing: \(reason)"), now: now, &effects)
+            case .otherState:
+                memory = PeerMemory(incarnation: incarnation)
+                awaitsFirstPart = true
+                isRestating = true
+                send(.restate, now: now, &effects)
+            }
+            return nil
+        }
+    }
+
+    /// Whether what the peer says of origins can be true beside what this node knows. Ends the session if not.
+    mutating func agree(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) -> Bool {
+        for entry in entries {
+            let mine = progress[entry.origin]
+            if entry.origin == local.origin, entry.seq > mine?.seq ?? 0 {
+                let text =
+                    "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
+                fail(SessionFailure(.amnesia, text), now: now, &effects)
+                return false
+            }
+            if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
+                let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
+                fail(SessionFailure(.fork, text), now: now, &effects)
+                return false
+            }
+        }
+        return true
+    }
+}

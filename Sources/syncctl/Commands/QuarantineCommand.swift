@@ -1,0 +1,129 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// Events that are stored and relayed but hidden from views, because this release cannot read them (D13).
+enum QuarantineCommand {
+    static let list = Subcommand(
+        Command(
+            "quarantine list", "Events that views cannot read, with the reasons", group: "Administration",
+            options: [
+                .value("last", short: "n", "COUNT", "At most so many (default: 50)."),
+                .value("after", "POSITION", "Only what stands after this position."),
+            ],
+            examples: [
+                .init("syncctl quarantine list", "the first fifty"),
+                .init("syncctl quarantine list --json --after 10412", "more of them, for a program"),
+            ],
+            discussion: """
+                Quarantined events are in the log, are proved by 'syncctl verify' and reach all peers. VIEW says where \
+                they do not show; * stands for all views that would interpret them. 'syncctl show POSITION --json' has \
+                their bytes. They come from newer releases (an upgrade of this node drains them) or from faulty \
+                programs.
+                """), run: runList)
+
+    static let retry = Subcommand(
+        Command(
+            "quarantine retry", "Reads them again, by building the views anew", group: "Administration",
+            examples: [.init("syncctl quarantine retry", "what an upgrade also does by itself")],
+            discussion: """
+                The present views answer queries until the new ones are complete. Exit code 4 when events are still \
+                quarantined afterwards.
+                """), run: runRetry)
+
+    // MARK: List
+
+    private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let limit = try usage { try session.arguments.integer("last", in: 1...1_000_000) } ?? 50
+        let start = try session.position("after") ?? 0
+        let views = try FreshViews.open(session)
+        let total = try stored { try views.quarantined() }
+        let entries = try stored { try views.quarantine(after: start, limit: limit) }
+        var table = TextTable([
+            .right("POSITION"), .left("EVENT"), .left("TYPE"), .left("VIEW"), .left("REASON"),
+        ])
+        for entry in entries {
+            guard let event = try stored({ try views.log.event(at: entry.position) }) else { continue }
+            let header = event.event.header
+            if session.isJSON {
+                try session.output.line(json(entry, header))
+            } else {
+                table.add([
+                    .init(String(entry.position)), .init(header.dot.description),
+                    .init(header.isOpaque ? "-" : header.type), .init(entry.view), .init(entry.reason),
+                ])
+            }
+        }
+        if !session.isJSON, !entries.isEmpty { try session.print(table) }
+        try session.end(count: entries.count) { $0.addExact("quarantined", total) }
+        if entries.isEmpty {
+            session.say(total == 0 ? "nothing is quarantined" : "nothing more is quarantined")
+        } else if let last = entries.last, Set(entries.map(\.position)).count == limit {
+            session.say("\(total) events are quarantined in all; more: --after \(last.position)")
+        }
+        return .success
+    }
+
+    private static func json(_ entry: QuarantinedEvent, _ header: EventHeader) -> JSONLine {
+        var line = JSONLine(type: "quarantined")
+        line.addExact("position", entry.position)
+        line.add("origin", header.dot.origin.description)
+        line.addExact("sequence", header.dot.seq)
+        line.add("id", header.isOpaque ? nil : header.id.description)
+        line.add("event_type", header.isOpaque ? nil : header.type)
+        line.add("user", header.isOpaque ? nil : header.user)
+        line.add("view", entry.view)
+        line.add("reason", entry.reason)
+        return line
+    }
+
+    // MARK: Retry
+
+    private static func runRetry(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let before = try stored { try FreshViews.open(session, files).quarantined() }
+        if let daemon = try DaemonClient.running(files) {
+            try rebuild(with: daemon)
+        } else {
+            try rebuild(files, session)
+        }
+        let after = try stored { try FreshViews.open(session, files).quarantined() }
+        if session.isJSON {
+            var line = JSONLine(type: "retried")
+            line.addExact("before", before)
+            line.addExact("after", after)
+            try session.output.line(line)
+            try session.end(count: 1)
+        } else {
+            try session.output.line("\(before) events were quarantined, \(after) still are")
+        }
+        return after == 0 ? .success : .partlyDone
+    }
+
+    /// The daemon builds; it is asked until it has.
+    private static func rebuild(with daemon: DaemonClient) throws(CommandFailure) {
+        _ = try daemon.ask(HTTPRequest(method: "POST", target: "/v1/quarantine/retry"))
+        while true {
+            let answer = try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 10_000))
+            guard JSONObject(validated: answer.body).bool("rebuilding") == true else { return }
+            sleep(milliseconds: 100)
+        }
+    }
+
+    private static func rebuild(_ files: StoreFiles, _ session: Session) throws(CommandFailure) {
+        // Opening for writing reads again what an earlier release could not.
+        try stored { try EventStore(opening: files.folder, owner: "syncctl quarantine").close() }
+        var progress = Progress("views", unit: "events", style: session.isJSON ? .off : session.style())
+        var last: UInt64 = 0
+        try stored {
+            let lock = try StoreLock(files, owner: "syncctl quarantine")
+            defer { withExtendedLifetime(lock) {} }
+            let projector = try Projector(files)
+            try projector.beginRebuild()
+            try projector.catchUp { done, total in
+                last = done
+                progress.update(done: done, total: total)
+            }
+        }
+        progress.finish(done: last, total: nil)
+    }
+}

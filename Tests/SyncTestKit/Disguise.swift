@@ -1,0 +1,21 @@
+internal import EventStore
+internal import SyncEngine
+
+/// What a node says instead of what its session says: another release, or a peer that lies.
+package enum Disguise: String, CaseIterable, Sendable {
+    case honest
+    /// A later release that still speaks this version, and sends messages this one does not know.
+    case newerVersion
+    /// A release that no longer speaks this version.
+    case tooNewVersion
+    case neverAcks, neverCredits
+    case garbledBody, reservedBits, hugeLength, bomb, changedPayload, wrongProof, claimsMore, claimsLess, oversizeEvent,
+        ignoresCredit, wrongRoots, eventsBeforeVector
+
+    static let hostile: [Disguise] = [
+        .garbledBody, .reservedBits, .hugeLength, .bomb, .changedPayload, .wrongProof, .claimsMore, .claimsLess,
+        .oversizeEvent, .ignoresCredit, .wrongRoots, .eventsBeforeVector,
+    ]
+
+    var isHostile: Bool { Disguise.hostile.contains(self) }
+}

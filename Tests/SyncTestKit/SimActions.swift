@@ -1,0 +1,247 @@
+internal import EventStore
+internal import SyncEngine
+
+extension Simulation {
+    /// Does what the plan says for now.
+    func perform(_ step: SimPlan.Step) {
+        note { "· \(step.action)" }
+        if let fault = step.fault, isPossible(step.action) { coverage.reached(fault) }
+        switch step.action {
+        case .append(let node, let count, let kind): append(nodes[node], count, kind)
+        case .crash(let node, let isPowerCut, let downFor): crash(nodes[node], isPowerCut, downFor)
+        case .pause(let node, let time): pause(nodes[node], time)
+        case .cut(let edge): for link in links(of: edge) { link.cut("cut") }
+        case .cutAll: for link in allLinks { link.cut("cut, as all others") }
+        case .halfOpen(let edge, let direction): for link in links(of: edge) { link.pipes[direction].isDead = true }
+        case .clog(let edge, let direction, let time):
+            for link in links(of: edge) { link.pipes[direction].cloggedUntil = now + time * 1_000 }
+        case .isolate(let side, let isOneWay, let time): isolate(side, isOneWay, time)
+        case .disk(let node, let fault, let time): breakDisk(nodes[node], fault, time)
+        case .flip(let node): flip(nodes[node])
+        case .restore(let node, let share): restore(nodes[node], share)
+        case .clone(let node): clone(nodes[node])
+        case .reformat(let node): reformat(nodes[node])
+        case .clock(let node, let by): nodes[node].clockOffset += by
+        case .drift(let node, let millionths): nodes[node].clockDrift = millionths
+        case .join(let peers, let source): join(peers, source)
+        case .leave(let node): leave(nodes[node])
+        case .disguise(let node, let disguise, let time): put(disguise, on: nodes[node], time)
+        case .erase(let node): erase(nodes[node])
+        }
+    }
+
+    private func isPossible(_ action: SimAction) -> Bool {
+        switch action {
+        case .cut(let edge), .halfOpen(let edge, _), .clog(let edge, _, _): !links(of: edge).isEmpty
+        case .cutAll: !links.isEmpty
+        case .crash(let node, _, _), .pause(let node, _), .flip(let node), .restore(let node, _), .clone(let node),
+            .reformat(let node), .leave(let node), .erase(let node), .disguise(let node, _, _):
+            nodes[node].isUp
+        default: true
+        }
+    }
+
+    private var allLinks: [SimLink] { links.sorted { $0.key < $1.key }.map(\.value) }
+
+    private func links(of edge: Int) -> [SimLink] {
+        let ends = [edges[edge].a, edges[edge].b]
+        return allLinks.filter { ends.contains($0.nodes[0].index) && ends.contains($0.nodes[1].index) }
+    }
+
+    // MARK: Clients
+
+    private func append(_ node: SimNode, _ count: Int, _ kind: SimAction.AppendKind) {
+        guard node.isUp, !node.isPaused else { return }
+        coverage.count(.appends, count)
+        var items: [SimAppend.Item] = []
+        for _ in 0..<count { items.append(item(kind, node)) }
+        node.store.append(SimAppend(items: items))
+        // Without an answer a client asks again, with the same ids.
+        if kind == .repeated {
+            let later = SimAppend(items: items)
+            schedule(after: random.pick(1_000...5_000_000)) {
+                if node.isUp, !node.isPaused { node.store.append(later) }
+            }
+        }
+        if kind == .sameID, let other = random.pick(nodes) as SimNode?, other.isUp, !other.isPaused {
+            other.store.append(SimAppend(items: items))
+        }
+    }
+
+    private func item(_ kind: SimAction.AppendKind, _ node: SimNode) -> SimAppend.Item {
+        let text: String
+        var type = "message.posted"
+        var version = UInt32(1)
+        switch kind {
+        case .large:
+            coverage.reached(.strangeEvents)
+            text = String(repeating: "큰 말 ", count: random.pick([2_000, 20_000, 26_000]))
+        case .strange:
+            coverage.reached(.strangeEvents)
+            (type, version, text) = ("later.kind", 9, "모르는 것")
+        default: text = "말 \(random.next() % 100_000)"
+        }
+        let draft = EventDraft(
+            type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))", version: version,
+            payload: Array(#"{"text":"\#(text)"}"#.utf8))
+        return SimAppend.Item(draft: draft, id: EventID(random.uuid()), salt: random.uuid())
+    }
+
+    // MARK: Machines
+
+    private func crash(_ node: SimNode, _ isPowerCut: Bool, _ downFor: UInt64) {
+        guard node.isUp else { return }
+        node.crash(isPowerCut: isPowerCut)
+        schedule(after: downFor * 1_000) { node.start() }
+    }
+
+    private func pause(_ node: SimNode, _ time: UInt64) {
+        guard node.isUp, !node.isPaused else { return }
+        let epoch = node.epoch
+        node.pause()
+        schedule(after: time * 1_000) { if node.epoch == epoch { node.resume() } }
+    }
+
+    private func isolate(_ side: Set<Int>, _ isOneWay: Bool, _ time: UInt64) {
+        let end = now + time * 1_000
+        for a in nodes.indices where side.contains(a) {
+            for b in nodes.indices where !side.contains(b) {
+                blocked[[a, b]] = end
+                if !isOneWay { blocked[[b, a]] = end }
+            }
+        }
+        for link in allLinks {
+            for from in 0...1 where blocked[[link.nodes[from].index, link.nodes[1 - from].index]] == end {
+                link.pipes[from].cloggedUntil = max(link.pipes[from].cloggedUntil, end)
+            }
+        }
+    }
+
+    private func breakDisk(_ node: SimNode, _ fault: SimStore.DiskFault, _ time: UInt64) {
+        node.store.diskFault = fault
+        schedule(after: time * 1_000) { [self] in
+            guard isFaulty else { return }
+            node.store.diskFault = nil
+            // After an input or output error an operator starts the daemon again.
+            if node.store.hasFailed, node.isUp {
+                node.crash(isPowerCut: false)
+                node.start()
+            }
+        }
+    }
+
+    /// A bit of a payload changes on the disk.
+    private func flip(_ node: SimNode) {
+        let candidates = node.store.log.events.filter { $0.event.payload != nil && $0.event.header.dot.seq > 1 }
+        guard !candidates.isEmpty else { return }
+        let chosen = random.pick(candidates)
+        guard case .present(let salt, var payload) = chosen.event.body else { return }
+        payload[payload.count / 2] ^= 1
+        damaged.insert(node.index)
+        checks.taint(chosen.event.header.dot.origin)
+        node.store.log.overwrite(chosen.position, with: .present(salt: salt, payload: payload))
+        node.store.sync()
+    }
+
+    /// The payload of an event goes, its digest stays: what erasure leaves.
+    private func erase(_ node: SimNode) {
+        guard let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
+        else { return }
+        let digest = node.store.sha.payloadDigest(chosen.event.body)
+        node.store.log.overwrite(chosen.position, with: .erased(payloadDigest: digest))
+        node.store.sync()
+    }
+
+    // MARK: Memory
+
+    private func restore(_ node: SimNode, _ share: Double) {
+        guard node.isUp, !node.backups.isEmpty else { return }
+        node.crash(isPowerCut: false)
+        let older = node.backups[Int(Double(node.backups.count) * share)]
+        checks.forgot(node, keeping: older)
+        node.install(older, isFullyDurable: node.store.isFullyDurable)
+        schedule(after: 500_000) { node.start() }
+    }
+
+    /// A copy of the data directory runs on another machine.
+    private func clone(_ node: SimNode) {
+        guard node.isUp, node.knownAs == node.index else { return }
+        let copy = addNode(knownAs: node.index, name: node.name + "copy")
+        checks.forgot(copy, keeping: copy.store.log)
+        copy.assume(node.identity)
+        copy.install(node.store.log, isFullyDurable: true)
+        checks.taint(node.identity.origin)
+        for peer in node.entries.keys.sorted() { copy.entries[peer] = SimNode.Entry(calls: true) }
+        copy.start()
+        for _ in 0..<random.pick(1...4) {
+            schedule(after: random.pick(1_000...10_000_000)) { [self] in append(copy, random.pick(1...3), .plain) }
+            schedule(after: random.pick(1_000...10_000_000)) { [self] in append(node, random.pick(1...3), .plain) }
+        }
+    }
+
+    private func reformat(_ node: SimNode) {
+        guard node.isUp else { return }
+        node.crash(isPowerCut: false)
+        let empty = SimLog(own: node.identity.origin, key: node.key.publicKey)
+        checks.forgot(node, keeping: empty)
+        node.format(isFullyDurable: node.store.isFullyDurable)
+        schedule(after: 500_000) { node.start() }
+    }
+
+    // MARK: Members
+
+    private func join(_ peers: [Int], _ source: Int?) {
+        var older: SimLog?
+        if let source, nodes[source].isUp {
+            older = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+        }
+        let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
+        for peer in Set(peers).sorted() where !nodes[peer].isRetired {
+            edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
+            nodes[peer].addPeer(node.index, calls: false)
+            node.entries[peer] = SimNode.Entry(calls: true)
+        }
+        node.start()
+    }
+
+    private func leave(_ node: SimNode) {
+        guard nodes.count(where: { !$0.isRetired && $0.knownAs == $0.index }) > 2 else { return }
+        for peer in node.entries.keys.sorted() { nodes[peer].removePeer(node.knownAs) }
+        retire(node)
+    }
+
+    func retire(_ node: SimNode) {
+        node.crash(isPowerCut: false)
+        node.isRetired = true
+    }
+
+    // MARK: Other releases and liars
+
+    private func put(_ disguise: Disguise, on node: SimNode, _ time: UInt64) {
+        guard node.knownAs == node.index, node.disguise == .honest else { return }
+        node.disguise = disguise
+        for link in allLinks where link.nodes.contains(where: { $0 === node }) { link.cut("another release is started") }
+        guard !disguise.isHostile else { return }
+        schedule(after: time * 1_000) { [self] in reform(node) }
+    }
+
+    /// The node is again what it seems.
+    func reform(_ node: SimNode) {
+        guard node.disguise != .honest else { return }
+        node.disguise = .honest
+        for link in allLinks where link.nodes.contains(where: { $0 === node }) { link.cut("this release is started") }
+    }
+}
+
+extension SimLog {
+    /// A copy of this log's events that belongs to another node.
+    func copied(to own: OriginID, _ key: VerifyingKey, _ sha: SHA256) -> SimLog {
+        var log = SimLog(own: own, key: key)
+        for stored in events {
+            let origin = origins[stored.event.header.dot.origin]
+            _ = log.ingest(stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
+        }
+        for id in originIDs { for head in origins[id]?.heads ?? [] { log.store(head) } }
+        return log
+    }
+}

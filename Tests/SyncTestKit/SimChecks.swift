@@ -1,0 +1,265 @@
+internal import EventStore
+internal import SyncEngine
+
+/// What must hold after every step, seen from outside of the nodes.
+final class SimChecks {
+    private unowned let sim: Simulation
+    private let sha = SHA256()
+    /// The first content ever stored under each dot.
+    private var truth: [Dot: Digest] = [:]
+    /// Origins whose node lost its memory or was copied: their dots may have two contents.
+    private(set) var tainted: Set<OriginID> = []
+    /// What clients were told is stored.
+    private var promised: [Promise] = []
+    private var promisedIDs: [PromiseKey: Dot] = [:]
+    /// Pairs of nodes that have called a contradiction by its name.
+    private(set) var named: Set<[Int]> = []
+
+    private struct Promise {
+        let node: Int
+        let dot: Dot
+        let id: EventID
+    }
+
+    private struct PromiseKey: Hashable {
+        let node: Int
+        let id: EventID
+    }
+
+    init(sim: Simulation) { self.sim = sim }
+
+    func taint(_ origin: OriginID) { tainted.insert(origin) }
+
+    // MARK: The log
+
+    /// INV-2, 3, 4, 5: every commit adds events that follow on, with all that they depend on, and changes nothing.
+    func committed(_ node: SimNode, before: SimLog, after: SimLog) {
+        sim.coverage.count(.commits)
+        guard after.top >= before.top else {
+            return sim.violate("INV-2", "\(node.name): a commit took events away")
+        }
+        var vector = before.vector
+        for (index, stored) in after.events.dropFirst(Int(before.top)).enumerated() {
+            let header = stored.event.header
+            guard stored.position == before.top + UInt64(index) + 1 else {
+                return sim.violate("INV-2", "\(node.name): position \(stored.position) after \(before.top)")
+            }
+            guard header.dot.seq == vector[header.dot.origin] + 1 else {
+                return sim.violate("INV-3", "\(node.name): \(header.dot) after \(vector[header.dot.origin])")
+            }
+            guard header.dependencies.allSatisfy(vector.contains) else {
+                return sim.violate("INV-5", "\(node.name): \(header.dot) without what it depends on")
+            }
+            checkContent(node, header.dot, sha.leaf(of: stored.event))
+            if header.dot.origin == after.own { checkOwn(node, stored, after) }
+            if stored.twinOf != nil { sim.coverage.count(.twins) }
+            vector.advance(to: header.dot)
+            sim.coverage.count(.events)
+            sim.mix(stored.position, header.hlc.rawValue, UInt64(node.index))
+        }
+        sim.note { "\(node.name): commits to \(after.top)" }
+    }
+
+    private func checkContent(_ node: SimNode, _ dot: Dot, _ leaf: Digest) {
+        guard let known = truth[dot] else {
+            truth[dot] = leaf
+            return
+        }
+        guard known != leaf else { return }
+        sim.coverage.count(.forks)
+        if !tainted.contains(dot.origin) {
+            sim.violate("INV-4", "\(node.name): \(dot) has another content than elsewhere")
+        }
+    }
+
+    /// An own event names all that its node had applied since the last, and its stamp is sane (D7).
+    private func checkOwn(_ node: SimNode, _ stored: StoredEvent, _ log: SimLog) {
+        let header = stored.event.header
+        let previous = log.event(Dot(origin: log.own, seq: header.dot.seq - 1))?.position ?? 0
+        var applied = VersionVector()
+        for other in log.events[Int(previous)..<Int(stored.position) - 1] { applied.advance(to: other.event.header.dot) }
+        guard applied.entries == header.dependencies else {
+            return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
+        }
+        let limit = node.highestWall + HybridClock.bound + 1_000
+        if header.hlc.milliseconds > limit {
+            sim.violate("D7", "\(node.name): stamps \(header.hlc.milliseconds), its clock never passed \(limit)")
+        }
+    }
+
+    // MARK: Clients
+
+    /// A client was told what came of its event (INV-1, INV-8).
+    func appended(_ node: SimNode, _ item: SimAppend.Item, _ dot: Dot?) {
+        guard let dot else { return }
+        let key = PromiseKey(node: node.index, id: item.id)
+        if let earlier = promisedIDs[key] {
+            sim.coverage.count(.repeatedAppends)
+            if earlier != dot { sim.violate("INV-8", "\(node.name): \(item.id) is \(earlier) and \(dot)") }
+            return
+        }
+        promisedIDs[key] = dot
+        promised.append(Promise(node: node.index, dot: dot, id: item.id))
+    }
+
+    /// The node was given an older memory: what is not in `log` was lost by the fault, not by the store.
+    func forgot(_ node: SimNode, keeping log: SimLog) {
+        sim.note { "\(node.name): remembers \(log.top) of \(node.store.log.top)" }
+        if log.size(of: log.own) < node.store.log.size(of: log.own) { taint(log.own) }
+        promised.removeAll { $0.node == node.index && log.event($0.dot) == nil }
+        promisedIDs = promisedIDs.filter { $0.key.node != node.index || log.event($0.value) != nil }
+        node.reader.reset()
+    }
+
+    func promisesKept() {
+        for promise in promised {
+            let node = sim.nodes[promise.node]
+            guard !node.isRetired else { continue }
+            guard node.store.log.event(promise.dot)?.event.header.id == promise.id else {
+                return sim.violate("INV-1", "\(node.name): \(promise.dot) was acknowledged and is gone")
+            }
+        }
+    }
+
+    // MARK: The wire
+
+    /// INV-7, INV-9: what a node says is durable is durable, and it sends what it has credit for.
+    func sending(_ frame: Frame, _ link: SimPeerLink, _ node: SimNode) {
+        sim.coverage.count(.frames)
+        sim.mix(UInt64(frame.type), UInt64(frame.body.count), UInt64(link.link.number))
+        guard frame.body.count <= WireLimits().body(of: frame.type) else {
+            return sim.violate("INV-9", "\(node.name) sends a frame of \(frame.body.count) bytes")
+        }
+        switch MessageType(rawValue: frame.type) {
+        case .events:
+            guard let allowance = link.allowance, allowance > 0 else {
+                return sim.violate("INV-9", "\(node.name) sends events without credit")
+            }
+            link.allowance = allowance - Int64(frame.count)
+        case .vector, .ack, .credit: sendingState(frame, link, node)
+        default: break
+        }
+        sim.note { "\(node.name) → \(link.link.other(link.side).name): \(describe(frame))" }
+    }
+
+    private func sendingState(_ frame: Frame, _ link: SimPeerLink, _ node: SimNode) {
+        switch try? Message(frame: frame) {
+        case .vector(let entries)?, .ack(let entries)?:
+            for entry in entries {
+                let size = node.store.log.size(of: entry.origin)
+                guard entry.seq <= size else {
+                    return sim.violate(
+                        "INV-7", "\(node.name) says it has \(entry.seq) of \(entry.origin), durable are \(size)")
+                }
+                guard entry.seq == size, let progress = node.store.log.progress(of: entry.origin, using: sha) else {
+                    continue
+                }
+                if progress.rootPrefix != entry.root, !sim.has(.blindToForks) {
+                    sim.violate("INV-3", "\(node.name) gives a wrong root of \(entry.origin) at \(size)")
+                }
+            }
+        case .credit(let bytes)?: link.taken -= Int64(bytes)
+        default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
+        }
+    }
+
+    /// Keeps the account of credit beside the sessions.
+    func received(_ frame: Frame, _ end: SimPeerLink) {
+        switch MessageType(rawValue: frame.type) {
+        case .hello:
+            if case .hello(let hello)? = try? Message(frame: frame), end.allowance == nil {
+                end.allowance = Int64(clamping: hello.limits.window)
+            }
+        case .credit:
+            if case .credit(let bytes)? = try? Message(frame: frame), let allowance = end.allowance {
+                let window = Int64(sim.limits.window)
+                end.allowance = min(window, allowance + Int64(clamping: min(bytes, 1 << 40)))
+            }
+        case .events: end.taken += Int64(frame.count)
+        default: break
+        }
+    }
+
+    /// After each input of a session: what it holds is bounded (INV-9).
+    func stepped(_ link: SimPeerLink, _ node: SimNode) {
+        let bound = Int64(sim.limits.window) + Int64(sim.limits.maxBody) + 8
+        if case .closed(let end) = link.session.state {
+            note(end, link, node)
+        } else if link.taken > bound {
+            sim.violate("INV-9", "\(node.name) holds \(link.taken) bytes of a peer, more than \(bound)")
+        }
+    }
+
+    private func note(_ end: SessionEnd, _ link: SimPeerLink, _ node: SimNode) {
+        let code: UInt32? =
+            switch end {
+            case .failed(let failure): failure.code.rawValue
+            case .refused(let code, _, _): code
+            case .linkLost: nil
+            }
+        switch code.flatMap(SessionErrorCode.init) {
+        case .fork, .badProof, .badChain:
+            sim.coverage.count(.forks)
+            named.insert([node.knownAs, link.peer].sorted())
+        case .amnesia:
+            sim.coverage.count(.amnesia)
+            named.insert([node.knownAs, link.peer].sorted())
+        default: break
+        }
+    }
+
+    // MARK: At rest
+
+    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing.
+    func difference(_ a: SimNode, _ b: SimNode) -> String? {
+        let pair = [a.knownAs, b.knownAs].sorted()
+        if let dot = contradiction(a, b) {
+            return named.contains(pair) ? nil : "\(a.name) and \(b.name) differ about \(dot) and neither says so"
+        }
+        let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
+        if mine == theirs { return nil }
+        // A node that is behind itself is told so and takes nothing more until it has a new origin.
+        if named.contains(pair), isBehindItself(a, b) || isBehindItself(b, a) { return nil }
+        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
+    }
+
+    private func isBehindItself(_ node: SimNode, _ other: SimNode) -> Bool {
+        node.store.log.size(of: node.identity.origin) < other.store.log.size(of: node.identity.origin)
+    }
+
+    /// The first dot that stands for two contents.
+    private func contradiction(_ a: SimNode, _ b: SimNode) -> Dot? {
+        for origin in tainted.sorted() {
+            let left = a.store.log.origins[origin]?.leaves ?? []
+            let right = b.store.log.origins[origin]?.leaves ?? []
+            if let index = zip(left, right).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
+                return Dot(origin: origin, seq: UInt64(index) + 1)
+            }
+        }
+        return nil
+    }
+
+    /// INV-3 over a whole log: every head stored speaks of what is stored.
+    func headsFit(_ node: SimNode) {
+        for id in node.store.log.originIDs {
+            for signed in node.store.log.origins[id]?.heads ?? [] {
+                let root = node.store.log.root(of: id, size: signed.head.size, using: sha)
+                if root != signed.head.root {
+                    return sim.violate("INV-3", "\(node.name): a head of \(id) at \(signed.head.size) does not fit")
+                }
+            }
+        }
+    }
+
+    private func describe(_ frame: Frame) -> String {
+        guard let message = try? Message(frame: frame) else { return "frame of type \(frame.type)" }
+        return switch message {
+        case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
+        case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
+        case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
+        case .credit(let bytes): "Credit \(bytes)"
+        case .bye(let bye): "Bye \(bye.code) \(bye.text)"
+        default: message.name
+        }
+    }
+}

@@ -1,0 +1,268 @@
+package import EventStore
+internal import SyncEngine
+
+/// A simulated node: a process with a store, a clock and peers, that can be killed and started again.
+package final class SimNode {
+    struct Entry {
+        var link: SimPeerLink?
+        var isDialing = false
+        /// Whether this node calls that peer.
+        var calls: Bool
+        var backoff = Backoff()
+        var isWaiting = false
+    }
+
+    let index: Int
+    /// Under which index its peers know it: a clone is known as its original.
+    let knownAs: Int
+    package let name: String
+    let key: SigningKey
+    package let id: NodeID
+    package private(set) var identity: StoreIdentity
+    package internal(set) var store: SimStore!
+    unowned let sim: Simulation
+
+    /// Counts processes: what an earlier one had planned does not happen.
+    private(set) var epoch = 0
+    private(set) var isUp = false
+    private(set) var isPaused = false
+    private var deferred: [() -> Void] = []
+    var entries: [Int: Entry] = [:]
+    private var progress: [OriginID: OriginProgress] = [:]
+
+    /// Microseconds at which this machine's monotonic clock was 0.
+    let bootedAt = UInt64(0)
+    /// Milliseconds this node's wall clock is off.
+    var clockOffset: Int64 = 0
+    /// How much faster it runs, in millionths.
+    var clockDrift: Int64 = 0
+    /// The greatest wall clock it ever had.
+    private(set) var highestWall = Int64(0)
+
+    /// What its peers get instead of what it says.
+    var disguise = Disguise.honest
+    /// Left for good.
+    var isRetired = false
+    var reader = SimFollower()
+    /// Earlier states of the store, as a backup would have them.
+    private(set) var backups: [SimLog] = []
+
+    init(index: Int, knownAs: Int, name: String, key: SigningKey, sim: Simulation) {
+        self.index = index
+        self.knownAs = knownAs
+        self.name = name
+        self.key = key
+        self.sim = sim
+        id = key.publicKey.nodeID
+        identity = StoreIdentity(
+            node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
+            incarnation: sim.random.next())
+    }
+
+    // MARK: Clocks and threads
+
+    package var wall: Int64 {
+        let wall = sim.wall + clockOffset + Int64(sim.now / 1_000) * clockDrift / 1_000_000
+        highestWall = max(highestWall, wall)
+        return wall
+    }
+
+    var moment: Moment { Moment(monotonic: (sim.now - bootedAt) / 1_000, wall: wall) }
+
+    /// Runs `body` then, if this process still lives; a stopped process does it when it goes on.
+    func schedule(at time: UInt64, _ body: @escaping () -> Void) {
+        let epoch = epoch
+        sim.schedule(at: time) { [self] in
+            guard isUp, self.epoch == epoch else { return }
+            whenAwake(body)
+        }
+    }
+
+    func schedule(after time: UInt64, _ body: @escaping () -> Void) { schedule(at: sim.now + time, body) }
+
+    func whenAwake(_ body: @escaping () -> Void) {
+        guard isUp else { return }
+        if isPaused { deferred.append(body) } else { body() }
+    }
+
+    func pause() { isPaused = true }
+
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        let late = deferred
+        deferred = []
+        let epoch = epoch
+        for body in late where isUp && self.epoch == epoch {
+            if isPaused { deferred.append(body) } else { body() }
+        }
+    }
+
+    // MARK: Life
+
+    /// Makes a store with the node's key, an origin and its first event, empty or over a copy of another node's events.
+    func format(isFullyDurable: Bool, over copy: SimLog? = nil) {
+        identity = StoreIdentity(
+            node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
+            incarnation: sim.random.next())
+        let sha = SHA256()
+        backups = []
+        let before = SimLog(own: identity.origin, key: key.publicKey)
+        var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
+        let start = OriginStart(key: key.publicKey, name: name)
+        _ = log.append(
+            start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
+        install(log, isFullyDurable: isFullyDurable)
+        _ = store.head()
+        sim.checks.committed(self, before: before, after: log)
+    }
+
+    func install(_ log: SimLog, isFullyDurable: Bool) {
+        store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
+        if sim.draws(.slowStore) {
+            store.commitTime = sim.random.pick(1_000...80_000)
+            store.verifyTime = sim.random.pick(100...20_000)
+        }
+    }
+
+    /// Takes over who it is from another store: a copied data directory.
+    func assume(_ other: StoreIdentity) { identity = other }
+
+    func start() {
+        guard !isUp, !isRetired else { return }
+        isUp = true
+        epoch += 1
+        isPaused = false
+        deferred = []
+        let opened = store.log.reopened(wall: wall, using: store.sha)
+        let fault = store.diskFault
+        install(opened, isFullyDurable: store.isFullyDurable)
+        store.diskFault = fault
+        progress = [:]
+        for entry in opened.progress(using: store.sha) { progress[entry.origin] = entry }
+        sim.note { "\(self.name): starts with \(opened.top) events" }
+        for peer in entries.keys.sorted() {
+            let calls = entries[peer]?.calls ?? false
+            entries[peer] = Entry(calls: calls)
+            dial(peer)
+        }
+        follow()
+    }
+
+    /// The process dies; `isPowerCut` takes with it what was not on the disk.
+    func crash(isPowerCut: Bool) {
+        guard isUp else { return }
+        sim.note { "\(self.name): \(isPowerCut ? "power cut" : "killed")" }
+        let left = store.afterCrash(isPowerCut: isPowerCut)
+        isUp = false
+        if isPowerCut, left.top < store.log.top { sim.checks.forgot(self, keeping: left) }
+        sim.died(self, silently: isPowerCut)
+        install(left, isFullyDurable: store.isFullyDurable)
+    }
+
+    /// A crash between two effects, if that fault is on. True: the process is dead.
+    func mayCrash(before what: String) -> Bool {
+        guard sim.isFaulty, sim.draws(.crashBetweenEffects), sim.random.chance(0.002) else { return false }
+        sim.coverage.reached(.crashBetweenEffects)
+        sim.note { "\(self.name): dies before \(what)" }
+        crash(isPowerCut: false)
+        sim.schedule(after: sim.random.pick(100_000...8_000_000)) { [self] in start() }
+        return true
+    }
+
+    /// A commit is durable.
+    func committed(_ notice: CommitNotice) {
+        if sim.random.chance(0.3) { backups.append(store.log) }
+        if sim.random.chance(0.2) { store.sync() }
+        schedule(after: 50) { [self] in
+            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
+                progress[entry.origin] = entry
+            }
+            let seen = CommitNotice(top: notice.top, advanced: notice.advanced.map(sim.mutated))
+            if !sim.has(.deafSession) {
+                for peer in entries.keys.sorted() { entries[peer]?.link?.logAdvanced(seen) }
+            }
+            follow()
+        }
+    }
+
+    private func follow() { reader.follow(self) }
+
+    var progressEntries: [OriginProgress] { progress.values.sorted { $0.origin < $1.origin } }
+
+    // MARK: Peers
+
+    func addPeer(_ peer: Int, calls: Bool) {
+        guard entries[peer] == nil else { return }
+        entries[peer] = Entry(calls: calls)
+        if isUp { dial(peer) }
+    }
+
+    func removePeer(_ peer: Int) {
+        let entry = entries.removeValue(forKey: peer)
+        entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+    }
+
+    private func dial(_ peer: Int) {
+        guard isUp, let entry = entries[peer], entry.calls, entry.link == nil, !entry.isDialing else { return }
+        entries[peer]?.isDialing = true
+        sim.connect(self, sim.nodes[peer]) { [weak self] link in
+            guard let self else { return }
+            entries[peer]?.isDialing = false
+            guard let link else { return retry(peer) }
+            guard entries[peer] != nil else { return link.cut("not a peer any more") }
+            attach(link, side: 0)
+        }
+    }
+
+    /// As the daemon: of two links in opposite directions the one stays that the smaller node id called, of two in the
+    /// same direction the newer.
+    func attach(_ link: SimLink, side: Int) {
+        let peer = link.other(side).knownAs
+        guard entries[peer] != nil else {
+            refuse(link, side, .unknownPeer)
+            return
+        }
+        if let other = entries[peer]?.link {
+            let prefersOutgoing = id < sim.nodes[peer].id
+            guard other.isOutgoing == (side == 0) || (side == 0) == prefersOutgoing else {
+                refuse(link, side, .duplicateLink)
+                return
+            }
+            entries[peer]?.link = nil
+            other.onEnd = nil
+            other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+        }
+        let session = SyncSession(
+            local: SyncSession.Local(identity, software: "sim"), remote: link.other(side).id,
+            progress: progressEntries.map(sim.mutated), limits: sim.limits)
+        let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
+        entries[peer]?.link = peerLink
+        peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+        peerLink.start()
+    }
+
+    private func refuse(_ link: SimLink, _ side: Int, _ code: SessionErrorCode) {
+        link.send(Message.bye(Bye(code)).frame(compress: false).bytes, .control, from: side)
+        link.close(from: side)
+    }
+
+    private func ended(_ link: SimPeerLink, _ end: SessionEnd) {
+        guard let current = entries[link.peer]?.link, current === link else { return }
+        entries[link.peer]?.link = nil
+        if (sim.now - link.openedAt) / 1_000 >= Backoff.healthyMilliseconds { entries[link.peer]?.backoff.reset() }
+        retry(link.peer)
+    }
+
+    private func retry(_ peer: Int) {
+        if sim.has(.noReconnect), !sim.isFaulty { return }
+        guard isUp, var entry = entries[peer], entry.link == nil, entry.calls, !entry.isWaiting else { return }
+        let wait = entry.backoff.next(using: &sim.random)
+        entry.isWaiting = true
+        entries[peer] = entry
+        schedule(after: UInt64(wait / .microseconds(1))) { [self] in
+            entries[peer]?.isWaiting = false
+            dial(peer)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import EventStore
+internal import SyncEngine
+
+/// The simulator's counterpart of `PeerLink`: one link with its session, and what performs the session's effects.
+final class SimPeerLink {
+    let peer: Int
+    let isOutgoing: Bool
+    private(set) var session: SyncSession
+    let link: SimLink
+    let side: Int
+    private unowned let node: SimNode
+    let openedAt: UInt64
+    private var armedFor: UInt64?
+    private var isClosed = false
+    var onEnd: ((SimPeerLink, SessionEnd) -> Void)?
+    /// Bytes of Events the peer has allowed, less what was sent. Kept beside the session's own account (INV-9).
+    var allowance: Int64?
+    /// Bytes of Events received, less what was given back as credit.
+    var taken: Int64 = 0
+
+    private var sim: Simulation { node.sim }
+
+    init(node: SimNode, peer: Int, link: SimLink, side: Int, session: SyncSession) {
+        self.node = node
+        self.peer = peer
+        self.link = link
+        self.side = side
+        self.session = session
+        isOutgoing = side == 0
+        openedAt = node.sim.now
+    }
+
+    func start() {
+        link.attach(self, side: side)
+        input { $0.started(now: $1, effects: &$2) }
+    }
+
+    func received(_ frame: Frame) { input { $0.frameReceived(frame, now: $1, effects: &$2) } }
+    func logAdvanced(_ notice: CommitNotice) { input { $0.logAdvanced(notice, now: $1, effects: &$2) } }
+    func stop(_ failure: SessionFailure) { input { $0.stop(failure, now: $1, effects: &$2) } }
+
+    func lost(_ reason: String) {
+        session.linkLost(reason)
+        finish(.linkLost(reason))
+    }
+
+    private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
+        guard !isClosed else { return }
+        var effects: [SessionEffect] = []
+        body(&session, node.moment, &effects)
+        for effect in effects {
+            perform(effect)
+            guard node.isUp else { return }
+        }
+        sim.checks.stepped(self, node)
+        arm()
+    }
+
+    private func perform(_ effect: SessionEffect) {
+        switch effect {
+        case .send(let frame, let lane):
+            sim.checks.sending(frame, self, node)
+            node.transmit(frame, lane, self)
+        case .allowBodies(let bytes): link.maximumBody[side] = bytes
+        case .read(let id, let request):
+            if node.mayCrash(before: "reading") { return }
+            node.store.read(request) { [self] result in
+                input { $0.eventsRead(id, result, now: $1, effects: &$2) }
+            }
+        case .store(let id, let frame):
+            node.store.store(frame, link: link.number) { [self] result in
+                input { $0.eventsStored(id, result, now: $1, effects: &$2) }
+            }
+        case .close(let end):
+            link.close(from: side)
+            finish(end)
+        }
+    }
+
+    private func arm() {
+        if sim.has(.timersNeverFire) { return }
+        guard !isClosed, let deadline = session.nextDeadline else { return }
+        if let armedFor, armedFor <= deadline { return }
+        armedFor = deadline
+        let due = node.bootedAt + deadline * 1_000
+        node.schedule(at: max(sim.now, due)) { [self] in
+            guard armedFor == deadline else { return }
+            armedFor = nil
+            input { $0.timerFired(now: $1, effects: &$2) }
+        }
+    }
+
+    private func finish(_ end: SessionEnd) {
+        guard !isClosed else { return }
+        isClosed = true
+        sim.coverage.ended(end)
+        sim.note { "\(self.node.name): session with \(self.sim.nodes[self.peer].name) ends: \(end)" }
+        let tell = onEnd
+        onEnd = nil
+        tell?(self, end)
+    }
+}

@@ -1,0 +1,309 @@
+internal import EventStore
+internal import SyncEngine
+
+/// The store of a simulated node: one writer with group commit, one thread that reads and one that verifies, as the
+/// daemon has them, in virtual time.
+package final class SimStore {
+    enum Job {
+        case append(SimAppend)
+        case ingest(VerifiedBatch, link: Int, (Result<StoredFrame, SessionFailure>) -> Void)
+    }
+
+    /// Why the disk refuses a commit.
+    package enum DiskFault: String, Sendable { case full, busy, io }
+
+    /// What readers see and what a killed process leaves behind.
+    package internal(set) var log: SimLog
+    /// What a power cut leaves behind. Behind `log` only where durability is `normal`.
+    package internal(set) var onDisk: SimLog
+    package let isFullyDurable: Bool
+    private let key: SigningKey
+    let sha = SHA256()
+    /// Microseconds of one commit, one read, one verification.
+    var commitTime: UInt64 = 2_000
+    var readTime: UInt64 = 300
+    var verifyTime: UInt64 = 300
+    var diskFault: DiskFault?
+    private(set) var hasFailed = false
+
+    private var queue: [Job] = []
+    private var committing: [Job] = []
+    private var readerFreeAt = UInt64(0)
+    private var verifierFreeAt = UInt64(0)
+    private var verifier: IngestVerifier?
+    private var isOutOfStep = false
+    private var latestHead: SignedHead?
+    private var unstoredHeads: [SignedHead] = []
+    private lazy var reader = OutgoingReader(Window(store: self), own: log.own) { [unowned self] in head() }
+    unowned let node: SimNode
+
+    fileprivate var sim: Simulation { node.sim }
+
+    init(node: SimNode, log: SimLog, key: SigningKey, isFullyDurable: Bool) {
+        self.node = node
+        self.log = log
+        self.key = key
+        self.isFullyDurable = isFullyDurable
+        onDisk = log
+        latestHead = log.origins[log.own]?.heads.last
+    }
+
+    /// A signed head of everything appended.
+    func head() -> SignedHead? {
+        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
+        if let latestHead, latestHead.head.size == origin.size { return latestHead }
+        let head = TreeHead(
+            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
+        let signed = SignedHead(signing: head, with: key)
+        latestHead = signed
+        unstoredHeads.append(signed)
+        return signed
+    }
+
+    // MARK: What the shell asks
+
+    func append(_ append: SimAppend) {
+        guard !hasFailed else { return }
+        queue.append(.append(append))
+        commitIfIdle()
+    }
+
+    func read(
+        _ request: ReadRequest, completion: @escaping (Result<OutgoingFrame, SessionFailure>) -> Void
+    ) {
+        let start = max(sim.now, readerFreeAt)
+        readerFreeAt = start + readTime
+        node.schedule(at: readerFreeAt) { [self] in
+            sim.coverage.count(.reads)
+            do throws(StoreError) {
+                completion(.success(try StoreWork.read(request, reader)))
+            } catch {
+                completion(.failure(SessionFailure(.storeError, error.description)))
+            }
+        }
+    }
+
+    func store(
+        _ frame: Frame, link: Int, completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
+    ) {
+        if node.mayCrash(before: "verifying") { return }
+        let start = max(sim.now, verifierFreeAt)
+        verifierFreeAt = start + verifyTime
+        node.schedule(at: verifierFreeAt) { [self] in verify(frame, link, completion) }
+    }
+
+    private func verify(
+        _ frame: Frame, _ link: Int, _ completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
+    ) {
+        // Waits for what is queued, as a snapshot from the writer does.
+        if isOutOfStep, !(committing.isEmpty && queue.isEmpty) {
+            node.schedule(after: 500) { [self] in verify(frame, link, completion) }
+            return
+        }
+        if isOutOfStep { verifier = nil }
+        isOutOfStep = false
+        let current = verifier ?? makeVerifier()
+        verifier = current
+        do throws(SessionFailure) {
+            let batch = try StoreWork.verify(frame, current)
+            sim.coverage.verified(batch, in: frame)
+            if sim.has(.ackBeforeDurable) {
+                completion(.success(StoredFrame(events: batch.count, progress: batch.progress)))
+                queue.append(.ingest(batch, link: link) { _ in })
+            } else {
+                queue.append(.ingest(batch, link: link, completion))
+            }
+            if node.mayCrash(before: "committing") { return }
+            commitIfIdle()
+        } catch {
+            sim.coverage.count(.refusedBatches)
+            completion(.failure(error))
+        }
+    }
+
+    private func makeVerifier() -> IngestVerifier {
+        let known = log.originIDs.compactMap { id in log.origins[id].map { (id: id, key: $0.key, range: $0.range) } }
+        return IngestVerifier(known: known, own: log.own) { [unowned self] in log.size(of: log.own) }
+    }
+
+    // MARK: The writer
+
+    private func commitIfIdle() {
+        guard committing.isEmpty, !queue.isEmpty, !hasFailed else { return }
+        committing = queue
+        queue = []
+        node.schedule(after: commitTime) { [self] in finishCommit() }
+    }
+
+    private func finishCommit() {
+        let jobs = committing
+        if let fault = diskFault, sim.random.chance(0.7) {
+            committing = []
+            fail(jobs, fault)
+        } else {
+            let before = log
+            var changed = log
+            var answers: [() -> Void] = []
+            var failure: SessionFailure?
+            for job in jobs {
+                switch job {
+                case .append(let append): answers.append(perform(append, &changed))
+                case .ingest(let batch, _, let completion):
+                    if let gap = perform(batch, &changed) {
+                        failure = gap
+                    } else {
+                        let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                        answers.append { completion(.success(stored)) }
+                    }
+                }
+            }
+            committing = []
+            if let failure { return refuse(jobs, failure) }
+            for head in unstoredHeads { changed.store(head) }
+            unstoredHeads = []
+            log = changed
+            if isFullyDurable { onDisk = log }
+            sim.checks.committed(node, before: before, after: log)
+            // A crash here: durable, and nobody was told.
+            if node.mayCrash(before: "answering") { return }
+            for answer in answers { answer() }
+            notify(before)
+        }
+        commitIfIdle()
+    }
+
+    private func perform(_ append: SimAppend, _ log: inout SimLog) -> () -> Void {
+        var dots: [Dot?] = []
+        for item in append.items {
+            dots.append(
+                log.append(
+                    item.draft, id: item.id, salt: item.salt, wall: node.wall, using: sha,
+                    isForgetful: sim.has(.forgetDependencies)))
+        }
+        return { [self] in
+            for (item, dot) in zip(append.items, dots) { sim.checks.appended(node, item, dot) }
+        }
+    }
+
+    /// Why the batch cannot be stored: what the writer itself finds.
+    private func perform(_ batch: VerifiedBatch, _ log: inout SimLog) -> SessionFailure? {
+        let events = batch.accepted
+        for (index, item) in events.enumerated() {
+            if sim.has(.loseEvent), index == events.count - 1, events.count > 3 { continue }
+            guard log.ingest(item.event, leaf: item.leaf, key: item.key, wall: node.wall, using: sha) else {
+                return SessionFailure(.storeError, "gap before \(item.event.header.dot)")
+            }
+            if sim.has(.duplicates), index == 5 { log.duplicate(item.event, leaf: item.leaf, using: sha) }
+        }
+        for head in batch.signedHeads { log.store(head) }
+        return nil
+    }
+
+    private func notify(_ before: SimLog) {
+        var advanced: [OriginProgress] = []
+        for id in log.originIDs where log.size(of: id) > before.size(of: id) {
+            if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
+        }
+        guard !advanced.isEmpty else { return }
+        node.committed(CommitNotice(top: log.top, advanced: advanced))
+    }
+
+    private func refuse(_ jobs: [Job], _ failure: SessionFailure) {
+        isOutOfStep = true
+        for case .ingest(_, _, let completion) in jobs { completion(.failure(failure)) }
+        commitIfIdle()
+    }
+
+    private func fail(_ jobs: [Job], _ fault: DiskFault) {
+        sim.coverage.count(.diskFaults)
+        sim.note { "\(self.node.name): commit fails, disk \(fault.rawValue)" }
+        let error: StoreError =
+            switch fault {
+            case .full: .diskFull("no space")
+            case .busy: .busy("locked")
+            case .io: .io("input/output error")
+            }
+        // After an I/O error nothing is acknowledged until the store is opened again.
+        if fault == .io { hasFailed = true }
+        let waiting = fault == .io ? queue : []
+        if fault == .io { queue = [] }
+        refuse(jobs + waiting, SessionFailure(.store(error)))
+    }
+
+    // MARK: Crashes
+
+    /// What is left when the process dies now: what was being committed may have made it or not.
+    func afterCrash(isPowerCut: Bool) -> SimLog {
+        var left = isPowerCut ? onDisk : log
+        if !committing.isEmpty, isFullyDurable || !isPowerCut, sim.random.chance(0.5) {
+            sim.coverage.count(.crashesInsideCommit)
+            var changed = left
+            var isWhole = true
+            for job in committing {
+                switch job {
+                case .append(let append): _ = perform(append, &changed)
+                case .ingest(let batch, _, _): isWhole = perform(batch, &changed) == nil && isWhole
+                }
+            }
+            if isWhole {
+                sim.checks.committed(node, before: left, after: changed)
+                left = changed
+            }
+        }
+        return left
+    }
+
+    /// The operating system writes out what it held back.
+    func sync() { onDisk = log }
+
+    /// The log as the reading thread sees it.
+    private struct Window: OutgoingLog {
+        unowned let store: SimStore
+
+        func top() throws(StoreError) -> UInt64 { store.log.top }
+        func vector() throws(StoreError) -> VersionVector { store.log.vector }
+        func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { store.log.event(dot) }
+
+        func scan(
+            after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
+        ) throws(StoreError) -> UInt64 {
+            var last = position
+            var chosen = Array(store.log.events.dropFirst(Int(position)).prefix(limit))
+            if store.sim.has(.wrongOrder) { chosen.sort { $0.event.header.dot < $1.event.header.dot } }
+            for stored in chosen {
+                last = stored.position
+                if !body(stored) { break }
+            }
+            return last
+        }
+
+        func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead? {
+            let heads = store.log.origins[origin]?.heads ?? []
+            return largest
+                ? heads.last { $0.head.size >= size } : heads.first { $0.head.size >= size }
+        }
+
+        func consistency(
+            of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+        ) throws(StoreError) -> [Digest] {
+            guard let leaves = store.log.origins[origin]?.leaves, old < new else { return [] }
+            return MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(Never) in
+                var range = MerkleRange()
+                let first = Int(index) << level
+                for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
+                return range.root(using: sha)
+            }
+        }
+    }
+}
+
+/// Events a client hands in.
+package struct SimAppend {
+    package struct Item {
+        let draft: EventDraft
+        let id: EventID
+        let salt: UUIDBits
+    }
+
+    let items: [Item]
+}

@@ -1,0 +1,109 @@
+internal import EventStore
+internal import SyncEngine
+
+extension SimNode {
+    /// Puts a frame on the link, or what this node says in its place.
+    func transmit(_ frame: Frame, _ lane: Lane, _ end: SimPeerLink) {
+        if sim.has(.creditLeak), frame.type == MessageType.credit.rawValue { return }
+        let pieces = disguised(frame)
+        if pieces.count != 1 || pieces.first != frame.bytes {
+            sim.coverage.reached(disguise.fault)
+            sim.note { "\(self.name) says something else: \(self.disguise)" }
+        }
+        for piece in pieces { end.link.send(piece, lane, from: end.side) }
+        if sim.has(.ignoreCredit), frame.type == MessageType.events.rawValue {
+            end.received(Message.credit(sim.limits.window).frame(compress: false))
+        }
+    }
+
+    private func disguised(_ frame: Frame) -> [[UInt8]] {
+        switch disguise {
+        case .honest: [frame.bytes]
+        case .newerVersion: asLaterRelease(frame, min: 1)
+        case .tooNewVersion: asLaterRelease(frame, min: 2)
+        case .neverAcks: frame.type == MessageType.ack.rawValue ? [] : [frame.bytes]
+        case .neverCredits:
+            frame.type == MessageType.ack.rawValue || frame.type == MessageType.credit.rawValue ? [] : [frame.bytes]
+        default: sim.random.chance(0.3) ? lie(frame) : [frame.bytes]
+        }
+    }
+
+    /// Hello with other versions and an ability nobody knows; then messages that this release must pass over.
+    private func asLaterRelease(_ frame: Frame, min: UInt32) -> [[UInt8]] {
+        if case .hello(var hello)? = try? Message(frame: frame) {
+            hello.protocolMin = min
+            hello.protocolMax = 3
+            hello.features |= 1 << 60
+            hello.compressors.append("later")
+            return [Message.hello(hello).frame(compress: false).bytes]
+        }
+        guard sim.random.chance(0.3) else { return [frame.bytes] }
+        sim.coverage.count(.unknownMessages)
+        let unknown = Frame(type: 200, body: sim.random.bytes(sim.random.pick(0...300)))
+        return [unknown.bytes, frame.bytes]
+    }
+
+    private func lie(_ frame: Frame) -> [[UInt8]] {
+        switch (disguise, try? Message(frame: frame)) {
+        case (.garbledBody, _):
+            var other = frame
+            guard !other.body.isEmpty else { return [frame.bytes] }
+            for _ in 0..<3 { other.body[sim.random.pick(0...other.body.count - 1)] = UInt8(sim.random.pick(0...255)) }
+            return [other.bytes]
+        case (.reservedBits, _):
+            var bytes = frame.bytes
+            bytes[6] = 1
+            return [bytes]
+        case (.hugeLength, _): return [[0x7f, 0xff, 0xff, 0xff, frame.type, 0, 0, 0] + frame.body]
+        case (.bomb, _):
+            let body: [UInt8] = [0x00, 0x7f, 0xff, 0xff] + sim.random.bytes(40)
+            return [Frame(type: MessageType.events.rawValue, flags: Frame.compressed, body: body).bytes]
+        case (.changedPayload, .events(let batch)?): return [events(batch, changingPayload).bytes]
+        case (.oversizeEvent, .events(let batch)?): return [events(batch, oversized).bytes]
+        case (.wrongProof, .events(var batch)?):
+            batch.coverage = batch.coverage.map { Coverage(head: $0.head, proof: $0.proof.dropLast() + $0.proof) }
+            if batch.coverage.allSatisfy(\.proof.isEmpty) { batch.coverage = [] }
+            return [Message.events(batch).frame(compress: false).bytes]
+        case (.claimsMore, .vector(let entries)?):
+            return [vector(entries.map { VectorEntry(origin: $0.origin, seq: $0.seq + 3, root: $0.root ^ 9) })]
+        case (.claimsLess, .vector(let entries)?): return [vector(Array(entries.prefix(1)))]
+        case (.wrongRoots, .vector(let entries)?):
+            return [vector(entries.map { VectorEntry(origin: $0.origin, seq: $0.seq, root: $0.root ^ 1) })]
+        case (.ignoresCredit, .events?): return [[UInt8]](repeating: frame.bytes, count: 40)
+        case (.eventsBeforeVector, .vector?):
+            return [Message.events(EventBatch(events: [], coverage: [])).frame(compress: false).bytes, frame.bytes]
+        default: return [frame.bytes]
+        }
+    }
+
+    private func vector(_ entries: [VectorEntry]) -> [UInt8] { Message.vector(entries).frame(compress: false).bytes }
+
+    private func events(_ batch: EventBatch, _ change: (EncodedEvent) -> EncodedEvent) -> Frame {
+        var other = batch
+        if let last = other.events.popLast() { other.events.append(change(last)) }
+        return Message.events(other).frame(compress: false)
+    }
+
+    private func changingPayload(_ event: EncodedEvent) -> EncodedEvent {
+        guard case .present(let salt, _) = event.body else { return event }
+        return EncodedEvent(header: event.header, body: .present(salt: salt, payload: Array(#"{"text":"거짓"}"#.utf8)))
+    }
+
+    private func oversized(_ event: EncodedEvent) -> EncodedEvent {
+        guard case .present(let salt, _) = event.body else { return event }
+        let text = [UInt8](repeating: UInt8(ascii: "x"), count: Limits.payload + 1)
+        let payload = Array(#"{"text":""#.utf8) + text + Array(#""}"#.utf8)
+        return EncodedEvent(header: event.header, body: .present(salt: salt, payload: payload))
+    }
+}
+
+extension Disguise {
+    /// The fault this is an instance of.
+    var fault: SimFault {
+        switch self {
+        case .honest, .newerVersion, .tooNewVersion: .versions
+        case .neverAcks, .neverCredits: .neverAcks
+        default: .hostileFrames
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Glibc
+internal import SyncTestKit
+
+let usage = """
+    usage: sillok-sim run COUNT [--from SEED] [--jobs N] [--mutation NAME]
+           sillok-sim replay SEED [--mutation NAME]
+           sillok-sim trace SEED [--mutation NAME]
+           sillok-sim mutations
+      run tries COUNT seeds and prints what they met; a failing seed ends it with status 1. replay runs one seed and,
+      if it fails, prints the smallest plan found that fails in the same way, with its trace. trace prints everything.
+    """
+
+/// The command line could not be understood.
+struct UsageError: Error {
+    var message: String
+}
+
+struct Options {
+    var from = UInt64(1)
+    var jobs = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    var mutation: SimMutation?
+
+    init(_ words: [String]) throws(UsageError) {
+        var rest = words[...]
+        while let name = rest.popFirst() {
+            guard let value = rest.popFirst() else { throw UsageError(message: "\(name) needs a value") }
+            switch name {
+            case "--from": from = try number(value)
+            case "--jobs": jobs = Int(try number(value))
+            case "--mutation":
+                guard let found = SimMutation(rawValue: value) else { throw UsageError(message: "no mutation \(value)") }
+                mutation = found
+            default: throw UsageError(message: "unknown option \(name)")
+            }
+        }
+    }
+}
+
+func number(_ text: String) throws(UsageError) -> UInt64 {
+    guard let value = UInt64(text), value > 0 else { throw UsageError(message: "\(text) is no number from 1") }
+    return value
+}
+
+func complain(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+}
+
+func runMany(_ count: UInt64, _ options: Options) async -> Bool {
+    let batch = await SimBatch.run(
+        seeds: options.from..<options.from + count, jobs: options.jobs, mutation: options.mutation
+    ) { done, failures in
+        if done % 500 == 0 || done == count { complain("\(done) of \(count) seeds, \(failures) failed") }
+    }
+    print(batch.coverage.text)
+    print("\(count) seeds, \(batch.virtualSeconds) virtual seconds, \(batch.failures.count) failed")
+    for (seed, violation) in batch.failures.prefix(20) {
+        print("seed \(seed): \(violation.rule) at \(violation.at) ms: \(violation.text)")
+    }
+    return batch.failures.isEmpty
+}
+
+func replay(_ seed: UInt64, _ options: Options) -> Bool {
+    let plan = SimPlan(seed: seed)
+    let outcome = Simulation(plan, mutation: options.mutation).run()
+    guard let violation = outcome.violation else {
+        print(plan)
+        print(outcome.coverage.text)
+        print("seed \(seed) holds, fingerprint \(String(outcome.fingerprint, radix: 16))")
+        return true
+    }
+    var shrinker = SimShrinker(plan, failing: violation, mutation: options.mutation)
+    shrinker.shrink()
+    for line in Simulation(shrinker.plan, mutation: options.mutation, tracing: true).run().trace { print(line) }
+    print("the smallest failing plan after \(shrinker.runs) runs:")
+    print(shrinker.plan)
+    print("seed \(seed): \(violation.rule) at \(violation.at) ms: \(violation.text)")
+    return false
+}
+
+func trace(_ seed: UInt64, _ options: Options) -> Bool {
+    let outcome = Simulation(SimPlan(seed: seed), mutation: options.mutation, tracing: true).run()
+    for line in outcome.trace { print(line) }
+    print("fingerprint \(String(outcome.fingerprint, radix: 16))")
+    return outcome.violation == nil
+}
+
+do throws(UsageError) {
+    let words = Array(CommandLine.arguments.dropFirst())
+    let holds: Bool
+    switch (words.first, words.count) {
+    case ("run", 2...): holds = await runMany(try number(words[1]), try Options(Array(words.dropFirst(2))))
+    case ("replay", 2...): holds = replay(try number(words[1]), try Options(Array(words.dropFirst(2))))
+    case ("trace", 2...): holds = trace(try number(words[1]), try Options(Array(words.dropFirst(2))))
+    case ("mutations", 1):
+        for mutation in SimMutation.allCases { print(mutation.rawValue) }
+        holds = true
+    default: throw UsageError(message: "no such command, or not its arguments")
+    }
+    exit(holds ? 0 : 1)
+} catch {
+    complain("sillok-sim: \(error.message)")
+    complain(usage)
+    exit(2)
+}
