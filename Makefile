@@ -1,14 +1,17 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test lint bench gates gates-update fuzz asan tsan install clean
+.PHONY: help deps build demo test soak lint bench gates gates-update fuzz asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+MINUTES ?= 10
+SEED ?=
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
   protobuf-compiler zstd
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
+	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make lint      swift format lint --strict'
 	@echo 'make bench     benchmarks beside C floors'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
@@ -30,6 +33,11 @@ test: deps
 	$(SWIFT) build --build-tests
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel
+
+soak: deps
+	$(SWIFT) build --build-tests
+	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
+	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

@@ -33,7 +33,7 @@ extension SimNode {
         if case .hello(var hello)? = try? Message(frame: frame) {
             hello.protocolMin = min
             hello.protocolMax = 3
-            hello.features |= 1 << 60
+            hello.features.insert(Features(rawValue: 1 << 60))
             hello.compressors.append("later")
             return [Message.hello(hello).frame(compress: false).bytes]
         }

@@ -18,6 +18,8 @@ public enum InvalidLine: Error, Hashable, Sendable {
     case time
     /// The event was erased before it was exported: there is no payload to import.
     case erased
+    /// The event could not be read where it was exported: its bytes are no payload, or its header is opaque.
+    case unreadable
     /// The line is read, but no event can be made of it.
     case event(InvalidEvent)
 
@@ -33,6 +35,7 @@ public enum InvalidLine: Error, Hashable, Sendable {
         case .notUUID: "E_LINE_UUID"
         case .time: "E_LINE_TIME"
         case .erased: "E_LINE_ERASED"
+        case .unreadable: "E_LINE_UNREADABLE"
         case .event(let error): error.code
         }
     }
@@ -51,6 +54,8 @@ extension InvalidLine: CustomStringConvertible {
         case .notUUID(let member): "\(member): must be a UUID such as 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
         case .time: "time: must be RFC 3339 in years 1 to 9999, such as 2026-08-01T02:02:15.120Z"
         case .erased: "data: the event was erased, its payload is gone; leave the line out"
+        case .unreadable:
+            "the event could not be read where it was exported, and cannot be appended here; leave the line out"
         case .event(let error): error.description
         }
     }

@@ -2,9 +2,9 @@
 enum LineMember: Int, CaseIterable {
     case specversion, id, type, source, time, subject, user, author, cause, datacontenttype, dataversion, recordid,
         data
-    case sequence, position, hlc, leaf, origin, erased
+    case sequence, position, hlc, leaf, origin, erased, dataBase64, headerbytes
 
-    var name: String { String(describing: self) }
+    var name: String { self == .dataBase64 ? "data_base64" : String(describing: self) }
 
     private static let packedNames = allCases.map { packed(Array($0.name.utf8)[...]) }
 
@@ -22,7 +22,7 @@ enum LineMember: Int, CaseIterable {
 /// Where the values of a native line stand; `null` is as good as nothing.
 struct LineMembers {
     private let bytes: [UInt8]
-    private var places = InlineArray<19, Range<Int>>(repeating: 0..<0)
+    private var places = InlineArray<21, Range<Int>>(repeating: 0..<0)
 
     init(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) {
         self.bytes = bytes
@@ -73,6 +73,11 @@ struct LineMembers {
 
     private func value(_ member: LineMember) -> JSONValue? {
         self[member].map { JSONValue(bytes: bytes, range: $0) }
+    }
+
+    /// Refuses what could not be read where it was exported.
+    func requireReadable() throws(InvalidLine) {
+        guard self[.dataBase64] == nil, self[.headerbytes] == nil else { throw .unreadable }
     }
 
     /// Where the payload stands.

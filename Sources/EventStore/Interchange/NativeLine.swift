@@ -25,6 +25,7 @@ public struct NativeLine: Hashable, Sendable {
 /// | `dataversion` | an integer from 1; missing: 1 |
 /// | `datacontenttype` | `"application/json"`, if there |
 /// | `source`, `recordid` | strings that decide a derived id |
+/// | `data_base64`, `headerbytes` | written for events that could not be read; such lines are refused |
 /// | `sequence`, `position`, `hlc`, `leaf`, `origin`, `erased` | written on output, passed over here |
 ///
 /// `null` is the same as a missing member (CloudEvents 1.0.2, JSON format §2.2). Any other member is refused: it would
@@ -45,6 +46,7 @@ public struct NativeLineParser {
         let members = try LineMembers(bytes, range)
         try members.require("1.0", .specversion)
         try members.require("application/json", .datacontenttype)
+        try members.requireReadable()
         guard let type = try members.string(.type) else { throw .missing(member: "type") }
         guard let user = try members.string(.user) else { throw .missing(member: "user") }
         let data = try members.payload()

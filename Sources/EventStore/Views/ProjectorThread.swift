@@ -14,6 +14,13 @@ package final class ProjectorThread: Sendable {
         /// How many events are quarantined in the views that readers see.
         var quarantined: UInt64 = 0
         var isStopping = false
+
+        /// How far the projector is. Of views under construction nobody is told what they refuse.
+        mutating func take(from projector: Projector) {
+            applied = projector.position
+            isRebuilding = projector.isRebuilding || mustRebuild
+            if !projector.isRebuilding { quarantined = projector.quarantined }
+        }
     }
 
     /// How long nothing comes before the tails are emptied.
@@ -121,11 +128,8 @@ package final class ProjectorThread: Sendable {
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         var idleFrom = MonotonicClock.now
         while true {
-            let quarantined = projector.isRebuilding ? nil : projector.quarantined
             let next = state.wait { state -> Waiting<Next> in
-                state.applied = projector.position
-                state.isRebuilding = projector.isRebuilding || state.mustRebuild
-                if let quarantined { state.quarantined = quarantined }
+                state.take(from: projector)
                 if state.isStopping { return .done(.stop) }
                 if state.mustRebuild {
                     state.mustRebuild = false
@@ -142,10 +146,9 @@ package final class ProjectorThread: Sendable {
             case .merge: try projector.merge()
             case .apply(let wanted):
                 let behind = wanted - min(wanted, projector.position)
-                let position = try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
+                try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
                 state.update { state in
-                    state.applied = position
-                    state.isRebuilding = projector.isRebuilding || state.mustRebuild
+                    state.take(from: projector)
                     state.lastError = nil
                     return true
                 }

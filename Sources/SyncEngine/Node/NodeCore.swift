@@ -30,6 +30,7 @@ extension SyncNode {
         private var early: [CommitNotice]? = []
         private var listener: Listener?
         private var isStopping = false
+        private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
         private var leaving = 0
 
@@ -95,16 +96,18 @@ extension SyncNode {
         // MARK: Connections
 
         private func accepted(_ socket: AcceptedSocket) {
+            // Callbacks must not hold the socket: with it they would hold its place among unfinished handshakes.
+            let caller = socket.peer
             do throws(TransportError) {
                 let link = try TLSLink(
                     loop: loop, descriptor: socket.descriptor, context: context, role: .server, ticket: socket.ticket)
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let node = NodeID(bytes: bytes) else { return }
-                    answered(link, node, socket.peer)
+                    answered(link, node, caller)
                 }
-                link.onClose = { [log] end in log("call from \(socket.peer) ended in the handshake: \(end)") }
+                link.onClose = { [weak self] end in self?.note("call from \(caller) ended in the handshake: \(end)") }
             } catch {
-                log("call from \(socket.peer): \(error)")
+                note("call from \(caller): \(error)")
             }
         }
 
@@ -118,13 +121,18 @@ extension SyncNode {
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
-            log("unknown node \(node) called from \(address): pending")
+            note("unknown node \(node) called from \(address): pending")
             if let known = pending[node] {
                 pending[node]?.calls = known.calls + 1
                 pending[node]?.lastSeen = WallClock.now
             } else if pending.count < Self.pendingCapacity {
                 pending[node] = PendingPeer(node: node, address: address, lastSeen: WallClock.now, calls: 1)
             }
+        }
+
+        /// Logs what strangers make happen, but not as often as they like.
+        private func note(_ text: String) {
+            if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
         private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {

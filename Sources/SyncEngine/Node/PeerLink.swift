@@ -38,6 +38,7 @@ final class PeerLink {
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
+        link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
     }
@@ -110,5 +111,16 @@ final class PeerLink {
         let tell = onEnd
         onEnd = nil
         tell?(self, end)
+    }
+}
+
+extension SessionFailure {
+    /// A breach of the rules of framing, in the words of the protocol.
+    fileprivate init(_ fault: LinkEnd) {
+        if case .frameTooLarge = fault {
+            self.init(.frameTooLarge, fault.description)
+        } else {
+            self.init(.badFrame, fault.description)
+        }
     }
 }

@@ -20,8 +20,12 @@ package enum LinkEnd: Error, Equatable, Sendable, CustomStringConvertible {
     case handshakeTimeout
     /// The peer accepted no byte for too long, or let our outbox fill up.
     case slowPeer
+    /// Newer callers took the place of a handshake that was not finished.
+    case crowdedOut
     /// The peer sent a frame header that breaks the rules.
     case badFrame(String)
+    /// The peer announced a body of `bytes`, more than the `limit` it had been told of.
+    case frameTooLarge(bytes: Int, limit: Int)
     /// We closed it, or our loop stopped.
     case closedByUs
 
@@ -35,7 +39,10 @@ package enum LinkEnd: Error, Equatable, Sendable, CustomStringConvertible {
         case .socket(let name): "the connection failed: \(name)"
         case .handshakeTimeout: "the TLS handshake took too long"
         case .slowPeer: "the peer takes data too slowly"
+        case .crowdedOut: "the handshake was not finished when newer callers came"
         case .badFrame(let reason): "the peer sent a bad frame: \(reason)"
+        case .frameTooLarge(let bytes, let limit):
+            "the peer sent a frame of \(bytes) bytes, at most \(limit) are taken"
         case .closedByUs: "closed by this node"
         }
     }

@@ -14,12 +14,12 @@ struct LinkFrameHeader: Equatable {
     }
 
     /// Reads 8 bytes and judges them, before anything is allocated for the body.
-    /// - Throws: ``LinkEnd/badFrame(_:)``.
+    /// - Throws: ``LinkEnd/badFrame(_:)``, ``LinkEnd/frameTooLarge(bytes:limit:)``.
     init(_ bytes: [UInt8], maximumBody: Int) throws(LinkEnd) {
         precondition(bytes.count == LinkFrameHeader.length)
         let length = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
         guard bytes[6] == 0, bytes[7] == 0 else { throw .badFrame("the reserved bytes are not zero") }
-        guard length <= maximumBody else { throw .badFrame("\(length) bytes, at most \(maximumBody) are allowed") }
+        guard length <= maximumBody else { throw .frameTooLarge(bytes: length, limit: maximumBody) }
         self.init(type: bytes[4], flags: bytes[5], bodyLength: length)
     }
 

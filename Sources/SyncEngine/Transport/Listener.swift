@@ -12,8 +12,8 @@ package struct AcceptedSocket {
 
 /// Accepts TCP connections for peer links.
 ///
-/// At most `maximumPending` accepted connections may be without a finished handshake; while they are, new callers wait
-/// in the kernel's backlog.
+/// At most `maximumPending` accepted connections may be without a finished handshake. One more takes the place of the
+/// oldest: whoever connects and says nothing keeps nobody out, as an honest handshake takes a few round trips.
 ///
 /// ## Concurrency model
 /// Not `Sendable`: belongs, with its callback, to the thread of its ``EventLoop``, which holds it until ``close()``.
@@ -21,15 +21,21 @@ package final class Listener: LoopResource {
     private let loop: EventLoop
     private let maximumPending: Int
     private var socket: ListeningSocket?
-    /// Accepted connections whose ticket has not been given back.
-    package private(set) var pending = 0
+    /// Tickets that have not been given back, the oldest first.
+    private var tickets: [(number: UInt64, ticket: Weak)] = []
+    private var nextNumber = UInt64(0)
+
+    private struct Weak { weak var ticket: HandshakeTicket? }
+
+    /// Accepted connections whose handshake is not finished.
+    package var pending: Int { tickets.count }
 
     /// Listens at once.
     /// - Parameters:
     ///   - host: a numeric IPv4 or IPv6 address, or `localhost` (127.0.0.1).
     ///   - port: 0 lets the kernel choose; see ``boundPort``.
     package init(
-        loop: EventLoop, host: String, port: UInt16, maximumPending: Int = 64,
+        loop: EventLoop, host: String, port: UInt16, maximumPending: Int = 256,
         onAccept: @escaping (AcceptedSocket) -> Void
     ) throws(TransportError) {
         loop.assertOnLoop()
@@ -62,12 +68,19 @@ package final class Listener: LoopResource {
     }
 
     private func admit() -> HandshakeTicket {
-        pending += 1
-        if pending >= maximumPending { socket?.isEnabled = false }
-        return HandshakeTicket { [weak self] in
+        if pending >= maximumPending {
+            tickets.lazy.compactMap { $0.ticket.ticket?.onCrowdedOut }.first?()
+        }
+        let number = nextNumber
+        nextNumber += 1
+        let ticket = HandshakeTicket { [weak self] in
             guard let self else { return }
-            pending -= 1
+            tickets.removeAll { $0.number == number }
             if pending < maximumPending { socket?.isEnabled = true }
         }
+        tickets.append((number, Weak(ticket: ticket)))
+        // Its owner did not let go: then new callers wait in the kernel's backlog.
+        if pending > maximumPending { socket?.isEnabled = false }
+        return ticket
     }
 }

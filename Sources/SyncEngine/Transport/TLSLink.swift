@@ -39,6 +39,9 @@ package final class TLSLink: LoopResource {
     package var onOpen: (([UInt8]) -> Void)?
     /// A whole frame came: type, flags, body.
     package var onFrame: ((UInt8, UInt8, [UInt8]) -> Void)?
+    /// The peer broke the rules of framing. Nothing more is read; the owner says why and closes. Without this the link ends
+    /// by itself.
+    package var onViolation: ((LinkEnd) -> Void)?
     /// ``queuedBytes`` fell to ``Limits/writeAhead`` or less after it had been above.
     package var onWritable: (() -> Void)?
     /// The link is gone. Called exactly once, last.
@@ -87,6 +90,7 @@ package final class TLSLink: LoopResource {
         }
         self.bufferevent = bufferevent
         attach(bufferevent)
+        ticket?.onCrowdedOut = { [unowned self] in end(.crowdedOut) }
         deadline = loop.schedule(after: limits.handshakeTimeout) { [unowned self] in end(.handshakeTimeout) }
     }
 
@@ -135,6 +139,7 @@ package final class TLSLink: LoopResource {
         }
         deadline?.cancel()
         deadline = nil
+        ticket?.onCrowdedOut = nil
         ticket = nil
         state = .open
         onOpen?(peer)
@@ -171,6 +176,7 @@ package final class TLSLink: LoopResource {
         farewell = nil
         onOpen = nil
         onFrame = nil
+        onViolation = nil
         onWritable = nil
         onClose = nil
         loop.forget(self)
@@ -183,6 +189,7 @@ package final class TLSLink: LoopResource {
         watchdog?.cancel()
         deadline = nil
         watchdog = nil
+        ticket?.onCrowdedOut = nil
         ticket = nil
         outbox.removeAll()
         if let bufferevent {

@@ -38,8 +38,15 @@ extension TLSLink {
                 onFrame?(header.type, header.flags, body)
             }
         } catch {
-            end(error)
+            violated(error)
         }
+    }
+
+    private func violated(_ error: LinkEnd) {
+        guard let tell = onViolation else { return end(error) }
+        onViolation = nil
+        tell(error)
+        if state == .open { end(error) }
     }
 
     /// Takes one frame off `input`; nil when it is not whole yet.

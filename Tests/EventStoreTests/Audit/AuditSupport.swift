@@ -51,11 +51,15 @@ struct ForeignOrigin {
             dependencies: needs)
     }
 
+    /// The head of everything so far.
+    func head(using sha: SHA256) -> SignedHead {
+        SignedHead(signing: TreeHead(origin: id, size: tree.size, root: tree.root(using: sha), hlc: last), with: key)
+    }
+
     /// Hands everything over to `store`, which must know what the events need.
     func send(to store: EventStore) throws {
-        let head = TreeHead(origin: id, size: tree.size, root: tree.root(using: SHA256()), hlc: last)
         let batch = try store.makeVerifierBlocking().verify(
-            received, [Coverage(head: SignedHead(signing: head, with: key), proof: [])])
+            received, [Coverage(head: head(using: SHA256()), proof: [])])
         try blocking { store.ingest(batch, completion: $0) }
     }
 }

@@ -71,4 +71,24 @@ struct NativeLineWriterTests {
         #expect(String(decoding: line, as: UTF8.self).hasSuffix(#""hlc":"019fbb0ec4d1-0003","erased":true}"#))
         #expect(throws: InvalidLine.erased) { try NativeLineParser().parse(line) }
     }
+
+    @Test func unreadableEventsShowTheirBytes() throws {
+        let draft = full()
+        let writer = NativeLineWriter(node: "n")
+        let line = writer.line(try event(draft, body: .unreadable(salt: salt, bytes: Array("[1,\n2]".utf8))))
+        #expect(
+            String(decoding: line, as: UTF8.self).hasSuffix(#""hlc":"019fbb0ec4d1-0003","data_base64":"WzEsCjJd"}"#))
+        #expect(throws: InvalidLine.unreadable) { try NativeLineParser().parse(line) }
+
+        var header = try event(draft, body: .erased(payloadDigest: SHA256().digest([1]))).event.header
+        header.type = String(repeating: "t", count: 200)
+        let opaque = try EventHeader(received: header.canonicalBytes)
+        let stored = StoredEvent(
+            position: 1, event: Event(header: opaque, body: .present(salt: salt, payload: Array("{}".utf8))))
+        let other = writer.line(stored)
+        let text = String(decoding: other, as: UTF8.self)
+        #expect(text.contains(#","type":"","#) && text.contains(#","user":"","#))
+        #expect(text.hasSuffix(#","headerbytes":"\#(base64Text(header.canonicalBytes))","data":{}}"#))
+        #expect(throws: InvalidLine.unreadable) { try NativeLineParser().parse(other) }
+    }
 }

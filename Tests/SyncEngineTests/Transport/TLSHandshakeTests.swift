@@ -106,7 +106,8 @@ import Testing
     @Test func everyEndDescribesItself() {
         let ends: [LinkEnd] = [
             .peerClosed, .truncated, .rejectedByPeer(alert: 40), .wrongKeyType, .tls("x"), .socket("ECONNRESET"),
-            .handshakeTimeout, .slowPeer, .badFrame("x"), .closedByUs,
+            .handshakeTimeout, .slowPeer, .badFrame("x"),
+            .frameTooLarge(bytes: 2, limit: 1), .crowdedOut, .closedByUs,
         ]
         #expect(Set(ends.map(\.description)).count == ends.count)
         #expect(

@@ -22,7 +22,7 @@ import Testing
         pair.client.send(1, [UInt8](repeating: 0, count: 4096))
         pair.client.send(2, [UInt8](repeating: 0, count: 4097))
         #expect(await eventually { pair.server.log.end != nil })
-        #expect(pair.server.log.end == .badFrame("4097 bytes, at most 4096 are allowed"))
+        #expect(pair.server.log.end == .frameTooLarge(bytes: 4097, limit: 4096))
         #expect(pair.server.log.frames.count == 1)
         #expect(await eventually { pair.client.log.end != nil })
     }
@@ -54,7 +54,7 @@ import Testing
         let header = LinkFrameHeader(type: 200, flags: 100, bodyLength: 0xfffe_fdfc)
         #expect(header.bytes == [0xff, 0xfe, 0xfd, 0xfc, 200, 100, 0, 0])
         #expect(try LinkFrameHeader(header.bytes, maximumBody: .max) == header)
-        #expect(throws: LinkEnd.badFrame("4294901244 bytes, at most 4096 are allowed")) {
+        #expect(throws: LinkEnd.frameTooLarge(bytes: 4_294_901_244, limit: 4096)) {
             try LinkFrameHeader([0xff, 0xfe, 0xfd, 0xfc, 0, 0, 0, 0], maximumBody: 4096)
         }
     }
