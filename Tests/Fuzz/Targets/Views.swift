@@ -1,6 +1,6 @@
 internal import EventStore
 
-/// The first byte says which type of event, the next ones its user, conversation, time and cause, the rest is its payload.
+/// The first byte says which type of event, the next ones its user, conversation, time and cause; then comes its payload.
 func fuzzViews(_ bytes: [UInt8]) throws {
     let world = try ViewWorld.shared()
     var script = Script(bytes)

@@ -37,15 +37,21 @@ func fuzzMessages(_ bytes: [UInt8]) throws {
     }
 }
 
-/// A canonical header has one form only.
+/// A canonical header has one form only; one that cannot be read keeps its bytes and its place.
 func fuzzHeaders(_ bytes: [UInt8]) throws {
-    guard let header = try? EventHeader(canonicalBytes: bytes) else { return }
+    guard let header = try? EventHeader(received: bytes) else {
+        try promise((try? EventHeader(canonicalBytes: bytes)) == nil, "a canonical header is not received")
+        return
+    }
     try promise(header.canonicalBytes == bytes, "two forms of one header")
+    try promise(
+        header.isOpaque == ((try? EventHeader(canonicalBytes: bytes)) == nil), "opaque, and yet it can be read")
+    try promise((header.obstacle != nil) == header.isOpaque, "an obstacle where there is none")
+    try promise(header.dot.seq > 0, "an event without a place")
     try promise(header.displayKey.time <= header.hlc.milliseconds, "displayed after it was recorded")
-    let line = NativeLineWriter(node: "fuzz").line(
-        StoredEvent(
-            position: 1, event: Event(header: header, body: .present(salt: header.id.bits, payload: [123, 125]))))
-    try JSONScanner.validateValue(line)
+    let body = EventBody.present(salt: header.id.bits, payload: Array("{}".utf8))
+    let event = StoredEvent(position: 1, event: Event(header: header, body: body))
+    try JSONScanner.validateValue(NativeLineWriter(node: "fuzz").line(event))
 }
 
 /// Two sizes and roots, then a proof of what is left. A true proof of small trees must hold, a changed one must not.
