@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak lint bench gates gates-update fuzz asan tsan install clean
+.PHONY: help deps build demo test soak lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -13,7 +13,7 @@ help:
 	@echo 'make test      all tests (installs what is missing)'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make lint      swift format lint --strict'
-	@echo 'make bench     benchmarks beside C floors'
+	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes hours'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
@@ -43,7 +43,19 @@ lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
 
 bench: deps
-	@Benchmarks/run
+	@Scripts/install-packages gcc libc6-dev strace python3
+	@Benchmarks/compare --size quick
+
+# Debian starts the services it installs; the benchmarks start servers of their own, in temporary folders.
+bench-peers: deps
+	@Scripts/install-packages gcc libc6-dev strace python3 python3-venv postgresql-15 libpq-dev redis-server libhiredis-dev \
+	  nats-server libnats-dev prosody lua-dbi-sqlite3
+	@[ -x .build/peers/venv/bin/python ] || python3 -m venv .build/peers/venv
+	@.build/peers/venv/bin/pip install --quiet --disable-pip-version-check 'eventsourcing==9.5.6'
+
+bench-full: bench-peers
+	@Benchmarks/compare --size full
+	@Benchmarks/compare --size full --report
 
 # Instructions are counted by valgrind; where it cannot be had, the other counts still are.
 gates gates-update: deps

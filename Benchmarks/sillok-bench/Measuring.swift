@@ -1,17 +1,18 @@
 internal import EventStore
 internal import Glibc
 
-/// Prints `metric TAB side TAB value`, which ``ResultTable`` reads. floor.c prints the same.
+/// Prints `metric TAB value`, which Benchmarks/compare reads. common/bench.h prints the same.
 func report(_ metric: String, _ value: Double) {
-    print("\(metric)\tsillok\t\(value)")
+    print("\(metric)\t\(value)")
 }
 
-/// Prints the median and the 99th percentile of latencies in nanoseconds, as microseconds.
-func report(_ metric: String, latencies: [UInt64]) {
+/// Prints median, 99th percentile and maximum of latencies in nanoseconds, as microseconds.
+func report(_ prefix: String = "", latencies: [UInt64]) {
     let sorted = latencies.sorted()
     func percentile(_ percent: Int) -> Double { Double(sorted[(sorted.count - 1) * percent / 100]) / 1_000 }
-    report("\(metric), p50 (µs)", percentile(50))
-    report("\(metric), p99 (µs)", percentile(99))
+    for (name, percent) in [("p50_us", 50), ("p99_us", 99), ("max_us", 100)] {
+        report(prefix + name, percentile(percent))
+    }
 }
 
 /// Nanoseconds that `body` takes.
@@ -32,10 +33,22 @@ func cpuTime() -> UInt64 {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// Prints the rate, and what each event took of the CPUs.
-func report(_ name: String, events: Int, elapsed: UInt64, cpu: UInt64) {
-    report("\(name) (events/s)", perSecond(events, elapsed))
-    report("\(name), CPU (µs/event)", Double(cpu) / 1_000 / Double(events))
+/// A measured stretch of this process.
+struct Stretch {
+    private let start = MonotonicClock.now
+    private let cpu = cpuTime()
+    private let written = (try? writtenBytes()) ?? 0
+
+    /// Prints the rate, and what each event took of the CPUs and the disk.
+    func end(events: Int) throws {
+        let elapsed = MonotonicClock.now - start
+        report("rate", perSecond(events, elapsed))
+        report("cpu_us", Double(cpuTime() - cpu) / 1_000 / Double(events))
+        report("written", Double(try writtenBytes() - written) / Double(events))
+    }
+
+    /// Events per second up to now.
+    func rate(events: Int) -> Double { perSecond(events, MonotonicClock.now - start) }
 }
 
 /// Bytes that this process made the kernel write to disk so far (`write_bytes` of proc(5)).
@@ -46,25 +59,4 @@ func writtenBytes() throws -> UInt64 {
         let bytes = UInt64(line.dropFirst(name.count))
     else { throw BenchmarkError("/proc/self/io says nothing of \(name)") }
     return bytes
-}
-
-/// A new store.
-func makeStore(_ folder: String, name: String = "bench") throws -> EventStore {
-    try EventStore.create(in: folder, name: name)
-    return try EventStore(opening: folder)
-}
-
-extension EventStore {
-    /// Appends all drafts, `batch` in one commit, and fails if one is not stored.
-    func fill(_ drafts: ArraySlice<EventDraft>, batch: Int) throws {
-        var start = drafts.startIndex
-        while start < drafts.endIndex {
-            let end = min(start + batch, drafts.endIndex)
-            let outcomes = try appendBlocking(Array(drafts[start..<end]), atomicity: .each)
-            guard outcomes.allSatisfy({ if case .appended = $0 { true } else { false } }) else {
-                throw BenchmarkError("an event was not appended")
-            }
-            start = end
-        }
-    }
 }

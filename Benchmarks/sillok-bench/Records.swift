@@ -12,59 +12,161 @@ struct BenchmarkError: Error, CustomStringConvertible {
     }
 }
 
-/// The data that Sillok and the floor both read: one line for each event, `user TAB conversation TAB payload`.
+/// The data that Sillok, the floors and the peers load: `id TAB kind TAB user TAB conversation TAB payload`, every line of
+/// the same length, so that a reader finds any record without looking for it. common/bench.h has the same numbers.
 enum Records {
     static let users: UInt64 = 10_000
     /// Three of four events are by these, so that their histories are longer than the page that is asked for.
     static let activeUsers: UInt64 = 2_000
     static let conversations: UInt64 = 50_000
-    private static let payloadBytes = 250
+    /// Three of four events are in these.
+    static let activeConversations: UInt64 = 10_000
+    static let idBytes = 36
+    static let nameBytes = 7
+    static let payloadBytes = 296
+    static let lineBytes = idBytes + 1 + 1 + 1 + nameBytes + 1 + nameBytes + 1 + payloadBytes + 1
 
-    private static let words = [
-        "안녕하세요", "오늘", "회의는", "몇", "시에", "시작하나요", "감사합니다", "주문한", "물건이", "아직", "도착하지", "않았어요", "확인해", "주세요",
-        "네", "알겠습니다", "내일", "다시", "연락드리겠습니다", "배송", "조회", "환불", "please", "check", "the", "order", "again", "thank",
-        "you", "meeting", "tomorrow", "morning", "release", "is", "ready", "OK", "no", "problem", "see", "later",
-    ]
+    /// The ids' times: one millisecond for each of these many records, from 2026 on.
+    private static let perMillisecond = 8
+    private static let epoch = UInt64(1_767_225_600_000)
 
-    /// Writes `count` records. The same count gives the same bytes everywhere.
-    static func generate(_ path: String, count: Int) throws(BenchmarkError) {
-        guard let file = fopen(path, "w") else { throw .system(path) }
-        var random = SplitMix(state: 20_260_101)
-        for index in 0..<count {
-            let isActive = random.below(4) > 0
-            let user = isActive ? random.below(activeUsers) : activeUsers + random.below(users - activeUsers)
-            var text = words[Int(random.below(UInt64(words.count)))]
-            while text.utf8.count < payloadBytes - 45 {
-                text += " " + words[Int(random.below(UInt64(words.count)))]
-            }
-            let line = """
-                \(userName(user))\tc-\(random.below(conversations))\t\
-                {"text":"\(text)","client":"bench","number":\(index)}\n
-                """
-            fputs(line, file)
+    /// Writes `count` records. Every record depends on its number alone, so that a longer file begins with a shorter one.
+    static func write(count: Int) throws(BenchmarkError) {
+        let zipf = Zipf(words: Vocabulary.make())
+        var chunk: [UInt8] = []
+        for number in 0..<count {
+            append(number, zipf, to: &chunk)
+            guard chunk.count > 1 << 20 || number == count - 1 else { continue }
+            try writeOut(chunk)
+            chunk.removeAll(keepingCapacity: true)
         }
-        guard ferror(file) == 0, fclose(file) == 0 else { throw .system(path) }
     }
 
-    static func userName(_ number: UInt64) -> String { "u-\(number)" }
-
-    /// Reads all records as drafts of messages.
-    static func read(_ path: String) throws -> [EventDraft] {
-        guard let bytes = try SmallFile.read(path) else { throw BenchmarkError("\(path) is missing") }
-        var drafts: [EventDraft] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 2)
-            guard fields.count == 3 else { throw BenchmarkError("\(path) has a line without three fields") }
-            drafts.append(
-                EventDraft(
-                    type: "message.posted", conversation: String(decoding: fields[1], as: UTF8.self),
-                    user: String(decoding: fields[0], as: UTF8.self), payload: Array(fields[2])))
+    private static func writeOut(_ bytes: [UInt8]) throws(BenchmarkError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            guard count > 0 else { throw .system("standard output") }
+            rest = rest.dropFirst(count)
         }
-        return drafts
+    }
+
+    private static func append(_ number: Int, _ zipf: Zipf, to line: inout [UInt8]) {
+        var random = SplitMix(state: UInt64(number) &* 0x2545_f491_4f6c_dd1d &+ 20_260_101)
+        let kind = kind(of: number, &random)
+        let user = skewed(&random, active: activeUsers, all: users)
+        let conversation = skewed(&random, active: activeConversations, all: conversations)
+        let target = number - 1 - Int(random.below(UInt64(min(max(number - 1, 1), 10_000))))
+        line.append(contentsOf: id(number).utf8)
+        line.append(contentsOf: "\t\(kind.rawValue)\t\(name("u", user))\t\(name("c", conversation))\t".utf8)
+        let start = line.count
+        switch kind {
+        case .posted: line.append(contentsOf: "{\"text\":\"".utf8)
+        case .edited: line.append(contentsOf: "{\"message\":\"\(id(max(target, 0)))\",\"text\":\"".utf8)
+        case .retracted: line.append(contentsOf: "{\"message\":\"\(id(max(target, 0)))\",".utf8)
+        case .read: line.append(contentsOf: "{\"upTo\":\"\(id(max(target, 0)))\",".utf8)
+        }
+        if kind == .posted || kind == .edited {
+            zipf.append(bytes: 90 + Int(random.below(66)), to: &line, &random)
+            line.append(contentsOf: "\",".utf8)
+        }
+        line.append(contentsOf: "\"lang\":\"ko\",\"client\":\"bench\",\"number\":\(number),\"trace\":\"".utf8)
+        // Hexadecimal digits up to the length all payloads have; they stand for the ids that real clients send along.
+        while line.count - start < payloadBytes - 2 {
+            var word = random.next()
+            for _ in 0..<16 where line.count - start < payloadBytes - 2 {
+                line.append(Vocabulary.digits[Int(word & 15)])
+                word >>= 4
+            }
+        }
+        line.append(contentsOf: "\"}\n".utf8)
+    }
+
+    /// 92 of 100 events post a message, 4 edit one, 2 retract one, 2 say what was read.
+    private static func kind(of number: Int, _ random: inout SplitMix) -> RecordKind {
+        guard number > 0 else { return .posted }
+        switch random.below(100) {
+        case ..<92: return .posted
+        case ..<96: return .edited
+        case ..<98: return .retracted
+        default: return .read
+        }
+    }
+
+    private static func skewed(_ random: inout SplitMix, active: UInt64, all: UInt64) -> UInt64 {
+        random.below(4) > 0 ? random.below(active) : active + random.below(all - active)
+    }
+
+    private static func name(_ prefix: String, _ number: UInt64) -> String {
+        let digits = String(number)
+        return "\(prefix)-" + String(repeating: "0", count: nameBytes - 2 - digits.utf8.count) + digits
+    }
+
+    static func userName(_ number: UInt64) -> String { name("u", number) }
+
+    /// A UUIDv7 whose order is that of the numbers.
+    private static func id(_ number: Int) -> String {
+        var random = SplitMix(state: UInt64(number))
+        let time = epoch + UInt64(number / perMillisecond)
+        let counter = UInt64(number % perMillisecond)
+        let high = time << 16 | 0x7000 | counter << 8 | random.below(256)
+        let low = random.next() >> 2 | 1 << 63
+        return EventID(UUIDBits(high: high, low: low)).description
+    }
+
+    /// Reads `count` records from number `first` on as drafts.
+    static func read(_ path: String, from first: Int, count: Int) throws -> [EventDraft] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw BenchmarkError.system(path) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count * lineBytes)
+        var have = 0
+        while have < bytes.count {
+            let part = bytes.withUnsafeMutableBytes { buffer in
+                pread(
+                    file, UnsafeMutableRawBufferPointer(rebasing: buffer[have...]).baseAddress, buffer.count - have,
+                    first * lineBytes + have)
+            }
+            guard part > 0 else { throw BenchmarkError("\(path) has too few records") }
+            have += part
+        }
+        return try (0..<count).map { try draft(bytes[$0 * lineBytes..<($0 + 1) * lineBytes]) }
+    }
+
+    private static func draft(_ line: ArraySlice<UInt8>) throws -> EventDraft {
+        var rest = line
+        func field(_ count: Int) -> String {
+            defer { rest = rest.dropFirst(count + 1) }
+            return String(decoding: rest.prefix(count), as: UTF8.self)
+        }
+        guard let id = EventID(text: field(idBytes)), let kind = RecordKind(rawValue: field(1)) else {
+            throw BenchmarkError("this is no record: \(String(decoding: line, as: UTF8.self))")
+        }
+        let user = field(nameBytes)
+        return EventDraft(
+            id: id, type: kind.type, conversation: field(nameBytes), user: user,
+            payload: Array(rest.prefix(payloadBytes)))
     }
 }
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); floor.c has the same.
+/// What a record does.
+enum RecordKind: String {
+    case posted = "P"
+    case edited = "E"
+    case retracted = "R"
+    case read = "D"
+
+    var type: String {
+        switch self {
+        case .posted: "message.posted"
+        case .edited: "message.edited"
+        case .retracted: "message.retracted"
+        case .read: "message.read"
+        }
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); common/bench.h has the same.
 struct SplitMix {
     var state: UInt64
 

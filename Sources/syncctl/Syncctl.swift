@@ -18,7 +18,9 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, PeersCommand.list,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, VectorCommand.entry,
+        WaitCommand.entry,
+        PeersCommand.list,
         PeersCommand.add,
         PeersCommand.remove, QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
     ]

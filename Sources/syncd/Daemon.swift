@@ -14,7 +14,8 @@ enum Daemon {
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let node = try replicate(store, roster, configuration, log)
         let service = Service(
-            store: store, views: views, node: node, roster: roster, minFree: configuration.storage.minFree)
+            store: store, views: views, node: node, roster: roster, lag: LagGauge(store.files),
+            minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log)
 
         let identity = store.identity

@@ -40,6 +40,17 @@ struct FormatVectorTests {
         #expect(try EventHeader(canonicalBytes: bytes("header")) == header)
     }
 
+    @Test("An opaque header: its place is read, its bytes are hashed as they came")
+    func opaqueHeader() throws {
+        let bytes = try bytes("opaque_header")
+        let header = try EventHeader(received: bytes)
+        #expect(header.isOpaque && header.canonicalBytes == bytes)
+        let whole = try EventHeader(canonicalBytes: self.bytes("header"))
+        #expect(header.dot == whole.dot && header.hlc == whole.hlc && header.dependencies == whole.dependencies)
+        let digest = try #require(Digest(bytes: self.bytes("payload_digest")))
+        #expect(SHA256().leaf(header: bytes, payloadDigest: digest).description == values["opaque_leaf"])
+    }
+
     @Test("Payload digest, leaf and roots")
     func hashes() throws {
         let sha = SHA256()

@@ -9,7 +9,8 @@ package enum Disguise: String, CaseIterable, Sendable {
     /// A release that no longer speaks this version.
     case tooNewVersion
     case neverAcks, neverCredits
-    case garbledBody, reservedBits, hugeLength, bomb, changedPayload, wrongProof, claimsMore, claimsLess, oversizeEvent,
+    case garbledBody, reservedBits, hugeLength, bomb, changedPayload, wrongProof, claimsMore, claimsLess,
+        oversizeEvent,
         ignoresCredit, wrongRoots, eventsBeforeVector
 
     static let hostile: [Disguise] = [

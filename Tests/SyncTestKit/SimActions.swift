@@ -74,7 +74,7 @@ extension Simulation {
         var version = UInt32(1)
         switch kind {
         case .large:
-            coverage.reached(.strangeEvents)
+            coverage.count(.largeEvents)
             text = String(repeating: "큰 말 ", count: random.pick([2_000, 20_000, 26_000]))
         case .strange:
             coverage.reached(.strangeEvents)
@@ -145,7 +145,8 @@ extension Simulation {
 
     /// The payload of an event goes, its digest stays: what erasure leaves.
     private func erase(_ node: SimNode) {
-        guard let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
+        guard
+            let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
         else { return }
         let digest = node.store.sha.payloadDigest(chosen.event.body)
         node.store.log.overwrite(chosen.position, with: .erased(payloadDigest: digest))
@@ -193,9 +194,12 @@ extension Simulation {
     private func join(_ peers: [Int], _ source: Int?) {
         var older: SimLog?
         if let source, nodes[source].isUp {
-            older = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            var copy = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
+            if let head = nodes[source].store.sign(copy) { copy.store(head) }
+            older = copy
         }
         let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
+        if let source, damaged.contains(source) { damaged.insert(node.index) }
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
             nodes[peer].addPeer(node.index, calls: false)
@@ -220,7 +224,9 @@ extension Simulation {
     private func put(_ disguise: Disguise, on node: SimNode, _ time: UInt64) {
         guard node.knownAs == node.index, node.disguise == .honest else { return }
         node.disguise = disguise
-        for link in allLinks where link.nodes.contains(where: { $0 === node }) { link.cut("another release is started") }
+        for link in allLinks where link.nodes.contains(where: { $0 === node }) {
+            link.cut("another release is started")
+        }
         guard !disguise.isHostile else { return }
         schedule(after: time * 1_000) { [self] in reform(node) }
     }
@@ -239,9 +245,13 @@ extension SimLog {
         var log = SimLog(own: own, key: key)
         for stored in events {
             let origin = origins[stored.event.header.dot.origin]
-            _ = log.ingest(stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
+            _ = log.ingest(
+                stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
         }
-        for id in originIDs { for head in origins[id]?.heads ?? [] { log.store(head) } }
+        for id in originIDs {
+            for head in origins[id]?.heads ?? [] { log.store(head) }
+            if let reach = origins[id]?.reach { log.store(reach) }
+        }
         return log
     }
 }

@@ -77,7 +77,9 @@ final class SimChecks {
         let header = stored.event.header
         let previous = log.event(Dot(origin: log.own, seq: header.dot.seq - 1))?.position ?? 0
         var applied = VersionVector()
-        for other in log.events[Int(previous)..<Int(stored.position) - 1] { applied.advance(to: other.event.header.dot) }
+        for other in log.events[Int(previous)..<Int(stored.position) - 1] {
+            applied.advance(to: other.event.header.dot)
+        }
         guard applied.entries == header.dependencies else {
             return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
         }
@@ -218,13 +220,11 @@ final class SimChecks {
         }
         let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
         if mine == theirs { return nil }
-        // A node that is behind itself is told so and takes nothing more until it has a new origin.
-        if named.contains(pair), isBehindItself(a, b) || isBehindItself(b, a) { return nil }
-        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
-    }
-
-    private func isBehindItself(_ node: SimNode, _ other: SimNode) -> Bool {
-        node.store.log.size(of: node.identity.origin) < other.store.log.size(of: node.identity.origin)
+        // A node that is behind itself is told so and takes nothing more until it has a new origin. A signed head of another
+        // branch speaks against it as much as an event does.
+        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
+        return
+            "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
     }
 
     /// The first dot that stands for two contents.

@@ -5,8 +5,8 @@ internal import SyncEngine
 package struct SimCoverage: Sendable {
     package enum Counter: String, CaseIterable, Sendable {
         case events, appends, repeatedAppends, twins, commits, reads, frames, sessions, dialsFailed, refusedBatches,
-            refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, heldBack,
-            skewedStamps, unknownMessages, erasedRelayed, quietChecks
+            refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
+            unknownMessages, quietChecks
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -1,6 +1,7 @@
 /// What goes wrong: the catalogue of docs/SIMULATOR.md, by its numbers. Each run draws which of them are on.
 package enum SimFault: Int, CaseIterable, Comparable, Sendable {
-    case connectionLoss = 1, halfOpen, delay, splitReads, twoPaths, partition, slowStore, crashBetweenEffects, powerCut,
+    case connectionLoss = 1, halfOpen, delay, splitReads, twoPaths, partition, slowStore, crashBetweenEffects,
+        powerCut,
         diskFault, bitFlip, restore, clone, reformat, clockJump, membership, versions, strangeEvents, hostileFrames,
         erasure, pause, relayLoss, reconnectStorm, copiedStore, neverAcks
 

@@ -12,6 +12,7 @@ package struct SimLog {
         package var hlc = HybridTime(rawValue: 0)
         /// Ascending by size.
         package var heads: [SignedHead] = []
+        package var reach: Reach?
 
         package var size: UInt64 { UInt64(positions.count) }
     }
@@ -113,6 +114,11 @@ package struct SimLog {
 
     /// Stores an event under a dot that is taken: what the store must never do.
     mutating func duplicate(_ event: Event, leaf: Digest, using sha: SHA256) { insert(event, leaf: leaf, using: sha) }
+
+    /// Stores how far a head reaches beyond the events that are here.
+    mutating func store(_ reach: Reach) {
+        if size(of: reach.origin) == reach.size { origins[reach.origin]?.reach = reach }
+    }
 
     private mutating func insert(_ event: Event, leaf: Digest, using sha: SHA256) {
         let header = event.header

@@ -19,7 +19,11 @@ package final class SimNode {
     let key: SigningKey
     package let id: NodeID
     package private(set) var identity: StoreIdentity
-    package internal(set) var store: SimStore!
+    private var disk: SimStore?
+    var store: SimStore {
+        guard let disk else { preconditionFailure("\(name) has no store yet") }
+        return disk
+    }
     unowned let sim: Simulation
 
     /// Counts processes: what an earlier one had planned does not happen.
@@ -118,7 +122,8 @@ package final class SimNode {
     }
 
     func install(_ log: SimLog, isFullyDurable: Bool) {
-        store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
+        let store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
+        disk = store
         if sim.draws(.slowStore) {
             store.commitTime = sim.random.pick(1_000...80_000)
             store.verifyTime = sim.random.pick(100...20_000)

@@ -116,7 +116,9 @@ struct SimPlanner {
         // A hub that only relays has nothing of its own but its first event.
         let relays = isOn(.relayLoss)
         let node = relays ? random.pick(1...plan.nodes - 1) : node()
-        return .append(node: node, count: random.pick([1, 1, 2, 5, 20]), kind: random.pick(kinds))
+        let kind = random.pick(kinds)
+        let counts = kind == .large ? [1, 2] : [1, 1, 2, 5, 20]
+        return .append(node: node, count: random.pick(counts), kind: kind)
     }
 
     private mutating func count(of fault: SimFault) -> Int {

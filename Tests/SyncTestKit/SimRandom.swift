@@ -39,7 +39,9 @@ package struct SimRandom: RandomNumberGenerator, Sendable {
         Double(next() >> 11) * 0x1p-53 < probability
     }
 
-    package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
 }
 
 extension SimRandom {

@@ -50,14 +50,29 @@ package final class SimStore {
 
     /// A signed head of everything appended.
     func head() -> SignedHead? {
-        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
-        if let latestHead, latestHead.head.size == origin.size { return latestHead }
-        let head = TreeHead(
-            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
-        let signed = SignedHead(signing: head, with: key)
+        if let latestHead, latestHead.head.size == log.size(of: log.own) { return latestHead }
+        guard let signed = sign(log) else { return nil }
         latestHead = signed
         unstoredHeads.append(signed)
         return signed
+    }
+
+    /// A signed head of what `log`, this store's now or earlier, has of the own origin.
+    func sign(_ log: SimLog) -> SignedHead? {
+        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
+        let head = TreeHead(
+            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
+        return SignedHead(signing: head, with: key)
+    }
+
+    /// When nothing was written for a while, a head is signed and stored.
+    private func settleLater() {
+        let top = log.top
+        node.schedule(after: 250_000) { [self] in
+            guard log.top == top, head() != nil, !unstoredHeads.isEmpty else { return }
+            queue.append(.append(SimAppend(items: [])))
+            commitIfIdle()
+        }
     }
 
     // MARK: What the shell asks
@@ -168,6 +183,7 @@ package final class SimStore {
             if node.mayCrash(before: "answering") { return }
             for answer in answers { answer() }
             notify(before)
+            if log.top > before.top { settleLater() }
         }
         commitIfIdle()
     }
@@ -196,6 +212,10 @@ package final class SimStore {
             if sim.has(.duplicates), index == 5 { log.duplicate(item.event, leaf: item.leaf, using: sha) }
         }
         for head in batch.signedHeads { log.store(head) }
+        for reach in batch.endings { log.store(reach) }
+        for entry in batch.progress where entry.seq > log.size(of: entry.origin) && !sim.has(.loseEvent) {
+            return SessionFailure(.storeError, "\(entry.origin) is not at \(entry.seq)")
+        }
         return nil
     }
 
@@ -286,13 +306,26 @@ package final class SimStore {
         func consistency(
             of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
         ) throws(StoreError) -> [Digest] {
-            guard let leaves = store.log.origins[origin]?.leaves, old < new else { return [] }
+            guard old < new else { return [] }
             return MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(Never) in
-                var range = MerkleRange()
-                let first = Int(index) << level
-                for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
-                return range.root(using: sha)
+                node(origin, level, index, sha)
             }
+        }
+
+        func reach(of origin: OriginID) throws(StoreError) -> Reach? { store.log.origins[origin]?.reach }
+
+        func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
+            reach.covering(old, using: sha) { (level, index) throws(Never) in
+                node(reach.origin, level, index, sha)
+            }
+        }
+
+        private func node(_ origin: OriginID, _ level: Int, _ index: UInt64, _ sha: SHA256) -> Digest {
+            var range = MerkleRange()
+            let first = Int(index) << level
+            let leaves = store.log.origins[origin]?.leaves ?? []
+            for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
+            return range.root(using: sha)
         }
     }
 }

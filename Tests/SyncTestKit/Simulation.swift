@@ -134,7 +134,7 @@ package final class Simulation {
 
     /// INV-12: connected honest nodes converge.
     private func converge() {
-        let deadline = now + 900_000_000
+        let deadline = now + 400_000_000
         var open = differences()
         while violation == nil, !open.isEmpty, now < deadline {
             advance(to: now + 2_000_000)

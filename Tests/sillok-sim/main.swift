@@ -28,7 +28,9 @@ struct Options {
             case "--from": from = try number(value)
             case "--jobs": jobs = Int(try number(value))
             case "--mutation":
-                guard let found = SimMutation(rawValue: value) else { throw UsageError(message: "no mutation \(value)") }
+                guard let found = SimMutation(rawValue: value) else {
+                    throw UsageError(message: "no mutation \(value)")
+                }
                 mutation = found
             default: throw UsageError(message: "unknown option \(name)")
             }

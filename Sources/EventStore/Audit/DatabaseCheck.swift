@@ -34,6 +34,8 @@ struct DatabaseCheck {
                 findings.add(wanted.check, "\(wanted.kind) \(name) is not defined as it should be")
             }
         }
+        // Made when a store of an earlier release is opened for writing.
+        expected["reach"] = nil
         for (name, wanted) in expected.sorted(by: { $0.key < $1.key }) {
             findings.add(wanted.check, "\(wanted.kind) \(name) is missing")
         }

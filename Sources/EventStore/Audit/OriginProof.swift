@@ -46,6 +46,12 @@ struct OriginProof {
     /// Gives up on the tree: the event just seen cannot be hashed.
     mutating func breakTree() { tree = nil }
 
+    /// A head that reaches beyond them vouches for the first `size` events.
+    mutating func isVouched(to size: UInt64) {
+        hasHeads = true
+        if tree?.size == size { headSize = max(headSize, size) }
+    }
+
     // MARK: Tree
 
     /// Adds the leaf of the event just seen and compares the stored nodes that it completes.

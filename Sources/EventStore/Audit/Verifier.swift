@@ -76,6 +76,7 @@ struct LogAudit {
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
         try attempt(.database) { audit throws(SQLiteError) in try database.integrity(&audit.findings) }
         try attempt(.origins) { audit throws(SQLiteError) in try audit.checkMeta() }
+        try attempt(.heads) { audit throws(SQLiteError) in try audit.checkReaches() }
         try attempt(.origins) { audit throws(SQLiteError) in try audit.checkOrigins() }
         try attempt(.twins) { audit throws(SQLiteError) in try audit.checkRepeatedIDs() }
         try attempt(.names) { audit throws(SQLiteError) in try audit.checkNames() }

@@ -55,7 +55,7 @@ extension InvalidLine: CustomStringConvertible {
         case .time: "time: must be RFC 3339 in years 1 to 9999, such as 2026-08-01T02:02:15.120Z"
         case .erased: "data: the event was erased, its payload is gone; leave the line out"
         case .unreadable:
-            "the event could not be read where it was exported, and cannot be appended here; leave the line out"
+            "data_base64: the event could not be read where it was exported, and cannot be appended here; leave it out"
         case .event(let error): error.description
         }
     }

@@ -50,6 +50,8 @@ struct VerifiedEvent: Sendable {
 package struct VerifiedBatch: Sendable {
     var events: [VerifiedEvent] = []
     var heads: [SignedHead] = []
+    /// Where a batch ended before the head that covers it.
+    var reaches: [Reach] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
@@ -104,7 +106,7 @@ package final class IngestVerifier {
             guard let cover = coverage.first(where: { $0.head.head.origin == origin }) else {
                 throw .notCovered(origin)
             }
-            try check(cover, &tree, &batch.heads)
+            try check(cover, &tree, &batch)
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
@@ -162,11 +164,11 @@ package final class IngestVerifier {
         }
     }
 
-    private func check(_ cover: Coverage, _ tree: inout Tree, _ heads: inout [SignedHead]) throws(IngestError) {
+    private func check(_ cover: Coverage, _ tree: inout Tree, _ batch: inout VerifiedBatch) throws(IngestError) {
         let head = cover.head.head
         let size = tree.range.size
         guard head.size >= size else { throw .notCovered(head.origin) }
-        let isKnown = tree.ahead.contains(cover.head) || heads.contains(cover.head)
+        let isKnown = tree.ahead.contains(cover.head) || batch.heads.contains(cover.head)
         guard isKnown || cover.head.isValid(for: tree.key) else {
             throw .badSignature(head.origin, size: head.size)
         }
@@ -176,8 +178,11 @@ package final class IngestVerifier {
                 old: size, oldRoot: root, new: head.size, newRoot: head.root, proof: cover.proof, using: sha)
         else { throw .badProof(head.origin, size: size) }
         if head.size == size {
-            if !heads.contains(cover.head) { heads.append(cover.head) }
-        } else if !isKnown, tree.ahead.count < 64 {
+            if !batch.heads.contains(cover.head) { batch.heads.append(cover.head) }
+            return
+        }
+        batch.reaches.append(Reach(size: size, coverage: cover))
+        if !isKnown, tree.ahead.count < 64 {
             tree.ahead.append(cover.head)
             tree.ahead.sort { $0.head.size < $1.head.size }
         }

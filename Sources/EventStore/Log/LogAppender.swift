@@ -167,6 +167,24 @@ final class LogAppender {
             if index != state.own { state.dirty.insert(index) }
         }
         for signed in batch.heads { try storeHead(signed) }
+        for reach in batch.reaches {
+            if let index = state.indexes[reach.origin], state.origins[index].size == reach.size {
+                try merkle.replaceReach(reach, origin: state.origins[index].ref)
+            }
+        }
+        try checkProgress(batch)
+    }
+
+    /// What is acknowledged must be here: the verifier had counted on earlier batches, and one of them may have failed
+    /// (INV-7).
+    private func checkProgress(_ batch: VerifiedBatch) throws(SQLiteError) {
+        for entry in batch.progress {
+            let size = state.indexes[entry.origin].map { state.origins[$0].size } ?? 0
+            guard entry.seq <= size else {
+                throw SQLiteError(
+                    extendedCode: 1, message: "\(entry.origin) is at \(size), not at \(entry.seq)", context: "ingest")
+            }
+        }
     }
 
     /// Stores a signed head of an origin that is here.

@@ -21,6 +21,7 @@ final class LogCommitter {
         do throws(SQLiteError) {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas(durability))
+            try connection.execute(Schema.reach)
             connection.countWALPages()
             try LogUpgrade.run(on: connection)
             appender = try LogAppender(connection: connection)
@@ -61,6 +62,12 @@ final class LogCommitter {
     func checkpoint() {
         isCheckpointDue = false
         _ = try? connection.checkpoint()
+    }
+
+    /// Gives back what the page cache holds.
+    func releaseMemory() {
+        connection.releaseMemory()
+        returnFreeMemory()
     }
 
     private func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) -> Result<Answer, Failure> {

@@ -78,6 +78,8 @@ final class LogWriter: Sendable {
         var isHeadDue = false
         /// Whether a stored head speaks of everything committed.
         var isSettled = true
+        /// Whether memory was given back since the last commit.
+        var isResting = true
         /// Nanoseconds of the monotonic clock.
         var lastCommit: UInt64 = 0
         var lastHead: UInt64 = 0
@@ -93,6 +95,8 @@ final class LogWriter: Sendable {
     private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
     /// How long nothing is committed before a head is signed and stored.
     private static let idleNanoseconds: UInt64 = 250_000_000
+    /// How long nothing is committed before memory is given back.
+    private static let restNanoseconds: UInt64 = 5_000_000_000
 
     private let queue: Monitor<Queue>
     private let observers = Lock([(token: Int, body: @Sendable (CommitNotice) -> Void)]())
@@ -205,9 +209,18 @@ final class LogWriter: Sendable {
                 unsigned >= Self.headInterval.events
                 || (unsigned > 0 && now - queue.lastHead >= Self.headInterval.nanoseconds)
             queue.isSettled = isSettled
+            queue.isResting = false
             queue.lastCommit = now
             return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || !queue.jobs.isEmpty
                 || queue.isClosing
+        }
+    }
+
+    /// Puts the committer back after work that changed nothing.
+    private func putBack(_ committer: LogCommitter) {
+        queue.update { queue in
+            queue.committer = committer
+            return !queue.jobs.isEmpty || queue.isClosing
         }
     }
 
@@ -225,6 +238,7 @@ final class LogWriter: Sendable {
         case commit([Job], LogCommitter)
         case checkpoint(LogCommitter)
         case settle(LogCommitter)
+        case rest(LogCommitter)
         case close(LogCommitter)
     }
 
@@ -242,6 +256,9 @@ final class LogWriter: Sendable {
             case .settle(let committer):
                 settle(committer)
                 release(committer)
+            case .rest(let committer):
+                committer.releaseMemory()
+                putBack(committer)
             case .close(let committer):
                 settle(committer)
                 return
@@ -258,7 +275,7 @@ final class LogWriter: Sendable {
             return .done(.sign)
         }
         guard let committer = queue.committer else { return .forever }
-        let idleFrom = queue.lastCommit + idleNanoseconds
+        let now = MonotonicClock.now
         let duty: Duty
         if queue.isCheckpointDue {
             duty = .checkpoint(committer)
@@ -267,10 +284,12 @@ final class LogWriter: Sendable {
         } else if queue.isClosing {
             duty = .close(committer)
         } else if queue.isSettled {
-            return .forever
-        } else if MonotonicClock.now < idleFrom {
-            return .until(idleFrom)
+            guard !queue.isResting else { return .forever }
+            guard now >= queue.lastCommit + restNanoseconds else { return .until(queue.lastCommit + restNanoseconds) }
+            queue.isResting = true
+            duty = .rest(committer)
         } else {
+            guard now >= queue.lastCommit + idleNanoseconds else { return .until(queue.lastCommit + idleNanoseconds) }
             duty = .settle(committer)
         }
         queue.committer = nil

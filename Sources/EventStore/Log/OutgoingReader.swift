@@ -10,11 +10,16 @@ package struct OutgoingBatch: Sendable {
     package var through: UInt64 = 0
     /// Whether there was nothing more to read.
     package var isAtTop = false
+    /// ``OutgoingSelection/isSound``.
+    package var isSound = true
 }
 
 extension Coverage {
-    /// No coverage takes more bytes than this in a message: a head and a proof of 65 digests.
-    package static let maximumBytes = 2_400
+    /// No coverage of an origin with so many events takes more bytes in a message: a head and a proof of a digest for each
+    /// level of the tree.
+    package static func maximumBytes(_ size: UInt64) -> Int {
+        160 + 34 * (UInt64.bitWidth - size.leadingZeroBitCount + 1)
+    }
 }
 
 /// How much to put into a batch.
@@ -49,6 +54,10 @@ package protocol OutgoingLog {
     func consistency(
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest]
+    /// How far the last head of an origin reaches beyond its events, if one ever did.
+    func reach(of origin: OriginID) throws(StoreError) -> Reach?
+    /// What vouches for the first `old` events of the origin of `reach`.
+    func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage?
 }
 
 extension LogReader: OutgoingLog {}
@@ -74,10 +83,11 @@ package final class OutgoingReader {
         self.ownHead = ownHead
     }
 
-    /// The position after which everything that `known` lacks stands.
-    package func start(for known: VersionVector) throws(StoreError) -> UInt64 {
+    /// The position after which everything that `known` lacks of the `wanted` origins (`nil`: of all) stands.
+    package func start(for known: VersionVector, wanted: Set<OriginID>? = nil) throws(StoreError) -> UInt64 {
         var first: UInt64?
         for last in try log.vector().entries where last.seq > known[last.origin] {
+            guard wanted?.contains(last.origin) ?? true else { continue }
             let position = try log.event(Dot(origin: last.origin, seq: known[last.origin] + 1))?.position
             if let position { first = min(first ?? position, position) }
         }
@@ -87,16 +97,22 @@ package final class OutgoingReader {
 
     /// The next events after `position` that `known` does not contain.
     ///
-    /// Only events that a signed head covers leave the node: those of other origins up to the last head received, our
-    /// own always. The batch ends before the first event that is not covered yet.
+    /// Only events that a signed head covers leave the node: those of other origins as far as a head vouches for them that
+    /// was received, our own always. The batch ends before the first event that is not covered yet.
+    ///
+    /// - Parameter sound: What the peer has, or will have from sound batches alone.
+    /// - Parameter kind: Which of them.
     package func batch(
-        after position: UInt64, lacking known: VersionVector, limits: OutgoingLimits
+        after position: UInt64, lacking known: VersionVector, sound: VersionVector = VersionVector(),
+        kind: OutgoingSelection.Kind = .everything,
+        limits: OutgoingLimits
     ) throws(StoreError) -> OutgoingBatch {
         var batch = OutgoingBatch()
         var bytes = 0
         var ends = Ends(own: ownHead())
+        var selection = OutgoingSelection(known: known, sound: sound, kind: kind)
         var isFull = false
-        // The event that was read last did not fit the frame.
+        // The event that was read last begins the next batch.
         var isCut = false
         var isBlocked = false
         var failure: StoreError?
@@ -106,9 +122,18 @@ package final class OutgoingReader {
         batch.through = try log.scan(after: position, limit: chunk) { stored in
             scanned += 1
             let dot = stored.event.header.dot
-            if known.contains(dot) { return true }
+            let dependencies = stored.event.header.dependencies
+            switch selection.answer(dot, dependencies: dependencies) {
+            case .passedOver: return true
+            case .nextBatch:
+                isCut = true
+                return false
+            case .taken: break
+            }
+            let covered: UInt64
             do throws(StoreError) {
-                guard dot.seq <= (try ends.covered(dot.origin, log)) else {
+                covered = try ends.covered(dot.origin, log)
+                guard dot.seq <= covered else {
                     isBlocked = true
                     return false
                 }
@@ -118,12 +143,12 @@ package final class OutgoingReader {
             }
             let encoded = EncodedEvent(stored.event)
             bytes += encoded.header.count + stored.event.body.count + Self.framing
-            if ends.reached[dot.origin] == nil { bytes += Coverage.maximumBytes }
+            if !selection.includes(dot.origin) { bytes += Coverage.maximumBytes(covered) }
             guard batch.events.isEmpty || bytes <= limits.frame else {
                 isCut = true
                 return false
             }
-            ends.reached[dot.origin] = dot.seq
+            selection.take(dot, dependencies)
             batch.events.append(encoded)
             isFull = bytes >= limits.bytes
             return !isFull
@@ -131,16 +156,16 @@ package final class OutgoingReader {
         if let failure { throw failure }
         if isBlocked || isCut { batch.through -= 1 }
         batch.isAtTop = !isFull && !isCut && (isBlocked || scanned < chunk)
-        batch.advanced = ends.reached.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
+        batch.isSound = selection.isSound
+        batch.advanced = selection.advanced
         for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
         return batch
     }
 
-    /// How far each origin may be sent, and how far this batch goes.
+    /// How far each origin may be sent.
     private struct Ends {
         let own: SignedHead?
         var limits: [OriginID: UInt64] = [:]
-        var reached: [OriginID: UInt64] = [:]
 
         init(own: SignedHead?) {
             self.own = own
@@ -149,7 +174,8 @@ package final class OutgoingReader {
 
         mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let known = limits[origin] { return known }
-            let size = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            let head = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            let size = max(head, try log.reach(of: origin)?.size ?? 0)
             limits[origin] = size
             return size
         }
@@ -157,6 +183,9 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
+        if stored == nil, dot.origin != own, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
+            if let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
+        }
         guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }

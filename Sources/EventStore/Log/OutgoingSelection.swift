@@ -1,48 +1,91 @@
 /// Which events of a log, walked in position order, go to a peer in one batch. A pure value.
 ///
-/// A peer that takes everything gets all it lacks, in position order, which is causal order. One that takes some origins
-/// only, or what is new before what is old, gets an event when it has, or is being sent, everything the event depends on:
-/// what it takes from others may come later. An origin that has to wait holds back its own later events alone.
+/// A peer that takes everything gets all it lacks, in position order, which is causal order. A peer that takes some origins
+/// only gets what else they depend on from others, and holds a batch until that is there. So that two batches never wait
+/// for each other, a batch is one of two kinds. A *sound* one depends on nothing but what the peer has stored, itself, and
+/// sound batches before it. Any other has events of one origin, and only the first depends on more. What is sent ahead of
+/// its turn is always sound.
 package struct OutgoingSelection: Sendable {
+    /// Which events there are.
+    package enum Kind: Sendable {
+        /// All.
+        case everything
+        /// Of these origins.
+        case origins(Set<OriginID>)
+        /// What is new, before what is old.
+        case ahead(Set<OriginID>?)
+    }
+
+    /// What becomes of an event.
+    package enum Answer: Hashable, Sendable {
+        case taken
+        case passedOver
+        /// The batch ends before it.
+        case nextBatch
+    }
+
     /// What the peer has, or has been sent.
     private let known: VersionVector
-    /// The origins it takes from this node; `nil`: all.
-    private let wanted: Set<OriginID>?
-    /// Whether events are taken out of their order.
-    private let checksDependencies: Bool
+    private let kind: Kind
+    /// What the peer has, or will have from sound batches alone.
+    private let sound: VersionVector
     /// Last seq of each origin in the batch.
     private var taken: [OriginID: UInt64] = [:]
-    private var waiting: Set<OriginID> = []
-    /// The position of the first event that had to wait.
-    package private(set) var firstWaiting: UInt64?
+    /// Of a batch that is not sound: its origin, and what its first event depends on.
+    private var bet: (origin: OriginID, assumed: VersionVector)?
+    /// Origins of which an event was passed over, so that no later one can go.
+    private var halted: Set<OriginID> = []
 
     /// Nothing is taken yet.
-    package init(known: VersionVector, wanted: Set<OriginID>? = nil, isAhead: Bool = false) {
+    package init(known: VersionVector, sound: VersionVector = VersionVector(), kind: Kind = .everything) {
         self.known = known
-        self.wanted = wanted
-        checksDependencies = isAhead || wanted != nil
+        self.sound = sound
+        self.kind = kind
     }
 
     /// The last dot of each origin in the batch, ascending.
     package var advanced: [Dot] { taken.map { Dot(origin: $0.key, seq: $0.value) }.sorted() }
 
+    /// Whether the batch depends on nothing from elsewhere.
+    package var isSound: Bool { bet == nil }
+
     /// Whether the batch has events of `origin`.
     package func includes(_ origin: OriginID) -> Bool { taken[origin] != nil }
 
-    /// Whether the event goes into the batch, as far as the peer is concerned. ``take(_:)`` puts it there.
-    package mutating func admits(_ dot: Dot, dependencies: [Dot], at position: UInt64) -> Bool {
+    /// What becomes of the event, as far as the peer is concerned. What is taken is put into the batch with ``take(_:_:)``.
+    package mutating func answer(_ dot: Dot, dependencies: [Dot]) -> Answer {
         let last = last(dot.origin)
-        guard dot.seq > last, wanted?.contains(dot.origin) ?? true else { return false }
-        guard checksDependencies else { return true }
-        if waiting.contains(dot.origin) { return false }
-        if dot.seq == last + 1, dependencies.allSatisfy({ $0.seq <= self.last($0.origin) }) { return true }
-        waiting.insert(dot.origin)
-        firstWaiting = min(firstWaiting ?? position, position)
-        return false
+        guard dot.seq > last else { return .passedOver }
+        switch kind {
+        case .everything: return .taken
+        case .origins(let wanted):
+            guard wanted.contains(dot.origin) else { return .passedOver }
+            if let bet { return dot.origin == bet.origin && isReady(dot, dependencies) ? .taken : .nextBatch }
+            return taken.isEmpty || isReady(dot, dependencies) ? .taken : .nextBatch
+        case .ahead(let wanted):
+            guard wanted?.contains(dot.origin) ?? true, !halted.contains(dot.origin) else { return .passedOver }
+            if dot.seq == last + 1, isReady(dot, dependencies) { return .taken }
+            halted.insert(dot.origin)
+            return .passedOver
+        }
     }
 
     /// The event is in the batch.
-    package mutating func take(_ dot: Dot) { taken[dot.origin] = dot.seq }
+    package mutating func take(_ dot: Dot, _ dependencies: [Dot]) {
+        if taken.isEmpty, case .origins = kind, !isReady(dot, dependencies) {
+            bet = (dot.origin, VersionVector(dependencies))
+        }
+        taken[dot.origin] = dot.seq
+    }
+
+    private func isReady(_ dot: Dot, _ dependencies: [Dot]) -> Bool {
+        let isNext = taken[dot.origin] != nil || dot.seq == 1 || sound[dot.origin] >= dot.seq - 1
+        return isNext
+            && dependencies.allSatisfy { needs in
+                needs.seq <= taken[needs.origin] ?? 0 || sound.contains(needs)
+                    || bet?.assumed.contains(needs) ?? false
+            }
+    }
 
     private func last(_ origin: OriginID) -> UInt64 { taken[origin] ?? known[origin] }
 }

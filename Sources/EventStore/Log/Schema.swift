@@ -42,6 +42,14 @@ enum Schema {
           origin INTEGER, size INTEGER, root BLOB NOT NULL, hlc INTEGER NOT NULL, signature BLOB NOT NULL,
           PRIMARY KEY(origin, size)
         ) WITHOUT ROWID;
+        """ + reach
+
+    /// Stores of earlier releases get this table when they are opened for writing; only what serves peers reads it.
+    static let reach = """
+        CREATE TABLE IF NOT EXISTS reach(
+          origin INTEGER PRIMARY KEY, size INTEGER NOT NULL, head INTEGER NOT NULL, root BLOB NOT NULL,
+          hlc INTEGER NOT NULL, signature BLOB NOT NULL, proof BLOB NOT NULL
+        );
         """
 
     /// How a commit is made durable.

@@ -25,4 +25,6 @@ extension VerifiedBatch {
 
     /// The verified heads to store with them.
     package var signedHeads: [SignedHead] { heads }
+    /// Where it ended before the head that covers it.
+    package var endings: [Reach] { reaches }
 }

@@ -102,6 +102,9 @@ final class Connection {
             }, context)
     }
 
+    /// Gives back what the page cache holds.
+    func releaseMemory() { sqlite3_db_release_memory(handle) }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

@@ -36,3 +36,6 @@ package final class WorkerThread: @unchecked Sendable {
         }
     }
 }
+
+/// Gives free memory of the heap back to the system, after work that took much.
+package func returnFreeMemory() { _ = malloc_trim(0) }

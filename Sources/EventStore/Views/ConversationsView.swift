@@ -103,7 +103,7 @@ final class ConversationsView: View {
             }
             try save(conversation, row, store)
         }
-        touched.removeAll(keepingCapacity: true)
+        touched = [:]
     }
 
     private static let never = (first: (time: Int64.max, hlc: Int64.max), last: (time: Int64.min, hlc: Int64.min))

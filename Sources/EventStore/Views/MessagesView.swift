@@ -76,7 +76,7 @@ final class MessagesView: View {
                 .optional(row.edit?.stamp), row.edit.map { .integer(Int64(bitPattern: $0.position)) } ?? .null,
                 .optional(row.edit?.text), .optional(row.retraction))
         }
-        touched.removeAll(keepingCapacity: true)
+        touched = [:]
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

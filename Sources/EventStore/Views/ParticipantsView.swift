@@ -91,7 +91,7 @@ final class ParticipantsView: View {
                     row.membership.map { .integer($0.joined ? 1 : 0) } ?? .null, .optional(row.membership?.stamp))
             }
         }
-        touched.removeAll(keepingCapacity: true)
+        touched = [:]
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

@@ -88,7 +88,7 @@ final class ProfilesView: View {
                     .text(write.value), .integer(write.isMaximal ? 1 : 0))
             }
         }
-        touched.removeAll(keepingCapacity: true)
+        touched = [:]
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

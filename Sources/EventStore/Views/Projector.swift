@@ -102,7 +102,7 @@ package final class Projector {
 
     /// Applies up to `limit` events. Returns the last position applied; when it did not change there was nothing to do.
     @discardableResult
-    package func step(limit: Int = 65_536) throws(StoreError) -> UInt64 {
+    package func step(limit: Int = 32_768) throws(StoreError) -> UInt64 {
         let events = try source.batch(after: position, limit: limit)
         guard let last = events.last else {
             if isRebuilding { try finishRebuild() }
@@ -154,6 +154,13 @@ package final class Projector {
             try store.timeline.flush(store, atLeast: rows)
             try store.history.flush(store, atLeast: rows)
         }
+    }
+
+    /// Gives back the memory of work that is done.
+    package func releaseMemory() {
+        target.store.connection.releaseMemory()
+        source.log.connection.releaseMemory()
+        returnFreeMemory()
     }
 
     /// Applies everything that is in the log now, and leaves the tails short: somebody else may open the views next.

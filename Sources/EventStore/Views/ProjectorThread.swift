@@ -119,6 +119,7 @@ package final class ProjectorThread: Sendable {
     private enum Next {
         case apply(UInt64)
         case merge
+        case rest
         case rebuild
         case stop
     }
@@ -126,7 +127,13 @@ package final class ProjectorThread: Sendable {
     /// Applies small batches when the views are near the log's end, and large ones when they are behind; empties the tails
     /// when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
-        var idleFrom = MonotonicClock.now
+        // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
+        state.update { state in
+            state.take(from: projector)
+            return true
+        }
+        var idleFrom = MonotonicClock.now + idleNanoseconds
+        var isResting = false
         while true {
             let next = state.wait { state -> Waiting<Next> in
                 state.take(from: projector)
@@ -137,16 +144,23 @@ package final class ProjectorThread: Sendable {
                 }
                 if state.top > projector.position || projector.isRebuilding { return .done(.apply(state.top)) }
                 if projector.isMerging { return .done(.merge) }
-                if projector.pending == 0 { return .forever }
-                return MonotonicClock.now < idleFrom ? .until(idleFrom) : .done(.merge)
+                if isResting { return .forever }
+                if MonotonicClock.now < idleFrom { return .until(idleFrom) }
+                return .done(projector.pending == 0 ? .rest : .merge)
             }
             switch next {
             case .stop: return
-            case .rebuild: try projector.beginRebuild()
+            case .rebuild:
+                isResting = false
+                try projector.beginRebuild()
             case .merge: try projector.merge()
+            case .rest:
+                projector.releaseMemory()
+                isResting = true
             case .apply(let wanted):
+                isResting = false
                 let behind = wanted - min(wanted, projector.position)
-                try projector.step(limit: behind > 2_000 ? 65_536 : 2_000)
+                try projector.step(limit: behind > 2_000 ? 32_768 : 2_000)
                 state.update { state in
                     state.take(from: projector)
                     state.lastError = nil

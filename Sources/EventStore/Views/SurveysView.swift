@@ -86,7 +86,7 @@ final class SurveysView: View {
                 if amount < 0 { try store.run("DELETE FROM survey_count WHERE count = 0") }
             }
         }
-        changes.removeAll(keepingCapacity: true)
+        changes = [:]
     }
 
     private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(SQLiteError) {

@@ -11,6 +11,8 @@ extension SyncNode {
             var dueAt: UInt64?
             var backoff = Backoff()
             var lastError: String?
+            /// A peer that comes and goes all the time does not fill the log.
+            var notices = NoticeLimiter()
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
@@ -28,6 +30,10 @@ extension SyncNode {
         private var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        private var sources = SourcePlan()
+        private var isTicking = false
+        private var waiters = DurabilityWaiters()
+        private var isCheckDue = false
         private var listener: Listener?
         private var isStopping = false
         private var strangers = NoticeLimiter()
@@ -54,6 +60,7 @@ extension SyncNode {
             progress = standing
             for notice in early ?? [] { _ = progress.advance(notice) }
             early = nil
+            sources = SourcePlan(progress.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -91,6 +98,10 @@ extension SyncNode {
             }
             _ = progress.advance(notice)
             for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            sources.advanced(
+                notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
+            tellWants()
+            durableAdvanced()
         }
 
         // MARK: Connections
@@ -206,14 +217,18 @@ extension SyncNode {
                 entries[node]?.link = nil
                 keepMemory(of: other)
                 other.onEnd = nil
+                sources.closed(node, now: PeerLink.now().monotonic)
                 other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
             }
             let session = SyncSession(
-                local: local, remote: node, progress: progress, memory: entries[node]?.memory)
+                local: local, remote: node, progress: progress, memory: entries[node]?.memory,
+                features: [.standings, .sources])
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
+            peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
         }
 
@@ -222,10 +237,13 @@ extension SyncNode {
             guard entries[link.node]?.link === link else { return }
             entries[link.node]?.link = nil
             keepMemory(of: link)
+            sources.closed(link.node, now: PeerLink.now().monotonic)
+            tellWants()
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
-            log("peer \(name): \(end)")
+            let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
+            if let line { log(line) }
             retry(link.node, because: end.description)
         }
 
@@ -242,6 +260,78 @@ extension SyncNode {
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
             }
             entries[node] = entry
+        }
+
+        // MARK: Sources
+
+        private func heard(_ news: SessionNews, from link: PeerLink) {
+            guard entries[link.node]?.link === link else { return }
+            let now = PeerLink.now().monotonic
+            if news.hasOpened {
+                sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            } else if !news.announced.isEmpty {
+                sources.announced(link.node, news.announced, now: now)
+            }
+            if news.hasDelivered { sources.delivered(link.node, now: now) }
+            for dot in news.needs { sources.needed(dot, by: link.node) }
+            tellWants()
+        }
+
+        /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.
+        private func tellWants() {
+            for change in sources.takeChanges() {
+                entries[change.peer]?.link?.want(take: change.take, leave: change.leave)
+            }
+            guard sources.isWaiting, !isTicking, !isStopping else { return }
+            isTicking = true
+            _ = loop.schedule(after: .milliseconds(SourcePlan.interval)) { [weak self] in
+                guard let self else { return }
+                isTicking = false
+                sources.tick(now: PeerLink.now().monotonic)
+                tellWants()
+            }
+        }
+
+        // MARK: Durability
+
+        /// How far this node and each of its peers have made what is here durable.
+        func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+            let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
+                var durable = entry.memory?.vector
+                var isConnected = false
+                if case .open(_, let outgoing, _)? = entry.link?.session.state {
+                    (durable, isConnected) = (outgoing.durable, true)
+                }
+                return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            }
+            return (progress.vector, peers)
+        }
+
+        private func holders() -> [(name: String, durable: VersionVector)] {
+            let (mine, peers) = standings()
+            return [(local.name, mine)]
+                + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+        }
+
+        func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
+            guard !isStopping, let id = waiters.add(waiter) else { return false }
+            waiters.check(holders())
+            _ = loop.schedule(after: timeout) { [weak self] in
+                guard let self else { return }
+                waiters.expire(id, holders())
+            }
+            return true
+        }
+
+        /// Many statements in a row are one reason to look.
+        private func durableAdvanced() {
+            guard !waiters.isEmpty, !isCheckDue else { return }
+            isCheckDue = true
+            _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
+                guard let self else { return }
+                isCheckDue = false
+                waiters.check(holders())
+            }
         }
 
         // MARK: Leaving

@@ -15,8 +15,16 @@ final class PeerLink {
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
+    /// Since when a frame has been coming in, monotonic milliseconds.
+    private var partialSince: UInt64?
+    /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
+    private static let longestFrame: UInt64 = 300_000
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told when the peer is known to hold more.
+    var onDurable: (() -> Void)?
+    /// Told what concerns other links.
+    var onNews: ((PeerLink, SessionNews) -> Void)?
     let openedAt = now().monotonic
 
     init(
@@ -35,16 +43,31 @@ final class PeerLink {
     /// Takes over an open link and says hello.
     func start() {
         link.onFrame = { [weak self] type, flags, body in
+            self?.partialSince = nil
             let frame = Frame(type: type, flags: flags, body: body)
             self?.input { $0.frameReceived(frame, now: $1, effects: &$2) }
         }
+        link.onPartialFrame = { [weak self] in self?.partialFrame() }
         link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
     }
 
+    /// A large frame over a slow line is no silence.
+    private func partialFrame() {
+        let now = Self.now()
+        let since = partialSince ?? now.monotonic
+        partialSince = since
+        if now.monotonic - since < Self.longestFrame { session.heard(at: now) }
+    }
+
     func logAdvanced(_ notice: CommitNotice) {
         input { $0.logAdvanced(notice, now: $1, effects: &$2) }
+    }
+
+    /// From now on these origins are taken from the peer, and no longer those.
+    func want(take: [OriginID], leave: [OriginID]) {
+        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
     }
 
     /// Says why, and ends.
@@ -55,9 +78,13 @@ final class PeerLink {
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
         arm()
+        if session.durableRevision != before { onDurable?() }
+        let news = session.takeNews()
+        if !news.isEmpty { onNews?(self, news) }
     }
 
     private func perform(_ effect: SessionEffect) {
@@ -110,6 +137,8 @@ final class PeerLink {
         link.onFrame = nil
         let tell = onEnd
         onEnd = nil
+        onDurable = nil
+        onNews = nil
         tell?(self, end)
     }
 }

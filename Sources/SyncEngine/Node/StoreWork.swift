@@ -9,14 +9,16 @@ package enum StoreWork {
         let start: UInt64
         switch request.start {
         case .after(let position): start = position
-        case .firstMissing: start = try reader.start(for: request.known)
+        case .firstMissing: start = try reader.start(for: request.known, wanted: request.wanted)
         }
         let batch = try reader.batch(
-            after: start, lacking: request.known, limits: OutgoingLimits(bytes: request.bytes))
+            after: start, lacking: request.known, sound: request.sound, kind: request.kind,
+            limits: OutgoingLimits(bytes: request.bytes))
         let message = Message.events(EventBatch(events: batch.events, coverage: batch.coverage))
         return OutgoingFrame(
             frame: batch.events.isEmpty ? nil : message.frame(compress: request.compress),
-            events: batch.events.count, advanced: batch.advanced, through: batch.through, isAtTop: batch.isAtTop)
+            events: batch.events.count, advanced: batch.advanced, through: batch.through, isAtTop: batch.isAtTop,
+            isSound: batch.isSound)
     }
 
     /// The first half of ``SessionEffect/store(_:_:)``: what of the frame is to be stored.

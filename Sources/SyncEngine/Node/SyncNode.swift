@@ -66,6 +66,21 @@ package final class SyncNode: Sendable {
         core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], listeningPort: 0)
     }
 
+    /// How far this node and each of its peers have made what is here durable.
+    package func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+        core.sync { $0.standings() } ?? (VersionVector(), [])
+    }
+
+    /// Waits until the events of `vector` are durable on `nodes` nodes, this one counted. `completion` is called once: then,
+    /// or when `timeout` is over. Returns false, and does not call it, if too many wait already.
+    package func wait(
+        for vector: VersionVector, nodes: Int, timeout: Duration,
+        completion: @escaping @Sendable (Holders) -> Void
+    ) -> Bool {
+        let waiter = DurabilityWaiters.Waiter(vector: vector, nodes: nodes, completion: completion)
+        return core.sync { $0.wait(waiter, timeout) } ?? false
+    }
+
     /// Takes leave of the peers and ends the threads. The store stays open.
     package func stop() {
         store.removeObserver(observer)

@@ -38,11 +38,16 @@ package final class Worker<Context>: Sendable {
         thread.withLock { $0 = started }
     }
 
-    package func submit(_ job: @escaping Job) {
+    /// Queues a job. Returns false when the thread is ending: then the job is dropped.
+    @discardableResult
+    package func submit(_ job: @escaping Job) -> Bool {
+        var isTaken = false
         queue.update { queue in
-            if !queue.isStopping { queue.jobs.append(job) }
+            isTaken = !queue.isStopping
+            if isTaken { queue.jobs.append(job) }
             return true
         }
+        return isTaken
     }
 
     /// Finishes what was submitted and ends the thread.

@@ -51,10 +51,29 @@ package struct ReadRequest: Hashable, Sendable {
     package let start: Start
     /// What the peer has, or has been sent.
     package let known: VersionVector
+    /// What the peer has, or will have from sound batches alone (``OutgoingSelection``).
+    package let sound: VersionVector
+    /// The origins the peer takes from this node; `nil`: all.
+    package let wanted: Set<OriginID>?
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
+
+    /// Which events.
+    package var kind: OutgoingSelection.Kind { wanted.map { .origins($0) } ?? .everything }
+
+    package init(
+        start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
+        bytes: Int, compress: Bool
+    ) {
+        self.start = start
+        self.known = known
+        self.sound = sound
+        self.wanted = wanted
+        self.bytes = bytes
+        self.compress = compress
+    }
 }
 
 /// What was read: at most one frame.
@@ -69,14 +88,33 @@ package struct OutgoingFrame: Hashable, Sendable {
     package let through: UInt64
     /// Whether there is nothing more until the log advances.
     package let isAtTop: Bool
+    /// ``OutgoingSelection/isSound``.
+    package let isSound: Bool
 
-    package init(frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool) {
+    package init(
+        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool,
+        isSound: Bool = true
+    ) {
         self.frame = frame
         self.events = events
         self.advanced = advanced
         self.through = through
         self.isAtTop = isAtTop
+        self.isSound = isSound
     }
+}
+
+/// What a session has learned that concerns other sessions, for those who choose from whom to take what.
+package struct SessionNews: Sendable {
+    /// The peer has said what it has: all that is in `announced`.
+    package var hasOpened = false
+    /// What the peer has made durable.
+    package var announced: [Dot] = []
+    /// Whether events came.
+    package var hasDelivered = false
+    /// What events of this peer have been waiting for.
+    package var needs: [Dot] = []
+    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty }
 }
 
 /// What was stored of a frame, durably.
@@ -109,10 +147,13 @@ package enum SessionEnd: Hashable, Sendable {
 package struct SessionFailure: Error, Hashable, Sendable {
     package let code: SessionErrorCode
     package let text: String
+    /// The event that must be here first; then the same may succeed.
+    package let needs: Dot?
 
-    package init(_ code: SessionErrorCode, _ text: String) {
+    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil) {
         self.code = code
         self.text = text
+        self.needs = needs
     }
 
     package init(_ error: WireError) { self.init(error.code, error.description) }
@@ -130,7 +171,13 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .store(.diskFull): .storeFull
             case .store: .storeError
             }
-        self.init(code, error.description)
+        let needs: Dot? =
+            switch error {
+            case .gap(let dot, _) where dot.seq > 1: Dot(origin: dot.origin, seq: dot.seq - 1)
+            case .causalGap(_, let needs): needs
+            default: nil
+            }
+        self.init(code, error.description, needs: needs)
     }
 }
 

@@ -50,12 +50,18 @@ extension SyncSession {
     package struct Outgoing: Sendable {
         /// What the peer has, or has been sent.
         var known: VersionVector
+        /// What the peer has, or will have without anything from elsewhere.
+        var sound: VersionVector
         /// What the peer has said is durable there.
         package internal(set) var durable: VersionVector
+        /// The origins it takes from this node; `nil`: all.
+        var wanted: Set<OriginID>?
         /// Where to read on.
         var start = ReadRequest.Start.firstMissing
         /// Whether the log may have something for the peer beyond `start`.
         var hasMore = true
+        /// Whether `start` was set anew while a read was under way.
+        var hasRestarted = false
         /// The read under way.
         var reading: RequestID?
         /// Bytes of Events frames the peer will take. The frame that uses it up may go below zero.
@@ -66,9 +72,22 @@ extension SyncSession {
 
     /// What comes from the peer.
     package struct Incoming: Sendable {
-        /// Frames being stored, and the bytes each takes of the window.
-        var storing: [RequestID: Int] = [:]
-        /// Bytes of frames being stored.
+        /// A frame that came before what its events depend on.
+        struct Held: Sendable {
+            let frame: Frame
+            let failure: SessionFailure
+            let since: UInt64
+            /// Whether somebody was told what it needs.
+            var isTold = false
+        }
+
+        /// Frames being stored, and since when they are here.
+        var storing: [RequestID: (frame: Frame, since: UInt64)] = [:]
+        /// When the last frame came.
+        var lastFrame = UInt64(0)
+        /// In the order of their coming.
+        var held: [Held] = []
+        /// Bytes of frames being stored or held.
         var waiting = 0
         /// Bytes stored that the peer has not been given credit for.
         var owed = 0
@@ -85,6 +104,10 @@ package struct SessionTiming: Sendable {
     package var keepalive: UInt64 = 10_000
     /// The peer is gone when nothing was heard for so long.
     package var silence: UInt64 = 25_000
+    /// So long a frame may wait for what its events depend on before that is asked of the same peer.
+    package var held: UInt64 = 1_000
+    /// So long it may wait while nothing more comes from the peer.
+    package var heldAtMost: UInt64 = 30_000
     /// Between two statements of what is durable here.
     package var statement: UInt64 = 20
 

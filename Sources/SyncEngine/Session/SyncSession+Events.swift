@@ -7,14 +7,15 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
-            outgoing.credit > 0
+            outgoing.credit > 0, outgoing.wanted?.isEmpty != true
         else { return }
         let id = RequestID(number: takeNumber())
         outgoing.reading = id
         outgoing.hasMore = false
         let bytes = min(outgoing.credit, 256 << 10, Int64(hello.limits.maxBody / 2))
         let request = ReadRequest(
-            start: outgoing.start, known: outgoing.known, bytes: Int(clamping: bytes),
+            start: outgoing.start, known: outgoing.known, sound: outgoing.sound, wanted: outgoing.wanted,
+            bytes: Int(clamping: bytes),
             compress: hello.compressors.contains(Hello.zstd))
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))
@@ -34,10 +35,15 @@ extension SyncSession {
         case .success(let read): batch = read
         }
         outgoing.reading = nil
-        outgoing.start = .after(batch.through)
+        // A Want that came meanwhile has set the start anew.
+        if !outgoing.hasRestarted { outgoing.start = .after(batch.through) }
+        outgoing.hasRestarted = false
         // The log may have advanced while it was being read: `hasMore` was set again in that case.
         if !batch.isAtTop { outgoing.hasMore = true }
-        for dot in batch.advanced { outgoing.known.advance(to: dot) }
+        for dot in batch.advanced {
+            outgoing.known.advance(to: dot)
+            if batch.isSound { outgoing.sound.advance(to: dot) }
+        }
         if let frame = batch.frame {
             guard frame.body.count <= Int(hello.limits.maxBody) else {
                 fail(SessionFailure(.eventTooLarge, "an event does not fit the peer's frames"), now: now, &effects)
@@ -65,7 +71,7 @@ extension SyncSession {
     // MARK: From the peer
 
     mutating func eventsReceived(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
-        if case .comparing = state, isRestating || !awaitsFirstPart {
+        if case .comparing = state, isHearing {
             return setAside(frame, now: now, &effects)
         }
         guard case .open(let hello, let outgoing, var incoming) = state else {
@@ -76,15 +82,54 @@ extension SyncSession {
             return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
         }
         let id = RequestID(number: takeNumber())
-        incoming.storing[id] = frame.count
+        if outgoing.wanted != nil { news.hasDelivered = true }
+        incoming.storing[id] = (frame, now.monotonic)
+        incoming.lastFrame = now.monotonic
         incoming.waiting += frame.count
         incoming.bytes += UInt64(frame.count)
         state = .open(hello, outgoing, incoming)
         effects.append(.store(id, frame))
     }
 
+    /// Tries again with frames whose needs are here now, in their order; reports what others have needed for long, and gives
+    /// up those that have waited too long.
+    mutating func releaseHeld(now: Moment, _ effects: inout [SessionEffect]) {
+        guard case .open(_, _, let incoming) = state, !incoming.held.isEmpty else { return }
+        var rest: [Incoming.Held] = []
+        var ready: [Incoming.Held] = []
+        for var held in incoming.held {
+            guard let needs = held.failure.needs else { continue }
+            if progress[needs.origin]?.seq ?? 0 >= needs.seq {
+                ready.append(held)
+                continue
+            }
+            guard now.monotonic < max(held.since, incoming.lastFrame) + timing.heldAtMost else {
+                return fail(held.failure, now: now, &effects)
+            }
+            if !held.isTold, now.monotonic >= held.since + timing.held {
+                held.isTold = true
+                news.needs.append(needs)
+            }
+            rest.append(held)
+        }
+        let ids = ready.map { _ in RequestID(number: takeNumber()) }
+        updateOpen { _, _, incoming in
+            incoming.held = rest
+            for (id, held) in zip(ids, ready) { incoming.storing[id] = (held.frame, held.since) }
+        }
+        for (id, held) in zip(ids, ready) { effects.append(.store(id, held.frame)) }
+    }
+
+    /// When a held frame is to be looked at again.
+    var heldDue: UInt64? {
+        guard case .open(_, _, let incoming) = state else { return nil }
+        return incoming.held.map { held in
+            held.isTold ? max(held.since, incoming.lastFrame) + timing.heldAtMost : held.since + timing.held
+        }.min()
+    }
+
     /// A peer that heard what this node has may send, while it has to say once more itself what it has.
-    private mutating func setAside(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func setAside(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
         guard early.reduce(0, { $0 + $1.count }) < Int(limits.window) else {
             return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
         }
@@ -97,15 +142,21 @@ extension SyncSession {
         effects: inout [SessionEffect]
     ) {
         guard case .open(let hello, var outgoing, var incoming) = state,
-            let bytes = incoming.storing.removeValue(forKey: id)
+            let request = incoming.storing.removeValue(forKey: id)
         else { return }
+        let bytes = request.frame.count
         let stored: StoredFrame
         switch result {
         case .failure(let failure):
-            fail(failure, now: now, &effects)
+            guard failure.needs != nil, outgoing.wanted != nil else { return fail(failure, now: now, &effects) }
+            // What it depends on comes by another connection.
+            incoming.held.append(Incoming.Held(frame: request.frame, failure: failure, since: request.since))
+            state = .open(hello, outgoing, incoming)
+            releaseHeld(now: now, &effects)
             return
         case .success(let value): stored = value
         }
+        durableRevision += 1
         incoming.waiting -= bytes
         incoming.owed += bytes
         incoming.events += UInt64(stored.events)
@@ -116,6 +167,7 @@ extension SyncSession {
             // What a node sends is durable there.
             outgoing.known.advance(to: dot)
             outgoing.durable.advance(to: dot)
+            outgoing.sound.advance(to: dot)
         }
         state = .open(hello, outgoing, incoming)
         // A peer of the first release is told of its own events only, at once; others learn it from the commit.

@@ -5,7 +5,8 @@ extension SyncSession {
     func greeting(_ now: Moment) -> Hello {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
-            software: local.software, name: local.name, features: features, remembered: memory?.remembered)
+            software: local.software, name: local.name, features: features, remembered: memory?.remembered,
+            origin: local.origin)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -28,6 +29,9 @@ extension SyncSession {
             return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
         }
         clockOffset = hello.clock.saturatingDifference(now.wall)
+        var hello = hello
+        // Numbers are agreed in Standings.
+        if !hello.features.contains(.standings) { hello.features.remove(.sources) }
         state = .comparing(hello)
         openingDeadline = now.monotonic + timing.opening
         effects.append(.allowBodies(Int(limits.maxBody)))
@@ -59,11 +63,21 @@ extension SyncSession {
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
         guard agree(memory.entries, now: now, &effects) else { return }
         let vector = memory.vector
+        durableRevision += 1
+        let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
         state = .open(
-            hello, Outgoing(known: vector, durable: vector, credit: Int64(clamping: hello.limits.window)), Incoming())
+            hello,
+            Outgoing(
+                known: vector, sound: vector, durable: vector, wanted: wanted,
+                credit: Int64(clamping: hello.limits.window)),
+            Incoming())
+        if speaks(.sources, hello) {
+            news.hasOpened = true
+            news.announced = vector.entries
+        }
         let frames = early
         early = []
-        for frame in frames { eventsReceived(frame, now: now, &effects) }
+        for frame in frames { frameReceived(frame, now: now, effects: &effects) }
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
     }

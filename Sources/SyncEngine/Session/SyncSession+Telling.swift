@@ -32,11 +32,14 @@ extension SyncSession {
         let beginsAnew = statement.isWhole && awaitsFirstPart
         guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
         if beginsAnew { forgetEarlierStatements() }
+        durableRevision += 1
+        let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
+        if choosesOrigins { news.announced += dots }
         updateOpen { _, outgoing, _ in
-            for entry in changed {
-                let dot = Dot(origin: entry.origin, seq: entry.seq)
+            for dot in dots {
                 outgoing.durable.advance(to: dot)
                 outgoing.known.advance(to: dot)
+                outgoing.sound.advance(to: dot)
             }
         }
     }
@@ -48,6 +51,7 @@ extension SyncSession {
         func isOfUse(_ dot: Dot) -> Bool { progress[dot.origin] != nil || memory?[dot.origin] != nil }
         updateOpen { _, outgoing, _ in
             outgoing.known = VersionVector(outgoing.known.entries.filter(isOfUse))
+            outgoing.sound = VersionVector(outgoing.sound.entries.filter(isOfUse))
             outgoing.durable = VersionVector(outgoing.durable.entries.filter(isOfUse))
         }
     }

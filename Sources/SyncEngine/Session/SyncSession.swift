@@ -22,14 +22,19 @@ package struct SyncSession: Sendable {
     var progress: LocalVector
     /// What the peer has said that it has.
     package internal(set) var memory: PeerMemory?
+    /// Grows whenever the peer is known to hold more, or something else.
+    package internal(set) var durableRevision: UInt64 = 0
+    var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
     /// Whether the next Standing is a first part.
     package internal(set) var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
     package internal(set) var isRestating = false
-    /// Events that came while what the peer has was still open, because it was asked to state it again.
+    /// What came while what the peer has was still open, because it is long or it was asked to state it again.
     var early: [Frame] = []
+    /// Whether the peer has begun to say what it has, and is not done.
+    var isHearing: Bool { isRestating || !awaitsFirstPart }
     private var nextRequest = UInt64(1)
     var openingDeadline = UInt64.max
     var lastSent = UInt64(0)
@@ -71,7 +76,8 @@ package struct SyncSession: Sendable {
         case .idle, .closed: nil
         case .greeting: openingDeadline
         case .comparing: min(openingDeadline, lastSent + timing.keepalive)
-        case .open: min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max)
+        case .open:
+            min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max)
         }
     }
 
@@ -113,6 +119,10 @@ package struct SyncSession: Sendable {
             statementReceived(statement, now: now, &effects)
         case (.restate, .comparing(let hello)) where speaks(.standings, hello): tellAll(now: now, &effects)
         case (.restate, .open(let hello, _, _)) where speaks(.standings, hello): tellAll(now: now, &effects)
+        case (.want(let want), .open(let hello, _, _)) where speaks(.sources, hello):
+            wanted(want, now: now, &effects)
+        case (.want, .comparing(let hello)) where speaks(.sources, hello) && isHearing:
+            setAside(frame, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
@@ -129,6 +139,7 @@ package struct SyncSession: Sendable {
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
         told.changed.formUnion(progress.advance(notice))
         updateOpen { _, outgoing, _ in outgoing.hasMore = true }
+        releaseHeld(now: now, &effects)
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
     }
@@ -150,6 +161,7 @@ package struct SyncSession: Sendable {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
             } else {
+                releaseHeld(now: now, &effects)
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)
             }

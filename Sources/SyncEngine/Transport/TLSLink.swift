@@ -39,6 +39,8 @@ package final class TLSLink: LoopResource {
     package var onOpen: (([UInt8]) -> Void)?
     /// A whole frame came: type, flags, body.
     package var onFrame: ((UInt8, UInt8, [UInt8]) -> Void)?
+    /// Bytes came, but not the whole of a frame yet.
+    package var onPartialFrame: (() -> Void)?
     /// The peer broke the rules of framing. Nothing more is read; the owner says why and closes. Without this the link ends
     /// by itself.
     package var onViolation: ((LinkEnd) -> Void)?
@@ -176,6 +178,7 @@ package final class TLSLink: LoopResource {
         farewell = nil
         onOpen = nil
         onFrame = nil
+        onPartialFrame = nil
         onViolation = nil
         onWritable = nil
         onClose = nil

@@ -37,6 +37,7 @@ extension TLSLink {
             while state == .open, !isPaused, let (header, body) = try nextFrame(input) {
                 onFrame?(header.type, header.flags, body)
             }
+            if state == .open, !isPaused, evbuffer_get_length(input) > 0 { onPartialFrame?() }
         } catch {
             violated(error)
         }

@@ -22,6 +22,8 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case standing = 9
     /// Say all of what you have.
     case restate = 10
+    /// From which origins I take events of you.
+    case want = 11
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

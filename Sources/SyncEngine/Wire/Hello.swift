@@ -26,6 +26,8 @@ public struct Hello: Hashable, Sendable {
     public var features: Features
     /// What the sender remembers of the receiver from an earlier connection.
     public var remembered: Remembered?
+    /// The origin the sender writes to, for choosing from whom to take it.
+    public var origin: OriginID?
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -36,7 +38,8 @@ public struct Hello: Hashable, Sendable {
     public init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil
+        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
+        origin: OriginID? = nil
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -50,6 +53,7 @@ public struct Hello: Hashable, Sendable {
         self.name = name
         self.features = features
         self.remembered = remembered
+        self.origin = origin
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -69,6 +73,9 @@ public struct Features: OptionSet, Hashable, Sendable {
 
     /// Standing and Restate are understood, and take the place of Vector and Ack.
     public static let standings = Features(rawValue: 1)
+
+    /// Events go out for those origins only that a Want names. Means something together with ``standings``.
+    public static let sources = Features(rawValue: 2)
 }
 
 /// What a node remembers of the progress of another.
@@ -121,6 +128,7 @@ extension Hello {
         writer.text(10, name)
         writer.fixed64(11, features.rawValue)
         if let remembered { writer.message(12) { remembered.write(to: &$0) } }
+        if let origin { writer.uuid(13, origin.bits) }
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -131,6 +139,7 @@ extension Hello {
         var node: Digest?, limits: WireLimits?
         var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
         var remembered: Remembered?
+        var origin: UUIDBits?
         while let field = try reader.next() {
             switch field.number {
             case 1: protocols.min = try reader.uint32(field)
@@ -145,6 +154,7 @@ extension Hello {
             case 10: name = try reader.text(field)
             case 11: features = try reader.fixed64(field)
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
+            case 13: origin = try reader.uuid(field)
             default: break
             }
         }
@@ -156,7 +166,8 @@ extension Hello {
         self.init(
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
-            name: name, features: Features(rawValue: features), remembered: remembered)
+            name: name, features: Features(rawValue: features), remembered: remembered,
+            origin: origin.map { OriginID($0) })
     }
 }
 

@@ -23,6 +23,8 @@ public enum Message: Hashable, Sendable {
     case standing(Standing)
     /// Asks for a whole Standing.
     case restate
+    /// Which origins the sender takes from this connection.
+    case want(Want)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -41,6 +43,7 @@ extension Message {
         case .bye: MessageType.bye.rawValue
         case .standing: MessageType.standing.rawValue
         case .restate: MessageType.restate.rawValue
+        case .want: MessageType.want.rawValue
         case .unknown(let type): type
         }
     }
@@ -58,6 +61,7 @@ extension Message {
         case .bye: "Bye"
         case .standing: "Standing"
         case .restate: "Restate"
+        case .want: "Want"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -83,6 +87,7 @@ extension Message {
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
         case .standing(let standing): standing.write(to: &writer)
+        case .want(let want): want.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -112,6 +117,7 @@ extension Message {
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
         case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .want: self = .want(try Want(MessageReader("Want", body)))
         case .restate: self = try readRestate(MessageReader("Restate", body))
         }
     }

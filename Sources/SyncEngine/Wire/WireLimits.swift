@@ -23,7 +23,7 @@ public struct WireLimits: Hashable, Sendable {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
         case .hello, .credit, .ping, .pong, .bye, .restate: min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, nil: limit
+        case .vector, .events, .ack, .standing, .want, nil: limit
         }
     }
 

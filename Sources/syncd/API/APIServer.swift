@@ -38,7 +38,7 @@ final class APIServer: Sendable {
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
                 let server = try HTTPServer(loop: loop, limits: limits) { exchange in
-                    worker.submit { _ in service.answer(exchange) }
+                    if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
                 try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
                 return nil

@@ -9,11 +9,14 @@ struct Service: Sendable {
     let views: ProjectorThread
     let node: SyncNode
     let roster: PeerRoster
+    let lag: LagGauge
     /// Free bytes below which appends are refused.
     let minFree: UInt64
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000
+    /// Most origins listed by name for each peer.
+    static let listedOrigins = 100
 
     /// Answers a request. Runs on a worker's thread: it may wait.
     func answer(_ exchange: HTTPExchange) {
@@ -22,6 +25,7 @@ struct Service: Sendable {
         switch (request.method, path.first, path.count) {
         case ("GET", "livez", 1): exchange.reply(status: 200, contentType: "text/plain", body: Array("ok\n".utf8))
         case ("GET", "readyz", 1): ready(exchange)
+        case ("GET", "metrics", 1): metrics(exchange)
         case (_, "v1", 2...): version1(exchange, Array(path.dropFirst()))
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
         }
@@ -31,11 +35,12 @@ struct Service: Sendable {
         switch (exchange.request.method, path[0], path.count) {
         case ("POST", "events", 1): append(exchange)
         case ("GET", "status", 1): status(exchange)
+        case ("POST", "wait", 1): wait(exchange)
         case ("GET", "peers", 1): listPeers(exchange)
         case ("POST", "peers", 1): addPeer(exchange)
         case ("DELETE", "peers", 2): removePeer(exchange, path[1])
         case ("POST", "quarantine", 2) where path[1] == "retry": retryQuarantine(exchange)
-        case (_, "events", 1), (_, "status", 1), (_, "peers", 1...2), (_, "quarantine", 2):
+        case (_, "events", 1), (_, "status", 1), (_, "wait", 1), (_, "peers", 1...2), (_, "quarantine", 2):
             exchange.refuse(405, "E_METHOD", "\(exchange.request.method) is not for \(exchange.request.path)")
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
         }

@@ -7,6 +7,8 @@ extension Service {
     func status(_ exchange: HTTPExchange) {
         let identity = store.identity
         let status = node.status()
+        let lags: [NodeID: PeerLag]
+        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         let obstacles = obstacles
         let isDegraded = !obstacles.isEmpty || status.peers.contains { $0.phase != .connected }
         var line = JSONLine(type: "status")
@@ -23,7 +25,7 @@ extension Service {
         line.add("problems", obstacles)
         line.add("port", status.listeningPort)
         line.addArray("peers") { array in
-            for peer in status.peers { array.addObject { Self.describe(peer, &$0) } }
+            for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
         }
         line.addArray("pending") { array in
             for pending in status.pending {
@@ -38,11 +40,20 @@ extension Service {
     }
 
     func listPeers(_ exchange: HTTPExchange) {
+        let lags: [NodeID: PeerLag]
+        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         var line = JSONLine(type: "peers")
         line.addArray("peers") { array in
-            for peer in node.status().peers { array.addObject { Self.describe(peer, &$0) } }
+            for peer in node.status().peers {
+                array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) }
+            }
         }
         exchange.send(line)
+    }
+
+    private func measuredLags() throws(StoreError) -> [NodeID: PeerLag] {
+        let (mine, peers) = node.standings()
+        return try lag.lags(mine, peers)
     }
 
     func addPeer(_ exchange: HTTPExchange) {
@@ -92,7 +103,26 @@ extension Service {
         exchange.send(line)
     }
 
-    private static func describe(_ status: PeerStatus, _ line: inout JSONLine) {
+    /// What the peer lacks, as far as it has acknowledged it.
+    private static func describe(_ lag: PeerLag, _ line: inout JSONLine) {
+        let now = WallClock.now
+        line.add("lacks", lag.events)
+        line.add("lacks_bytes", lag.bytes)
+        if let oldest = lag.oldest { line.add("lacks_oldest_ms", max(0, now - oldest)) }
+        line.add("lacks_origins", lag.origins.count)
+        line.addArray("lag") { array in
+            for origin in lag.origins.prefix(listedOrigins) {
+                array.addObject { line in
+                    line.add("origin", origin.origin.description)
+                    line.add("events", origin.events)
+                    line.add("bytes", origin.bytes)
+                    line.add("oldest_ms", max(0, now - origin.oldest))
+                }
+            }
+        }
+    }
+
+    private static func describe(_ status: PeerStatus, _ lag: PeerLag?, _ line: inout JSONLine) {
         line.add("name", status.peer.name)
         line.add("node", status.peer.node.description)
         line.add("address", status.peer.address)
@@ -103,7 +133,7 @@ extension Service {
             line.add("state", "disconnected")
             if let retryIn { line.add("retry_in_ms", retryIn) }
         }
-        line.add("lacks", status.lacks)
+        if let lag { describe(lag, &line) } else { line.add("lacks", status.lacks) }
         line.add("owes", status.owes)
         if let roundTrip = status.roundTrip { line.add("rtt_ms", roundTrip) }
         if let offset = status.clockOffset { line.add("clock_offset_ms", offset) }

@@ -4,8 +4,10 @@ import Foundation
 struct APIClient {
     let socket: String
 
-    /// The status and the body's lines; `nil` when no whole answer came.
-    func ask(_ method: String, _ target: String, body: String = "", seconds: Int = 10) -> (Int, [[String: Any]])? {
+    /// The status, the body's lines as JSON, and the body; `nil` when no whole answer came.
+    func ask(_ method: String, _ target: String, body: String = "", seconds: Int = 10) -> (
+        Int, [[String: Any]], String
+    )? {
         let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         guard connect(descriptor, seconds) else { return nil }
@@ -55,7 +57,7 @@ struct APIClient {
         }
     }
 
-    private func parse(_ answer: [UInt8]) -> (Int, [[String: Any]])? {
+    private func parse(_ answer: [UInt8]) -> (Int, [[String: Any]], String)? {
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.range(of: "\r\n\r\n"), let status = Int(text.dropFirst(9).prefix(3)) else { return nil }
         let head = text[..<end.lowerBound].lowercased()
@@ -67,6 +69,6 @@ struct APIClient {
         let lines = text[end.upperBound...].split(separator: "\n").compactMap {
             (try? JSONSerialization.jsonObject(with: Data($0.utf8))) as? [String: Any]
         }
-        return (status, lines)
+        return (status, lines, String(text[end.upperBound...]))
     }
 }

@@ -103,6 +103,24 @@ final class SoakNode: @unchecked Sendable {
         peak = max(peak, kilobytes << 10)
     }
 
+    /// Calls `body` with id and position of every event. The export may be hundreds of megabytes: C's functions look
+    /// through it, and each line has its members in one order.
+    func export(_ body: (String, String) -> Void) throws {
+        let idStart = #"{"specversion":"1.0","id":""#.utf8.count
+        let mark = #""position":""#
+        try syncctl("export").output.withCString { text in
+            var line = text
+            while line.pointee != 0, let found = strstr(line, mark) {
+                let start = found + mark.utf8.count
+                let id = UnsafeRawBufferPointer(start: line + idStart, count: 36)
+                let position = UnsafeRawBufferPointer(start: start, count: strcspn(start, "\""))
+                body(String(decoding: id, as: UTF8.self), String(decoding: position, as: UTF8.self))
+                guard let end = strchr(start, Int32(UInt8(ascii: "\n"))) else { break }
+                line = UnsafePointer(end + 1)
+            }
+        }
+    }
+
     func status() -> [String: Any]? { api.ask("GET", "/v1/status", seconds: 5)?.1.first }
 
     func syncctl(_ arguments: String...) throws -> Programs.Result { try Programs.syncctl(store, arguments) }

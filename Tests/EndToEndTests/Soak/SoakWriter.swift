@@ -29,7 +29,7 @@ final class SoakWriter: @unchecked Sendable {
             while !lock.withLock({ isStopping }) {
                 let batch = nextBatch()
                 while !deliver(batch), !lock.withLock({ isStopping }) { usleep(50_000) }
-                usleep(60_000)
+                usleep(100_000)
             }
             ended.signal()
         }
@@ -69,12 +69,13 @@ final class SoakWriter: @unchecked Sendable {
     /// Sends the batch, the same one after every failure. True when it is acknowledged.
     private func deliver(_ lines: [String]) -> Bool {
         let body = lines.joined(separator: "\n")
-        guard let (status, answers) = node.api.ask("POST", "/v1/events?atomicity=each", body: body, seconds: 5) else {
+        guard let (status, answers, text) = node.api.ask("POST", "/v1/events?atomicity=each", body: body, seconds: 5)
+        else {
             return false
         }
         guard status == 200 else {
             refusals += 1
-            if status != 503 { surprise = "HTTP \(status) \(answers)" }
+            if status != 503 { surprise = "HTTP \(status) \(text) at \(Date())" }
             return false
         }
         for line in answers {

@@ -105,6 +105,18 @@ struct RebuildTests {
         }
     }
 
+    @Test("Who waits for views that are fresh already is woken, not left to the end of the wait")
+    func freshFromTheStart() throws {
+        let (folder, files, _) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        try Projector(files).catchUp()
+        let start = MonotonicClock.now
+        let thread = ProjectorThread(files, top: 301)
+        #expect(thread.wait(for: 301, milliseconds: 120_000))
+        #expect(MonotonicClock.now - start < 60_000_000_000)
+        thread.stop()
+    }
+
     @Test("The thread follows the log, and waiting ends with it")
     func thread() throws {
         let (folder, store) = try makeStore()

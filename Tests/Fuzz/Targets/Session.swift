@@ -28,7 +28,7 @@ private struct SessionRun {
         if script.bool() { _ = log.advance(CommitNotice(top: 9, advanced: [])) }
         session = SyncSession(
             local: Self.local, remote: Self.node(2), progress: log, memory: Self.memory(&script),
-            features: script.below(4) > 0 ? [.standings] : [], limits: Self.limits)
+            features: Self.features(&script), limits: Self.limits)
     }
 
     mutating func step(_ script: inout Script) throws {
@@ -41,10 +41,12 @@ private struct SessionRun {
         try promise(!wasOver || effects.isEmpty, "effects after the end: \(effects)")
         for effect in effects { try perform(effect) }
         try check()
+        try promise(session.takeNews().needs.count <= stores.count + 512, "more is needed than was sent")
     }
 
     private mutating func input(_ script: inout Script, _ effects: inout [SessionEffect]) throws {
-        switch script.below(19) {
+        // A new kind of step takes the next number; so what was found stays the script that it was.
+        switch script.below(32) {
         case 0: session.started(now: now, effects: &effects)
         case 1: receive(.hello(Self.hello(&script)), &effects)
         case 2: receive(.vector(Self.entries(&script)), &effects)
@@ -76,6 +78,12 @@ private struct SessionRun {
             }
         case 16: receive(.standing(Self.statement(&script)), &effects)
         case 17: receive(.restate, &effects)
+        case 18: receive(.want(Self.want(&script)), &effects)
+        case 19:
+            let origins = (0..<8).map(Self.origin)
+            session.want(
+                take: origins.filter { _ in script.bool() }, leave: origins.filter { _ in script.bool() }, now: now,
+                effects: &effects)
         default: session.heard(at: now)
         }
     }
@@ -102,7 +110,7 @@ private struct SessionRun {
         guard let id = stores.keys.min() ?? lastRequest else { return }
         stores[id] = nil
         guard script.below(16) > 0 else {
-            session.eventsStored(id, .failure(SessionFailure(.badProof, "a lie")), now: now, effects: &effects)
+            session.eventsStored(id, .failure(Self.refusal(&script)), now: now, effects: &effects)
             return
         }
         let progress = (0..<script.below(3)).map { Self.progress(UInt64($0), &script) }
@@ -197,7 +205,7 @@ extension SessionRun {
             cluster: oddity == 1 ? "other" : "default", node: node(oddity == 2 ? 1 : oddity == 3 ? 3 : 2),
             incarnation: 2, clock: Int64(bitPattern: script.number()))
         if oddity == 4 { (hello.protocolMin, hello.protocolMax) = (2, 3) }
-        if oddity & 8 == 0 { hello.features = .standings }
+        if oddity & 8 == 0 { hello.features = oddity & 32 == 0 ? [.standings, .sources] : .standings }
         if oddity & 16 != 0 {
             hello.remembered = Remembered(incarnation: 1, through: script.number(), origins: UInt32(script.byte()))
         }
@@ -214,6 +222,29 @@ extension SessionRun {
             defer { number += 1 + UInt64(script.byte()) }
             return VectorEntry(origin: origin(number), seq: max(1, script.number()), root: UInt64(script.below(2)))
         }
+    }
+
+    fileprivate static func features(_ script: inout Script) -> Features {
+        switch script.below(4) {
+        case 0: []
+        case 1: .standings
+        default: [.standings, .sources]
+        }
+    }
+
+    /// A lie, or events whose dependencies are not here yet.
+    fileprivate static func refusal(_ script: inout Script) -> SessionFailure {
+        guard script.bool() else { return SessionFailure(.badProof, "a lie") }
+        let dot = dot(&script)
+        return SessionFailure(.causalGap(dot, needs: Dot(origin: origin(UInt64(script.below(8))), seq: dot.seq)))
+    }
+
+    fileprivate static func want(_ script: inout Script) -> Want {
+        func range() -> [ClosedRange<UInt32>] {
+            let first = UInt32(1 + script.below(8))
+            return script.bool() ? [first...max(first, UInt32(truncatingIfNeeded: script.number()))] : []
+        }
+        return Want(take: range(), leave: range())
     }
 
     /// A part of a statement: origins by name or by number, from anywhere.

@@ -267,6 +267,26 @@ struct HostilePeerTests {
         scene.stop()
     }
 
+    @Test("A large frame over a slow line is no silence: whoever sends it is alive")
+    func slowLine() throws {
+        let scene = try Scene()
+        let client = try scene.client()
+        try client.open()
+        let opened = Date()
+        client.write([0, 0x0f, 0xff, 0xff, 3, 0, 0, 0])
+        func silence() -> UInt64? { scene.a.node.status().peers.first { $0.peer.name == "mallory" }?.silentFor }
+        while Date().timeIntervalSince(opened) < 2 {
+            client.write([0])
+            usleep(20_000)
+        }
+        #expect(
+            eventually {
+                client.write([0])
+                return (silence() ?? .max) < 1_000
+            })
+        scene.stop()
+    }
+
     @Test("Strangers and silent callers keep nobody out, however many there are (INV-9, INV-13)")
     func crowd() throws {
         let wanted = 2_000

@@ -78,7 +78,13 @@ final class VirtualNetwork {
     private func ended(_ pair: Pair, _ reason: String) {
         guard var session = nodes[pair.from].sessions.removeValue(forKey: pair.to) else { return }
         session.linkLost(reason)
+        gone(nodes[pair.from], pair.to)
         nodes[pair.from].ended(session, with: pair.to)
+    }
+
+    private func gone(_ node: VirtualNode, _ other: Int) {
+        node.plan.closed(nodes[other].local.node, now: now.monotonic)
+        after(0) { [self] in tellWants(node) }
     }
 
     // MARK: Inputs and effects
@@ -87,9 +93,38 @@ final class VirtualNetwork {
         guard var session = nodes[pair.from].sessions.removeValue(forKey: pair.to) else { return }
         var effects: [SessionEffect] = []
         body(&session, now, &effects)
+        let news = session.takeNews()
         nodes[pair.from].sessions[pair.to] = session
         for effect in effects { perform(effect, pair) }
         arm(pair)
+        let node = nodes[pair.from]
+        guard let session = node.sessions[pair.to] else { return }
+        let milliseconds = now.monotonic
+        if news.hasOpened {
+            node.plan.opened(session.remote, news.announced, own: session.remoteOrigin, now: milliseconds)
+        } else if !news.announced.isEmpty {
+            node.plan.announced(session.remote, news.announced, now: milliseconds)
+        }
+        if news.hasDelivered { node.plan.delivered(session.remote, now: milliseconds) }
+        for dot in news.needs { node.plan.needed(dot, by: session.remote) }
+        tellWants(node)
+    }
+
+    /// Says to the peers of `node` what its plan has changed, and lets the plan look at the time while it waits.
+    private func tellWants(_ node: VirtualNode) {
+        for change in node.plan.takeChanges() {
+            guard let other = nodes.first(where: { $0.local.node == change.peer }) else { continue }
+            input(Pair(from: node.index, to: other.index)) {
+                $0.want(take: change.take, leave: change.leave, now: $1, effects: &$2)
+            }
+        }
+        guard node.plan.isWaiting, !node.isTicking else { return }
+        node.isTicking = true
+        after(SourcePlan.interval * 1_000) { [self] in
+            node.isTicking = false
+            node.plan.tick(now: now.monotonic)
+            tellWants(node)
+        }
     }
 
     private func perform(_ effect: SessionEffect, _ pair: Pair) {
@@ -103,7 +138,7 @@ final class VirtualNetwork {
             pass(link, pair)
         case .read(let id, let request):
             let serial = node.serial(pair.to)
-            after(1_000) { [self] in
+            after(node.readMicroseconds) { [self] in
                 guard node.serial(pair.to) == serial else { return }
                 input(pair) { $0.eventsRead(id, .success(node.read(request)), now: $1, effects: &$2) }
             }
@@ -118,15 +153,18 @@ final class VirtualNetwork {
             }
         case .close(let end):
             node.closed[pair.to] = end
+            gone(node, pair.to)
             if let session = node.sessions[pair.to] { node.ended(session, with: pair.to) }
             node.sessions[pair.to] = nil
         }
     }
 
     private func committed(_ node: VirtualNode, _ notice: CommitNotice) {
+        node.plan.advanced(notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: now.monotonic)
         for other in node.sessions.keys.sorted() {
             input(Pair(from: node.index, to: other)) { $0.logAdvanced(notice, now: $1, effects: &$2) }
         }
+        tellWants(node)
     }
 
     /// `node` appends events of `origin` (default: its own).
@@ -173,6 +211,7 @@ final class VirtualNetwork {
             agenda.add(at: end + link.latency) { [self] in
                 guard !link.isCut else { return }
                 link.delivered(frame)
+                nodes[pair.to].note(received: frame)
                 input(Pair(from: pair.to, to: pair.from)) { $0.frameReceived(frame, now: $1, effects: &$2) }
             }
         }

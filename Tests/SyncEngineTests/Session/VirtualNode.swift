@@ -15,13 +15,15 @@ final class VirtualNode {
     let index: Int
     var local: SyncSession.Local
     /// Everything this release can do.
-    static let all: Features = [.standings]
+    static let all: Features = [.standings, .sources]
     private let features: Features
     private let limits: WireLimits
     private(set) var log: [Event] = []
     /// Of each event of an origin, its place in `log`.
     private var places: [OriginID: [Int]] = [:]
     private(set) var vector = LocalVector()
+    var plan = SourcePlan()
+    var isTicking = false
     private var dirty: Set<OriginID> = []
     var memories: [Int: PeerMemory] = [:]
     var sessions: [Int: SyncSession] = [:]
@@ -35,6 +37,7 @@ final class VirtualNode {
     /// Round trips of pings, milliseconds.
     private(set) var sent: [UInt8: Int] = [:]
     var storeMicroseconds: UInt64 = 3_000
+    var readMicroseconds: UInt64 = 1_000
 
     init(index: Int, features: Features, limits: WireLimits) {
         self.index = index
@@ -76,9 +79,14 @@ final class VirtualNode {
         for (origin, places) in places { positions[origin] = places.last.map { UInt64($0) + 1 } }
         vector = LocalVector(
             CommitNotice(top: UInt64(log.count), advanced: vector.entries.map(\.progress)), positions: positions)
+        plan = SourcePlan(vector.vector)
     }
 
     func note(sent frame: Frame) { sent[frame.type, default: 0] += 1 }
+
+    func note(received frame: Frame) {
+        if frame.type == MessageType.events.rawValue { bodies += Self.events(frame).count }
+    }
 
     // MARK: Log
 
@@ -131,56 +139,57 @@ final class VirtualNode {
         case .after(let after): position = Int(after)
         case .firstMissing:
             let missing = vector.entries.compactMap { entry -> Int? in
+                guard request.wanted?.contains(entry.progress.origin) ?? true else { return nil }
                 let known = request.known[entry.progress.origin]
                 return entry.progress.seq > known ? places[entry.progress.origin]?[Int(known)] : nil
             }
             position = missing.min() ?? log.count
         }
-        var selection = OutgoingSelection(known: request.known)
+        var selection = OutgoingSelection(known: request.known, sound: request.sound, kind: request.kind)
         var events: [Event] = []
         var bytes = 0
         while position < log.count, bytes < request.bytes {
             let event = log[position]
+            let answer = selection.answer(event.dot, dependencies: event.dependencies)
+            if answer == .nextBatch { break }
             position += 1
-            guard selection.admits(event.dot, dependencies: event.dependencies, at: UInt64(position)) else {
-                continue
-            }
-            selection.take(event.dot)
+            guard answer == .taken else { continue }
+            selection.take(event.dot, event.dependencies)
             events.append(event)
             bytes += event.bytes
         }
         return OutgoingFrame(
             frame: events.isEmpty ? nil : Self.frame(events), events: events.count, advanced: selection.advanced,
-            through: UInt64(position), isAtTop: position == log.count)
+            through: UInt64(position), isAtTop: position == log.count, isSound: selection.isSound)
     }
 
     func store(
         _ frame: Frame, at clock: UInt64
     ) -> (result: Result<StoredFrame, SessionFailure>, notice: CommitNotice?) {
-        let events = Self.events(frame)
-        var new: Set<OriginID> = []
+        var sizes: [OriginID: UInt64] = [:]
+        func size(_ origin: OriginID) -> UInt64 { sizes[origin] ?? UInt64(places[origin]?.count ?? 0) }
+        var new: [Event] = []
         var carried = VersionVector()
-        var count = 0
-        for event in events {
-            bodies += 1
-            carried.advance(to: event.dot)
-            let size = UInt64(places[event.dot.origin]?.count ?? 0)
-            guard event.dot.seq > size else { continue }
-            guard event.dot.seq == size + 1 else {
-                return (.failure(SessionFailure(.badChain, "\(event.dot) after \(size)")), nil)
+        for event in Self.events(frame) {
+            let dot = event.dot
+            carried.advance(to: dot)
+            guard dot.seq > size(dot.origin) else { continue }
+            guard dot.seq == size(dot.origin) + 1 else {
+                let needs = Dot(origin: dot.origin, seq: dot.seq - 1)
+                return (.failure(SessionFailure(.badChain, "\(dot) lacks \(needs)", needs: needs)), nil)
             }
-            for needs in event.dependencies where UInt64(places[needs.origin]?.count ?? 0) < needs.seq {
-                return (.failure(SessionFailure(.causalGap, "\(event.dot) needs \(needs)")), nil)
+            for needs in event.dependencies where size(needs.origin) < needs.seq {
+                return (.failure(SessionFailure(.causalGap, "\(dot) lacks \(needs)", needs: needs)), nil)
             }
-            add(event, clock)
-            new.insert(event.dot.origin)
-            count += 1
+            sizes[dot.origin] = dot.seq
+            new.append(event)
         }
-        let notice = new.isEmpty ? nil : notice(new)
+        for event in new { add(event, clock) }
+        let notice = new.isEmpty ? nil : notice(Set(new.map(\.dot.origin)))
         return (
             .success(
                 StoredFrame(
-                    events: count, progress: progress(carried.entries.map(\.origin)), carried: carried.entries)),
+                    events: new.count, progress: progress(carried.entries.map(\.origin)), carried: carried.entries)),
             notice
         )
     }

@@ -46,7 +46,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         limits: WireLimits(maxBody: 1, window: 0, maxPayload: 1), compressors: [],
                         features: .standings,
                         remembered: Remembered(
-                            incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000)))),
+                            incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000), origin: b))),
             Golden(
                 file: "standing", schema: "Standing",
                 message: .standing(
@@ -62,6 +62,9 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         entries: [StandingEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
                         hasMore: true))),
             Golden(file: "restate", schema: "Restate", message: .restate),
+            Golden(
+                file: "want", schema: "Want",
+                message: .want(Want(take: [3, 1, 2, 300, 3] as [UInt32], leave: [.max] as [UInt32]))),
         ]
     }
 

@@ -169,6 +169,14 @@ import Testing
         let proof = try (0..<65).map { _ in try generator.digest() }
         let item = Coverage(head: SignedHead(head: head, signature: generator.bytes(64)), proof: proof)
         let size = Message.events(EventBatch(events: [], coverage: [item])).body.count
-        #expect(size <= Coverage.maximumBytes)
+        #expect(size <= Coverage.maximumBytes(.max))
+        // A proof has a digest for each level, and one more.
+        for levels in [1, 8, 20, 40] {
+            let small = TreeHead(origin: head.origin, size: 1 << (levels - 1), root: head.root, hlc: head.hlc)
+            let item = Coverage(
+                head: SignedHead(head: small, signature: generator.bytes(64)), proof: Array(proof.prefix(levels + 1)))
+            let size = Message.events(EventBatch(events: [], coverage: [item])).body.count
+            #expect(size <= Coverage.maximumBytes(small.size))
+        }
     }
 }

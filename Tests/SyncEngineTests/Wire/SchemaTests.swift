@@ -22,7 +22,7 @@ struct SchemaTests {
     @Test(
         arguments: zip(
             MessageType.allCases,
-            ["Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate"]))
+            ["Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Want"]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))
         for _ in 0..<3 {

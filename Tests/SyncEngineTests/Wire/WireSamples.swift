@@ -76,7 +76,8 @@ struct MessageGenerator {
                 maxPayload: .random(in: 1 ... .max, using: &random)),
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
             software: text(0...10), name: text(0...10), features: Features(rawValue: number()),
-            remembered: Bool.random(using: &random) ? remembered() : nil)
+            remembered: Bool.random(using: &random) ? remembered() : nil,
+            origin: Bool.random(using: &random) ? origin() : nil)
     }
 
     mutating func remembered() -> Remembered {
@@ -92,6 +93,13 @@ struct MessageGenerator {
         return Standing(
             entries: entries, isWhole: Bool.random(using: &random), since: number(), through: number(),
             digest: Bool.random(using: &random) ? try digest() : nil, hasMore: Bool.random(using: &random))
+    }
+
+    mutating func numbers() -> [UInt32] {
+        (0..<Int.random(in: 0...9, using: &random)).map { _ in
+            Bool.random(using: &random)
+                ? .random(in: 1...20, using: &random) : .random(in: 1 ... .max, using: &random)
+        }
     }
 
     mutating func message(of type: MessageType) throws -> Message {
@@ -110,6 +118,7 @@ struct MessageGenerator {
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         case .standing: .standing(try standing())
         case .restate: .restate
+        case .want: .want(Want(take: numbers(), leave: numbers()))
         }
     }
 

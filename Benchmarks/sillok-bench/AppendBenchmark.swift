@@ -1,0 +1,73 @@
+internal import EventStore
+
+/// Durable commits into a store that has some events already.
+enum AppendBenchmark {
+    /// `batch` events in a commit, one caller that waits for each. The clock stops when every view has the last event.
+    static func batches(_ place: Place, batch: Int, withViews: Bool) throws {
+        let store = try BenchmarkStore(place.folder, withViews: withViews)
+        defer { store.close() }
+        var latencies: [UInt64] = []
+        var parts: [[EventDraft]] = []
+        for part in stride(from: 0, to: place.count, by: batch) {
+            parts.append(
+                try Records.read(place.data, from: place.from + part, count: min(batch, place.count - part)))
+        }
+        let stretch = Stretch()
+        for part in parts { latencies.append(try nanoseconds { try store.append(part) }) }
+        report("log_rate", stretch.rate(events: place.count))
+        try store.waitForViews()
+        try stretch.end(events: place.count)
+        report(latencies: latencies)
+    }
+
+    /// Fills a store with as many events as one may want: records are read as they are needed.
+    static func fill(_ place: Place) throws {
+        let store = try BenchmarkStore(place.folder, withViews: true)
+        defer { store.close() }
+        let batch = EventStore.maximumBatch
+        for part in stride(from: 0, to: place.count, by: batch) {
+            try store.append(
+                try Records.read(place.data, from: place.from + part, count: min(batch, place.count - part)))
+            // As the daemon refuses appends when the views are too far behind, so this waits.
+            if part / batch % 64 == 63 { try store.waitForViews() }
+        }
+        try store.waitForViews()
+    }
+
+    /// One event in a commit of its own, as far as each client can tell. One client is a thread that blocks; several are
+    /// tasks.
+    static func clients(_ place: Place, clients: Int, withViews: Bool) async throws {
+        let store = try BenchmarkStore(place.folder, withViews: withViews)
+        defer { store.close() }
+        let drafts = try Records.read(place.data, from: place.from, count: place.count)
+        let each = drafts.count / clients
+        let stretch = Stretch()
+        var latencies: [UInt64] = []
+        if clients == 1 {
+            latencies.reserveCapacity(drafts.count)
+            for draft in drafts { latencies.append(try nanoseconds { try store.append([draft]) }) }
+        } else {
+            latencies = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+                for client in 0..<clients {
+                    let part = drafts[client * each..<(client + 1) * each]
+                    group.addTask { try await Self.send(part, to: store) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+        }
+        try stretch.end(events: each * clients)
+        try store.waitForViews()
+        report(latencies: latencies)
+    }
+
+    private static func send(_ drafts: ArraySlice<EventDraft>, to store: BenchmarkStore) async throws -> [UInt64] {
+        var latencies: [UInt64] = []
+        latencies.reserveCapacity(drafts.count)
+        for draft in drafts {
+            let start = MonotonicClock.now
+            try await store.append(draft)
+            latencies.append(MonotonicClock.now - start)
+        }
+        return latencies
+    }
+}

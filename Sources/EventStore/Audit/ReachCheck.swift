@@ -1,0 +1,47 @@
+/// What is checked of table `reach`: heads that speak of more than is here, and the proofs that lead to them.
+extension LogAudit {
+    /// Compares the rows with what the scan has found. Where a writer goes on, a row may speak of later events.
+    mutating func checkReaches() throws(SQLiteError) {
+        guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reach'") == 1 else { return }
+        let select = try connection.statement(
+            """
+            SELECT origin, typeof(size) = 'integer' AND typeof(head) = 'integer' AND typeof(root) = 'blob' \
+            AND typeof(hlc) = 'integer' AND typeof(signature) = 'blob' AND typeof(proof) = 'blob' \
+            AND length(proof) % 32 = 0 AND size > 0 AND head > size FROM reach ORDER BY origin
+            """)
+        defer { select.reset() }
+        while try select.step() {
+            let ref = select.int64(0)
+            guard let index = indexes[ref] else {
+                // An origin that came after the audit had begun.
+                if !isWritten { findings.add(.heads, "table reach has the unknown ref \(ref)") }
+                continue
+            }
+            let proof = origins[index]
+            guard select.int64(1) == 1,
+                let reach = try MerkleStore(connection: connection, sha: sha).reach(of: proof.id, ref: ref)
+            else {
+                findings.add(.heads, "origin \(proof.id): its row of table reach has a column of the wrong kind")
+                continue
+            }
+            let faults = faults(of: reach, proof)
+            if faults.isEmpty { origins[index].isVouched(to: reach.size) }
+            for fault in faults {
+                findings.add(.heads, "origin \(proof.id): the head at \(reach.coverage.head.head.size) \(fault)")
+            }
+        }
+    }
+
+    private func faults(of reach: Reach, _ origin: OriginProof) -> [String] {
+        let signed = reach.coverage.head
+        guard signed.isValid(for: origin.key) else {
+            return ["that reaches beyond has a signature that is not that of node \(origin.node.short)"]
+        }
+        if reach.size > origin.seq { return isWritten ? [] : ["is proven from events that are not here"] }
+        guard let tree = origin.tree, tree.size == reach.size else { return [] }
+        let isProven = MerkleProof.isConsistent(
+            old: reach.size, oldRoot: tree.root(using: sha), new: signed.head.size, newRoot: signed.head.root,
+            proof: reach.coverage.proof, using: sha)
+        return isProven ? [] : ["that reaches beyond does not follow from these events"]
+    }
+}

@@ -1,0 +1,84 @@
+/// How far a head reaches beyond the last events of its origin that are here.
+///
+/// A batch may end before the head that covers it. Until the rest has come, this is what vouches for those last events:
+/// without it a node could not pass them on, and if the rest never comes, nobody else would ever get them (INV-12).
+package struct Reach: Hashable, Sendable {
+    /// How many events of the origin are here.
+    package let size: UInt64
+    /// A later head of the origin, and the proof from `size` to it. Both are verified.
+    package let coverage: Coverage
+
+    package init(size: UInt64, coverage: Coverage) {
+        self.size = size
+        self.coverage = coverage
+    }
+
+    package var origin: OriginID { coverage.head.head.origin }
+
+    /// What vouches for the first `old` events, at most ``size``.
+    package func covering<Failure: Error>(
+        _ old: UInt64, using sha: SHA256, nodes: MerkleProof.NodeSource<Failure>
+    ) throws(Failure) -> Coverage? {
+        let bridge = MerkleBridge(have: size, whole: coverage.head.head.size, proof: coverage.proof)
+        guard let proof = try bridge?.consistency(from: old, using: sha, nodes: nodes) else { return nil }
+        return Coverage(head: coverage.head, proof: proof)
+    }
+}
+
+extension MerkleStore {
+    /// Stores how far the last head reaches, in place of what was known before.
+    func replaceReach(_ reach: Reach, origin: Int64) throws(SQLiteError) {
+        let signed = reach.coverage.head
+        let insert = try connection.statement(
+            "INSERT OR REPLACE INTO reach(origin, size, head, root, hlc, signature, proof) VALUES(?,?,?,?,?,?,?)")
+        try insert.bind(1, origin)
+        try insert.bind(2, reach.size)
+        try insert.bind(3, signed.head.size)
+        try insert.bind(4, blob: signed.head.root.bytes)
+        try insert.bind(5, signed.head.hlc.rawValue)
+        try insert.bind(6, blob: signed.signature)
+        try insert.bind(7, blob: reach.coverage.proof.flatMap(\.bytes))
+        try insert.run()
+    }
+
+    /// How far the last head of an origin reaches beyond its events, if one ever did.
+    func reach(of origin: OriginID, ref: Int64) throws(SQLiteError) -> Reach? {
+        let select = try connection.statement(
+            "SELECT size, head, root, hlc, signature, proof FROM reach WHERE origin = ?")
+        defer { select.reset() }
+        try select.bind(1, ref)
+        guard try select.step(), let root = select.digest(2) else { return nil }
+        let bytes = select.bytes(5)
+        let proof = stride(from: 0, to: bytes.count, by: 32).compactMap { start in
+            Digest(bytes: bytes[start..<min(start + 32, bytes.count)])
+        }
+        let head = TreeHead(
+            origin: origin, size: select.uint64(1), root: root, hlc: HybridTime(rawValue: select.uint64(3)))
+        return Reach(
+            size: select.uint64(0),
+            coverage: Coverage(head: SignedHead(head: head, signature: select.bytes(4)), proof: proof))
+    }
+}
+
+extension LogReader {
+    /// How far the last head of an origin reaches beyond its events, if one ever did.
+    package func reach(of origin: OriginID) throws(StoreError) -> Reach? {
+        try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return nil }
+            return try MerkleStore(connection: connection, sha: SHA256()).reach(of: origin, ref: ref)
+        }
+    }
+
+    /// What vouches for the first `old` events of the origin of `reach`.
+    package func coverage(
+        ofFirst old: UInt64, by reach: Reach, using sha: SHA256
+    ) throws(StoreError) -> Coverage? {
+        try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(reach.origin, on: connection) else { return nil }
+            let merkle = MerkleStore(connection: connection, sha: sha)
+            return try reach.covering(old, using: sha) { (level, index) throws(SQLiteError) in
+                try merkle.node(origin: ref, level: level, index: index, names: &names)
+            }
+        }
+    }
+}

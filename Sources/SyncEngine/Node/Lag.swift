@@ -1,0 +1,72 @@
+package import EventStore
+
+/// What a peer is known to hold: what it has acknowledged as durable, nothing else.
+package struct PeerStanding: Sendable {
+    package let peer: Peer
+    package let isConnected: Bool
+    /// `nil`: it has not said anything since this node was started.
+    package let durable: VersionVector?
+}
+
+/// What one origin lacks at a peer.
+package struct OriginLag: Hashable, Sendable {
+    package let origin: OriginID
+    package let events: UInt64
+    /// Of their payloads.
+    package let bytes: UInt64
+    /// When the oldest of them was recorded at its origin, Unix milliseconds.
+    package let oldest: Int64
+}
+
+/// What of this node's log is not known to be durable at a peer. Zero events exactly when its acknowledged vector covers
+/// this node's.
+package struct PeerLag: Sendable {
+    /// The origins that lack something, most events first.
+    package let origins: [OriginLag]
+
+    package var events: UInt64 { origins.reduce(0) { $0 + $1.events } }
+    package var bytes: UInt64 { origins.reduce(0) { $0 + $1.bytes } }
+    package var oldest: Int64? { origins.map(\.oldest).min() }
+}
+
+/// Measures lag in the log itself. Sums over whole blocks of an origin are kept, so that a peer that is millions of events
+/// behind is not counted through each time; what erasure takes away later is not subtracted from them.
+package final class LagMeter {
+    private static let block: UInt64 = 4_096
+    private let log: LogReader
+    private var blocks: [OriginID: [UInt64: UInt64]] = [:]
+
+    package init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
+
+    /// What `durable` lacks of `mine`.
+    package func lag(of mine: VersionVector, at durable: VersionVector) throws(StoreError) -> PeerLag {
+        var origins: [OriginLag] = []
+        for last in mine.entries {
+            let first = durable[last.origin]
+            guard first < last.seq else { continue }
+            origins.append(
+                OriginLag(
+                    origin: last.origin, events: last.seq - first, bytes: try bytes(last.origin, first, last.seq),
+                    oldest: try log.recorded(Dot(origin: last.origin, seq: first + 1)) ?? 0))
+        }
+        return PeerLag(origins: origins.sorted { ($1.events, $0.origin) < ($0.events, $1.origin) })
+    }
+
+    private func bytes(_ origin: OriginID, _ first: UInt64, _ last: UInt64) throws(StoreError) -> UInt64 {
+        var sum: UInt64 = 0
+        var from = first
+        while from < last {
+            let end = (from / Self.block + 1) * Self.block
+            let isWhole = from % Self.block == 0 && end <= last
+            if isWhole, let known = blocks[origin]?[from] {
+                sum += known
+            } else {
+                let found = try log.payloadBytes(of: origin, after: from, through: min(end, last))
+                if isWhole { blocks[origin, default: [:]][from] = found }
+                sum += found
+            }
+            from = min(end, last)
+        }
+        return sum
+    }
+}

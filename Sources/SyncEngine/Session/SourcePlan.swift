@@ -1,0 +1,181 @@
+package import EventStore
+
+/// From whom a node takes the events of each origin: from one peer at a time, while the others only say how far they are
+/// (the eager and lazy links of Leitão, Pereira, Rodrigues, "Epidemic Broadcast Trees", 2007, for each origin by itself).
+///
+/// What is missing when a connection opens goes to the first peer that has it, all of it, so that it comes in causal order.
+/// An origin that is level goes to the node that writes it, if that is connected. A source that delivers nothing while
+/// another peer has more is replaced. A pure value; what is to be said to whom is collected in ``takeChanges()``.
+package struct SourcePlan: Sendable {
+    /// What one peer is to be told.
+    package struct Change: Hashable, Sendable {
+        package let peer: NodeID
+        package var take: [OriginID] = []
+        package var leave: [OriginID] = []
+    }
+
+    private struct PeerState: Sendable {
+        var has: [OriginID: UInt64] = [:]
+        /// The origin it writes.
+        var own: OriginID?
+        /// When events came from it, or it opened.
+        var lastDelivery: UInt64
+        /// It was replaced because it delivered nothing; until then it gets nothing back.
+        var distrustedUntil: UInt64 = 0
+        /// How many origins it is the source of.
+        var load = 0
+    }
+
+    private struct OriginState: Sendable {
+        var have: UInt64 = 0
+        var source: NodeID?
+        /// Since when somebody has had more, and nothing has come.
+        var behindSince: UInt64?
+    }
+
+    /// Milliseconds in which a source that delivers nothing at all must deliver something.
+    package static let patience: UInt64 = 2_500
+    /// Milliseconds in which a source that is busy with other origins must come to this one.
+    package static let longPatience: UInt64 = 120_000
+    /// Milliseconds in which a source that was replaced is not preferred again.
+    package static let distrust: UInt64 = 60_000
+    /// How often ``tick(now:)`` is wanted while something is missing, milliseconds.
+    package static let interval: UInt64 = 250
+
+    private var peers: [NodeID: PeerState] = [:]
+    private var origins: [OriginID: OriginState] = [:]
+    private var behind: Set<OriginID> = []
+    private var changes: [NodeID: Change] = [:]
+
+    /// A node whose log stands at `vector`, without peers.
+    package init(_ vector: VersionVector = VersionVector()) {
+        for dot in vector.entries { origins[dot.origin] = OriginState(have: dot.seq) }
+    }
+
+    /// Whether ``tick(now:)`` has something to watch.
+    package var isWaiting: Bool { !behind.isEmpty }
+
+    /// From whom `origin` is taken.
+    package func source(of origin: OriginID) -> NodeID? { origins[origin]?.source }
+
+    /// What is to be said since the last call, by peer.
+    package mutating func takeChanges() -> [Change] {
+        defer { changes = [:] }
+        return changes.keys.sorted().compactMap { changes[$0] }.filter { !$0.take.isEmpty || !$0.leave.isEmpty }
+    }
+
+    // MARK: What happens
+
+    /// A connection has opened; the peer has said what it has, and which origin it writes.
+    package mutating func opened(_ peer: NodeID, _ entries: [Dot], own: OriginID?, now: UInt64) {
+        closed(peer, now: now)
+        peers[peer] = PeerState(own: own, lastDelivery: now)
+        announced(peer, entries, now: now)
+    }
+
+    /// A peer has more.
+    package mutating func announced(_ peer: NodeID, _ entries: [Dot], now: UInt64) {
+        guard peers[peer] != nil else { return }
+        for dot in entries {
+            peers[peer]?.has[dot.origin] = dot.seq
+            var origin = origins[dot.origin] ?? OriginState()
+            if dot.seq > origin.have, origin.behindSince == nil {
+                origin.behindSince = now
+                behind.insert(dot.origin)
+            }
+            origins[dot.origin] = origin
+            if origin.source == nil { setSource(of: dot.origin, to: peer) } else { settle(dot.origin, now) }
+        }
+    }
+
+    /// Events came from a peer.
+    package mutating func delivered(_ peer: NodeID, now: UInt64) { peers[peer]?.lastDelivery = now }
+
+    /// This node's log has more.
+    package mutating func advanced(_ dots: [Dot], now: UInt64) {
+        for dot in dots {
+            origins[dot.origin, default: OriginState()].have = dot.seq
+            let isBehind = peers.values.contains { $0.has[dot.origin] ?? 0 > dot.seq }
+            origins[dot.origin]?.behindSince = isBehind ? now : nil
+            if isBehind { behind.insert(dot.origin) } else { behind.remove(dot.origin) }
+            settle(dot.origin, now)
+        }
+    }
+
+    /// Events of a peer wait for this one, which does not come: it is taken from the same peer, in its order.
+    package mutating func needed(_ dot: Dot, by peer: NodeID) {
+        guard peers[peer]?.has[dot.origin] ?? 0 >= dot.seq, origins[dot.origin]?.have ?? 0 < dot.seq else { return }
+        setSource(of: dot.origin, to: peer)
+    }
+
+    /// A connection is gone.
+    package mutating func closed(_ peer: NodeID, now: UInt64) {
+        guard let gone = peers.removeValue(forKey: peer) else { return }
+        changes[peer] = nil
+        for origin in gone.has.keys.sorted() where origins[origin]?.source == peer {
+            origins[origin]?.source = nil
+            if let next = best(for: origin) { setSource(of: origin, to: next) }
+        }
+    }
+
+    /// Time has passed: sources that do not deliver are replaced.
+    package mutating func tick(now: UInt64) {
+        for origin in behind.sorted() {
+            guard let state = origins[origin], let since = state.behindSince, now >= since + Self.patience else {
+                continue
+            }
+            if let source = state.source, let peer = peers[source] {
+                let isSilent = now >= peer.lastDelivery + Self.patience
+                guard isSilent || now >= since + Self.longPatience else { continue }
+            }
+            guard let next = successor(for: origin) else { continue }
+            if let source = state.source { peers[source]?.distrustedUntil = now + Self.distrust }
+            setSource(of: origin, to: next)
+            origins[origin]?.behindSince = now
+        }
+    }
+
+    // MARK: Choosing
+
+    /// An origin that is level goes to its writer.
+    private mutating func settle(_ origin: OriginID, _ now: UInt64) {
+        guard let known = origins[origin], known.behindSince == nil, let source = known.source,
+            peers[source]?.own != origin,
+            let writer = peers.keys.sorted().first(where: { peers[$0]?.own == origin }),
+            let state = peers[writer], state.has[origin] != nil, now >= state.distrustedUntil
+        else { return }
+        setSource(of: origin, to: writer)
+    }
+
+    private mutating func setSource(of origin: OriginID, to peer: NodeID) {
+        let old = origins[origin]?.source
+        guard old != peer else { return }
+        if let old, peers[old] != nil {
+            peers[old]?.load -= 1
+            changes[old, default: Change(peer: old)].take.removeAll { $0 == origin }
+            changes[old, default: Change(peer: old)].leave.append(origin)
+        }
+        origins[origin]?.source = peer
+        peers[peer]?.load += 1
+        changes[peer, default: Change(peer: peer)].leave.removeAll { $0 == origin }
+        changes[peer, default: Change(peer: peer)].take.append(origin)
+    }
+
+    /// Of those that have the origin: one that has more, its writer, the one with the least to do, in this order.
+    private func best(for origin: OriginID) -> NodeID? {
+        let have = origins[origin]?.have ?? 0
+        func rank(_ node: NodeID, _ peer: PeerState) -> (Int, Int, Int, NodeID) {
+            (peer.has[origin] ?? 0 > have ? 0 : 1, peer.own == origin ? 0 : 1, peer.load, node)
+        }
+        return peers.filter { $0.value.has[origin] != nil }.min { rank($0.key, $0.value) < rank($1.key, $1.value) }?
+            .key
+    }
+
+    /// Of those that have more, the next one after the present source.
+    private func successor(for origin: OriginID) -> NodeID? {
+        guard let state = origins[origin] else { return nil }
+        let others = peers.keys.filter { $0 != state.source && peers[$0]?.has[origin] ?? 0 > state.have }.sorted()
+        guard let source = state.source else { return others.first }
+        return others.first { $0 > source } ?? others.first
+    }
+}

@@ -1,0 +1,115 @@
+internal import CommandLineKit
+internal import EventStore
+
+enum WaitCommand {
+    static let entry = Subcommand(
+        Command(
+            "wait", "Waits until events are durable on several nodes", group: "Nodes",
+            options: [
+                .value(
+                    "vector", "V", "<origin>/<seq> of each origin; - reads it (default: what the store holds now)."),
+                .value("nodes", "K", "On how many nodes, this one counted (default: 2)."),
+                .value("timeout", "SPAN", "Give up after so long, as 30s or 5m (default: never)."),
+            ],
+            examples: [
+                .init("syncctl append -u u-1 --text 안녕 && syncctl wait --nodes 2", "the message is on two nodes"),
+                .init("syncctl vector | syncctl wait --vector - --nodes 3 --timeout 30s", "with an end"),
+            ],
+            discussion: """
+                A peer counts when it has acknowledged the events as durable: it has them after a crash too. Exit code 75 \
+                when the time is over.
+                """), run: run)
+
+    /// Of one request; the daemon answers earlier when there is something to say.
+    private static let poll: Int64 = 20_000
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let nodes = try usage { try session.arguments.integer("nodes", in: 1...1_000) } ?? 2
+        let timeout = try span(session)
+        let vector = try vector(session, files)
+        guard let daemon = try DaemonClient.running(files) else {
+            throw CommandFailure(
+                code: "E_NO_DAEMON", "no syncd has this store open", hint: "Only a running syncd has peers.",
+                exitCode: .unreachable)
+        }
+        let end = timeout.map { session.now + $0 }
+        while true {
+            let left = end.map { max(0, $0 - WallClock.now) } ?? poll
+            let answer = try ask(daemon, vector, nodes, min(left, poll))
+            if answer.isReached || left <= poll && end != nil {
+                try show(session, answer, nodes)
+                guard answer.isReached else {
+                    session.say("on \(answer.nodes.count) of \(nodes) nodes when the time was over")
+                    return .tryAgain
+                }
+                return .success
+            }
+        }
+    }
+
+    private static func span(_ session: Session) throws(CommandFailure) -> Int64? {
+        guard let text = session.arguments.value("timeout") else { return nil }
+        do { return try TimeSpan.milliseconds(text) } catch {
+            throw usageFailure("--timeout '\(text)' is no span, as 30s")
+        }
+    }
+
+    private static func vector(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> VersionVector {
+        guard let text = session.arguments.value("vector") else {
+            return try stored { try LogReader(files).vector() }
+        }
+        let words = text == "-" ? try standardInput() : text
+        guard let vector = VersionVector(text: words), !vector.entries.isEmpty else {
+            throw usageFailure("--vector is <origin>/<seq> of each origin, as 'syncctl vector' prints it")
+        }
+        return vector
+    }
+
+    private static func standardInput() throws(CommandFailure) -> String {
+        var reader = LineReader(descriptor: StandardStream.input.rawValue)
+        var words: [String] = []
+        do {
+            while let line = try reader.next() {
+                if case .text(let bytes, let range) = line.content {
+                    words.append(String(decoding: bytes[range], as: UTF8.self))
+                }
+            }
+        } catch {
+            throw .system("cannot read stdin", errno: error.errno)
+        }
+        return words.joined(separator: " ")
+    }
+
+    private struct Answer {
+        let isReached: Bool
+        let nodes: [String]
+    }
+
+    private static func ask(
+        _ daemon: DaemonClient, _ vector: VersionVector, _ nodes: Int, _ milliseconds: Int64
+    ) throws(CommandFailure) -> Answer {
+        let answer = try daemon.ask(
+            HTTPRequest(
+                method: "POST", target: "/v1/wait?nodes=\(nodes)&timeout_ms=\(milliseconds)",
+                body: Array(vector.text.utf8), contentType: "text/plain", timeout: Int(milliseconds) + 10_000))
+        let object = JSONObject(validated: answer.body)
+        guard let isReached = object.bool("reached"), let names = object.strings("nodes") else {
+            throw DaemonClient.misunderstood("no durability")
+        }
+        return Answer(isReached: isReached, nodes: names)
+    }
+
+    private static func show(_ session: Session, _ answer: Answer, _ nodes: Int) throws(CommandFailure) {
+        if session.isJSON {
+            var line = JSONLine(type: "durability")
+            line.add("reached", answer.isReached)
+            line.add("wanted", nodes)
+            line.add("nodes", answer.nodes)
+            try session.output.line(line)
+            try session.end(count: 1)
+        } else if answer.isReached {
+            try session.output.line(Sanitizer.line("durable on \(answer.nodes.joined(separator: ", "))"))
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SyncEngine
+
+/// `POST /v1/wait`: answers when the events of a vector are durable on so many nodes. A long poll: the client asks again.
+extension Service {
+    /// Longest wait of one request, milliseconds.
+    private static let longestWait = 25_000
+
+    func wait(_ exchange: HTTPExchange) {
+        let request = exchange.request
+        guard let vector = VersionVector(text: String(decoding: request.body, as: UTF8.self)) else {
+            return exchange.refuse(400, "E_PARAMETER", "the body is <origin>/<seq> of each origin, blanks between")
+        }
+        guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
+            return exchange.refuse(400, "E_PARAMETER", "nodes is a number from 1")
+        }
+        guard let milliseconds = Int(request.queryItem("timeout_ms") ?? "0"), milliseconds >= 0 else {
+            return exchange.refuse(400, "E_PARAMETER", "timeout_ms is a number of milliseconds")
+        }
+        let timeout = Duration.milliseconds(min(milliseconds, Self.longestWait))
+        let isTaken = node.wait(for: vector, nodes: nodes, timeout: timeout) { durability in
+            var line = JSONLine(type: "durability")
+            line.add("reached", durability.isReached)
+            line.add("wanted", nodes)
+            line.add("nodes", durability.nodes)
+            exchange.send(line)
+        }
+        if !isTaken { exchange.refuse(503, "E_BUSY", "too many are waiting") }
+    }
+}
