@@ -8,6 +8,7 @@ enum Daemon {
     static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
         let configuration = settings.configuration
         let log = Logger(level: configuration.log.level)
+        allowDescriptors()
         let store = try open(settings, log)
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
@@ -35,6 +36,14 @@ enum Daemon {
         store.close()
         log.info("stopped")
         return .success
+    }
+
+    /// Takes as many file descriptors as the system grants: callers must never leave none for the store.
+    private static func allowDescriptors() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {

@@ -42,6 +42,7 @@ final class PeerLink {
 
     /// Takes over an open link and says hello.
     func start() {
+        link.letIn()
         link.onFrame = { [weak self] type, flags, body in
             self?.partialSince = nil
             let frame = Frame(type: type, flags: flags, body: body)

@@ -141,11 +141,16 @@ package final class TLSLink: LoopResource {
         }
         deadline?.cancel()
         deadline = nil
-        ticket?.onCrowdedOut = nil
-        ticket = nil
         state = .open
         onOpen?(peer)
         refill()
+    }
+
+    /// The owner has decided that the peer may stay: it no longer counts among the callers of whom nothing is known, of
+    /// which a ``Listener`` bears only so many.
+    package func letIn() {
+        ticket?.onCrowdedOut = nil
+        ticket = nil
     }
 
     /// Ends the link at once; unsent bytes are lost. ``onClose`` follows soon, with ``LinkEnd/closedByUs``.
