@@ -34,7 +34,9 @@ extension SyncSession {
 
     /// The peer has made more durable.
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
+        let beginsAnew = statement.isWhole && awaitsFirstPart
         guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
+        if beginsAnew { forgetEarlierStatements() }
         durableRevision += 1
         let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
         if choosesOrigins { news.announced += dots }
@@ -44,6 +46,18 @@ extension SyncSession {
                 outgoing.known.advance(to: dot)
                 outgoing.sound.advance(to: dot)
             }
+        }
+    }
+
+    /// Of origins that are neither in the log nor in what the peer states now nothing is kept: a peer that states something
+    /// else again and again must not fill memory (INV-9).
+    private mutating func forgetEarlierStatements() {
+        let (progress, memory) = (progress, memory)
+        func isOfUse(_ dot: Dot) -> Bool { progress[dot.origin] != nil || memory?[dot.origin] != nil }
+        updateOpen { _, outgoing, _ in
+            outgoing.known = VersionVector(outgoing.known.entries.filter(isOfUse))
+            outgoing.sound = VersionVector(outgoing.sound.entries.filter(isOfUse))
+            outgoing.durable = VersionVector(outgoing.durable.entries.filter(isOfUse))
         }
     }
 
