@@ -33,6 +33,7 @@ enum Daemon {
     /// Serves until the daemon is asked to end, or a snapshot is there: then true, and the store is to be opened again.
     private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Bool {
         let configuration = settings.configuration
+        allowDescriptors()
         let wake = Monitor(Wake())
         let store = try open(settings, log)
         let views = ProjectorThread(store.files, top: try top(store))
@@ -64,6 +65,14 @@ enum Daemon {
         store.close()
         if case .snapshot = reason { return true }
         return false
+    }
+
+    /// Takes as many file descriptors as the system grants: callers must never leave none for the store.
+    private static func allowDescriptors() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 65_536))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
     private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {

@@ -48,6 +48,7 @@ final class PeerLink {
 
     /// Takes over an open link and says hello.
     func start() {
+        link.letIn()
         link.onFrame = { [weak self] type, flags, body in
             self?.partialSince = nil
             let frame = Frame(type: type, flags: flags, body: body)
@@ -166,13 +167,19 @@ final class PeerLink {
         timer = loop.schedule(after: wait) { [weak self] in
             guard let self else { return }
             armedFor = nil
+            // A long frame on a slow line: the peer is heard before it is there.
+            if let heard = link.lastInput { session.heard(at: Moment(monotonic: heard, wall: 0)) }
             input { $0.timerFired(now: $1, effects: &$2) }
         }
     }
 
     private func linkEnded(_ end: LinkEnd) {
         session.linkLost(end.description)
-        finish(.linkLost(end.description))
+        if end == .slowPeer {
+            finish(.failed(SessionFailure(.slowPeer, end.description)))
+        } else {
+            finish(.linkLost(end.description))
+        }
     }
 
     private func finish(_ end: SessionEnd) {

@@ -65,22 +65,31 @@ package struct ReadRequest: Hashable, Sendable {
     package let sound: VersionVector
     /// The origins the peer takes from this node; `nil`: all.
     package let wanted: Set<OriginID>?
+    /// Whether what is new is to go before what is old.
+    package let isAhead: Bool
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
+    /// The position up to which the session has been told of the log. What is behind it must not leave before: a peer
+    /// could speak of events of this node's own origin that the session does not know of, which would look like amnesia.
+    package let through: UInt64
 
     /// Which events.
-    package var kind: OutgoingSelection.Kind { wanted.map { .origins($0) } ?? .everything }
+    package var kind: OutgoingSelection.Kind {
+        if isAhead { .ahead(wanted) } else if let wanted { .origins(wanted) } else { .everything }
+    }
 
     package init(
         start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
-        bytes: Int, compress: Bool
+        isAhead: Bool = false, bytes: Int, compress: Bool, through: UInt64 = .max
     ) {
+        self.through = through
         self.start = start
         self.known = known
         self.sound = sound
         self.wanted = wanted
+        self.isAhead = isAhead
         self.bytes = bytes
         self.compress = compress
     }

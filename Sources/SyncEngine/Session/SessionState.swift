@@ -62,8 +62,16 @@ extension SyncSession {
         var hasMore = true
         /// Whether `start` was set anew while a read was under way.
         var hasRestarted = false
+        /// Whether the read under way is of what is new.
+        var isReadingAhead = false
         /// The read under way.
         var reading: RequestID?
+        /// What is on its way.
+        package internal(set) var flight: Flight
+        /// Whether there is a backlog: the last read did not come to the log's end.
+        var isBehind = false
+        /// While there is: the position from which on what is new has not been looked at.
+        var tail: UInt64?
         /// Bytes of Events frames the peer will take. The frame that uses it up may go below zero.
         var credit: Int64
         /// No more credit than this is ever taken; more while a snapshot is sent.

@@ -46,6 +46,7 @@ package struct SyncSession: Sendable {
     var pingSent: (nonce: UInt64, at: Moment)?
     /// Milliseconds there and back, of the last answered Ping.
     package internal(set) var roundTrip: UInt64?
+    private(set) var shortestRoundTrip: UInt64?
     /// Their wall clock minus ours, milliseconds, of the last answered Ping.
     package internal(set) var clockOffset: Int64?
 
@@ -86,7 +87,7 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                snapshotDeadline ?? .max)
+                flightDue ?? .max, snapshotDeadline ?? .max)
         }
     }
 
@@ -154,8 +155,12 @@ package struct SyncSession: Sendable {
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
+        let before = progress.top
         told.changed.formUnion(progress.advance(notice))
-        updateOpen { _, outgoing, _ in outgoing.hasMore = true }
+        updateOpen { _, outgoing, _ in
+            outgoing.hasMore = true
+            if outgoing.isBehind, outgoing.tail == nil, before > 0 { outgoing.tail = before }
+        }
         releaseHeld(now: now, &effects)
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
@@ -177,6 +182,8 @@ package struct SyncSession: Sendable {
             if now.monotonic >= lastReceived + timing.silence {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
+            } else if now.monotonic >= flightDue ?? .max {
+                fail(SessionFailure(.slowPeer, "events are not stored by the peer for a minute"), now: now, &effects)
             } else {
                 checkSnapshotStall(now: now, &effects)
                 releaseHeld(now: now, &effects)
@@ -214,6 +221,7 @@ package struct SyncSession: Sendable {
         pingSent = nil
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
+        shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)
         clockOffset = pong.clock - (ping.at.wall + Int64(elapsed / 2))
         tellIfDue(now: now, &effects)
     }

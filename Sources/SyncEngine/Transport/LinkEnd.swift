@@ -20,7 +20,7 @@ package enum LinkEnd: Error, Equatable, Sendable, CustomStringConvertible {
     case handshakeTimeout
     /// The peer accepted no byte for too long, or let our outbox fill up.
     case slowPeer
-    /// Newer callers took the place of a handshake that was not finished.
+    /// Newer callers took the place of one that was not let in yet.
     case crowdedOut
     /// The peer sent a frame header that breaks the rules.
     case badFrame(String)
@@ -39,7 +39,7 @@ package enum LinkEnd: Error, Equatable, Sendable, CustomStringConvertible {
         case .socket(let name): "the connection failed: \(name)"
         case .handshakeTimeout: "the TLS handshake took too long"
         case .slowPeer: "the peer takes data too slowly"
-        case .crowdedOut: "the handshake was not finished when newer callers came"
+        case .crowdedOut: "newer callers came before it was let in"
         case .badFrame(let reason): "the peer sent a bad frame: \(reason)"
         case .frameTooLarge(let bytes, let limit):
             "the peer sent a frame of \(bytes) bytes, at most \(limit) are taken"

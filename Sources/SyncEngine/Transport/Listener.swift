@@ -6,14 +6,15 @@ package struct AcceptedSocket {
     package let descriptor: Int32
     /// Numeric address and port of the caller.
     package let peer: String
-    /// To be handed to the ``TLSLink``, which keeps it until its handshake is done.
+    /// To be handed to the ``TLSLink``, which keeps it until it is let in or ends.
     package let ticket: HandshakeTicket
 }
 
 /// Accepts TCP connections for peer links.
 ///
-/// At most `maximumPending` accepted connections may be without a finished handshake. One more takes the place of the
-/// oldest: whoever connects and says nothing keeps nobody out, as an honest handshake takes a few round trips.
+/// At most `maximumPending` accepted connections may be there that nobody has let in (``TLSLink/letIn()``). One more takes
+/// the place of the oldest: whoever connects and says nothing keeps nobody out, as an honest handshake takes a few round
+/// trips. So strangers never take more than so many file descriptors.
 ///
 /// ## Concurrency model
 /// Not `Sendable`: belongs, with its callback, to the thread of its ``EventLoop``, which holds it until ``close()``.
@@ -27,7 +28,7 @@ package final class Listener: LoopResource {
 
     private struct Weak { weak var ticket: HandshakeTicket? }
 
-    /// Accepted connections whose handshake is not finished.
+    /// Accepted connections that nobody has let in.
     package var pending: Int { tickets.count }
 
     /// Listens at once.

@@ -52,6 +52,9 @@ package final class TLSLink: LoopResource {
     /// Longest body accepted, in bytes. Small until the owner trusts the peer and raises it.
     package var maximumBody = 4096
 
+    /// When bytes last came, perhaps not a whole frame: milliseconds of `CLOCK_MONOTONIC`.
+    package internal(set) var lastInput: UInt64?
+
     let loop: EventLoop
     let limits: Limits
     var state = State.handshaking
@@ -141,11 +144,16 @@ package final class TLSLink: LoopResource {
         }
         deadline?.cancel()
         deadline = nil
-        ticket?.onCrowdedOut = nil
-        ticket = nil
         state = .open
         onOpen?(peer)
         refill()
+    }
+
+    /// The owner has decided that the peer may stay: it no longer counts among the callers of whom nothing is known, of
+    /// which a ``Listener`` bears only so many.
+    package func letIn() {
+        ticket?.onCrowdedOut = nil
+        ticket = nil
     }
 
     /// Ends the link at once; unsent bytes are lost. ``onClose`` follows soon, with ``LinkEnd/closedByUs``.

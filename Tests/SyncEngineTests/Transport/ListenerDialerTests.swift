@@ -11,7 +11,7 @@ import EventStore
         let logs: Lock<[LinkLog]>
         let port: UInt16
 
-        init(_ test: TestLoop, host: String = "127.0.0.1", maximumPending: Int = 64) throws {
+        init(_ test: TestLoop, host: String = "127.0.0.1", maximumPending: Int = 64, letsIn: Bool = true) throws {
             let logs = Lock<[LinkLog]>([])
             let context = try TestKeys.context(1)
             listener = try test.make {
@@ -21,7 +21,14 @@ import EventStore
                     let link = try? TLSLink(
                         loop: test.loop, descriptor: accepted.descriptor, context: context, role: .server,
                         ticket: accepted.ticket)
-                    if let link { log.attach(to: link) }
+                    if let link {
+                        log.attach(to: link)
+                        let record = link.onOpen
+                        link.onOpen = { [unowned link] peer in
+                            record?(peer)
+                            if letsIn { link.letIn() }
+                        }
+                    }
                     logs.withLock { $0.append(log) }
                 }
             }
@@ -136,6 +143,22 @@ import EventStore
         #expect(server.listener.sync { $0.pending } == 2)
         #expect(server.logs.withLock { $0.map(\.end) } == [.crowdedOut, .crowdedOut, nil, nil])
         for descriptor in silent { close(descriptor) }
+        #expect(await eventually { server.listener.sync { $0.pending } == 0 })
+    }
+
+    @Test func callersThatAreNotLetInAreBounded() async throws {
+        let test = try TestLoop()
+        let server = try Server(test, maximumPending: 2, letsIn: false)
+        var clients: [LinkEndpoint] = []
+        for number in 1...4 {
+            let descriptor = try await ListenerDialerTests.dial(test, "127.0.0.1", server.port).get()
+            clients.append(
+                try LinkEndpoint(test, descriptor: descriptor, context: TestKeys.context(2), role: .client))
+            #expect(await eventually { server.logs.withLock { $0.count { $0.peer != nil } } == number })
+        }
+        #expect(server.logs.withLock { $0.map(\.end) } == [.crowdedOut, .crowdedOut, nil, nil])
+        #expect(server.listener.sync { $0.pending } == 2)
+        for client in clients { client.link.post { $0.abort() } }
         #expect(await eventually { server.listener.sync { $0.pending } == 0 })
     }
 

@@ -217,6 +217,19 @@ struct Golden: Sendable, CustomTestStringConvertible {
         #expect(try Message(frame: frame) == .vector(entries))
     }
 
+    /// Made with Python's hashlib.
+    @Test func aStandingHasThisDigest() throws {
+        let a = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        let b = try #require(OriginID(text: "fedcba98-7654-3210-0123-456789abcdef"))
+        let entries = [
+            VectorEntry(origin: b, seq: 9, root: 0), VectorEntry(origin: a, seq: 300, root: 0x0102_0304_0506_0708),
+        ]
+        #expect(
+            Standing.digest(of: entries).description
+                == "c46a31e33b539528214a774b22393cf155a01318909a85a38ceacd2112b88aed")
+        #expect(Standing.digest(of: entries.reversed()) != Standing.digest(of: entries))
+    }
+
     @Test func everyVectorFileIsUsed() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: WireFiles.vectors.path).sorted()
         let names = try Golden.all().map(\.file) + ["header", "header-minimal"]
