@@ -37,7 +37,7 @@ extension SyncSession {
         updateOpen { hello, outgoing, _ in
             outgoing.window = max(hello.limits.window, min(get.window, 64 << 20))
             outgoing.credit = Int64(clamping: outgoing.window)
-            // Nothing urgent goes to a peer that waits for its first copy: a slow line may be filled for some seconds.
+            // Nothing urgent goes to a peer that waits for its first copy: a slow line may be filled for a while.
             outgoing.flight = Flight(window: outgoing.window, first: Self.snapshotFlight)
         }
         pumpSnapshot(now: now, &effects)

@@ -258,6 +258,13 @@ struct SnapshotSessionTests {
             }
         }
         #expect(pair.empty.snapshot.status?.phase == .receiving)
+        // A long part on a slow line, of which something comes again and again.
+        for _ in 0..<5 {
+            pair.now = Moment(monotonic: pair.now.monotonic + 20_000, wall: pair.now.wall)
+            pair.empty.heard(at: pair.now)
+            pair.empty { $0.timerFired(now: $1, effects: &$2) }
+        }
+        #expect(pair.empty.snapshot.status?.phase == .receiving)
         for _ in 0..<4 {
             pair.now = Moment(monotonic: pair.now.monotonic + 20_000, wall: pair.now.wall)
             pair.full { $0.timerFired(now: $1, effects: &$2) }
