@@ -47,7 +47,8 @@ final class SimChecks {
             guard header.dot.seq == vector[header.dot.origin] + 1 else {
                 return sim.violate("INV-3", "\(node.name): \(header.dot) after \(vector[header.dot.origin])")
             }
-            guard header.dependencies.allSatisfy(vector.contains) else {
+            let forked = Set(node.evidence.map(\.origin))
+            guard header.dependencies.allSatisfy({ vector.contains($0) || forked.contains($0.origin) }) else {
                 return sim.violate("INV-5", "\(node.name): \(header.dot) without what it depends on")
             }
             checkContent(node, header.dot, sha.leaf(of: stored.event))
@@ -80,7 +81,9 @@ final class SimChecks {
         for other in log.events[Int(previous)..<Int(stored.position) - 1] {
             applied.advance(to: other.event.header.dot)
         }
-        guard applied.entries == header.dependencies else {
+        // After a fork the old origin is left out: what stands under its last seq here is something else elsewhere.
+        let left = OriginStart(stored.event)?.succession.flatMap { $0.change == .forked ? $0.previous : nil }
+        guard applied.entries.filter({ $0.origin != left }) == header.dependencies else {
             return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
         }
         let limit = node.highestWall + HybridClock.bound + 1_000
@@ -160,6 +163,7 @@ final class SimChecks {
                     sim.violate("INV-3", "\(node.name) gives a wrong root of \(entry.origin) at \(size)")
                 }
             }
+        case .fork?, .standing?, .restate?: break
         case .credit(let bytes)?: link.taken -= Int64(bytes)
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
         }
@@ -210,6 +214,9 @@ final class SimChecks {
         }
     }
 
+    /// Two nodes have called a contradiction by its name.
+    func name(_ a: Int, _ b: Int) { named.insert([a, b].sorted()) }
+
     // MARK: At rest
 
     /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing.
@@ -220,11 +227,12 @@ final class SimChecks {
         }
         let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
         if mine == theirs { return nil }
-        // A node that is behind itself is told so and takes nothing more until it has a new origin. A signed head of another
-        // branch speaks against it as much as an event does.
+        // A signed head of another branch speaks against a history as much as an event does.
         if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
-        return
-            "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
+        let origins = Set((mine.entries + theirs.entries).map(\.origin)).filter { mine[$0] != theirs[$0] }.sorted()
+        let first = origins.first.map { "; of \($0) one has \(mine[$0]), the other \(theirs[$0])" } ?? ""
+        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), "
+            + "\(b.name) lacks \(mine.count(missingFrom: theirs))\(first)"
     }
 
     /// The first dot that stands for two contents.
@@ -256,7 +264,12 @@ final class SimChecks {
         return switch message {
         case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
         case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
-        case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
+        case .events(let batch):
+            "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
+                + "\(batch.events.count) in \(frame.count) bytes"
+        case .standing(let standing):
+            "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
+                + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"
         default: message.name

@@ -18,12 +18,12 @@ package struct SimLog {
     }
 
     package private(set) var events: [StoredEvent] = []
-    package private(set) var origins: [OriginID: Origin] = [:]
+    package internal(set) var origins: [OriginID: Origin] = [:]
     private var firstOfID: [EventID: UInt64] = [:]
     package var clock = HybridClock()
     /// Origins that advanced since the last own event: what its dependencies will name.
     private var dirty: Set<OriginID> = []
-    package let own: OriginID
+    package internal(set) var own: OriginID
 
     package init(own: OriginID, key: VerifyingKey) {
         self.own = own
@@ -84,6 +84,11 @@ package struct SimLog {
         insert(event, leaf: sha.leaf(of: event), using: sha)
         dirty = []
         return header.dot
+    }
+
+    /// The next own event names all that is here, but for `left`.
+    mutating func dependOnEverything(but left: [OriginID]) {
+        dirty = Set(origins.filter { $0.value.size > 0 }.keys).subtracting(left)
     }
 
     /// Stores a verified event of another origin. False: there is a gap, and nothing was stored.

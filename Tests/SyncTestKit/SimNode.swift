@@ -48,6 +48,8 @@ package final class SimNode {
     /// Left for good.
     var isRetired = false
     var reader = SimFollower()
+    /// Proofs of forks, as the store's folder keeps them.
+    var evidence: [Evidence] = []
     /// Earlier states of the store, as a backup would have them.
     private(set) var backups: [SimLog] = []
 
@@ -111,6 +113,7 @@ package final class SimNode {
             incarnation: sim.random.next())
         let sha = SHA256()
         backups = []
+        evidence = []
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
         let start = OriginStart(key: key.publicKey, name: name)
@@ -130,6 +133,12 @@ package final class SimNode {
         }
     }
 
+    /// The node appends to another origin from now on.
+    func appends(to origin: OriginID) {
+        identity = StoreIdentity(
+            node: id, name: name, cluster: "sim", origin: origin, incarnation: identity.incarnation)
+    }
+
     /// Takes over who it is from another store: a copied data directory.
     func assume(_ other: StoreIdentity) { identity = other }
 
@@ -139,6 +148,8 @@ package final class SimNode {
         epoch += 1
         isPaused = false
         deferred = []
+        // A restored copy may be from before an origin was started.
+        appends(to: store.log.own)
         let opened = store.log.reopened(wall: wall, using: store.sha)
         let fault = store.diskFault
         install(opened, isFullyDurable: store.isFullyDurable)
@@ -239,7 +250,8 @@ package final class SimNode {
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
-            local: SyncSession.Local(identity, software: "sim"), remote: link.other(side).id,
+            local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
+            remote: link.other(side).id,
             progress: progressEntries.map(sim.mutated), limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink

@@ -72,7 +72,11 @@ package final class IngestVerifier {
     }
 
     private let sha = SHA256()
-    private let own: OriginID
+    /// The origin this node appended to when the verifier was made.
+    package let own: OriginID
+    /// Origins proven to have two histories: what depends on an event of theirs cannot say on which, so it does not wait
+    /// for it.
+    private let forked: Set<OriginID>
     /// How many events this node has appended durably: it goes on appending while the verifier lives.
     private let ownSize: () -> UInt64
     /// Of the other origins.
@@ -80,8 +84,9 @@ package final class IngestVerifier {
     /// The last seq of each origin in the batch at hand.
     private var carried: [OriginID: UInt64] = [:]
 
-    init(state: LogState, own: OriginID, ownSize: @escaping () -> UInt64) {
+    init(state: LogState, own: OriginID, forked: Set<OriginID>, ownSize: @escaping () -> UInt64) {
         self.own = own
+        self.forked = forked
         self.ownSize = ownSize
         for origin in state.origins where origin.id != own {
             trees[origin.id] = Tree(range: origin.range, key: origin.key)
@@ -136,7 +141,7 @@ package final class IngestVerifier {
         let size = tree?.range.size ?? 0
         if dot.seq <= size { return nil }
         guard dot.seq == size + 1 else { throw .gap(dot, have: size) }
-        for needs in header.dependencies where needs.origin != dot.origin {
+        for needs in header.dependencies where needs.origin != dot.origin && !forked.contains(needs.origin) {
             let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
             guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
         }

@@ -7,9 +7,9 @@ internal import EventStore
 /// Two threads, one that reads and one that verifies; the writer's thread stores. Completions are called on any of
 /// them.
 final class StoreWorkers: Sendable {
-    private let store: EventStore
-    private let readers: Worker<Result<OutgoingReader, StoreError>>
-    private let verifiers: Worker<IngestVerifier?>
+    let store: EventStore
+    let readers: Worker<Result<OutgoingReader, StoreError>>
+    let verifiers: Worker<IngestVerifier?>
     /// Set when the writer refused a batch: the verifier ran ahead of what is stored and must be made anew.
     private let isOutOfStep = Lock(false)
 

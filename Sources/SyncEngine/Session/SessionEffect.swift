@@ -29,6 +29,10 @@ package enum SessionEffect: Hashable, Sendable {
     case read(RequestID, ReadRequest)
     /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
     case store(RequestID, Frame)
+    /// Look into the histories in the log; answered by ``SyncSession/inspected(_:_:now:effects:)``.
+    case inspect(RequestID, Inspection)
+    /// Something about identities and histories that the node must act on.
+    case report(IdentityReport)
     /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
     case describeSnapshot(RequestID)
     /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.
