@@ -124,9 +124,6 @@ extension SnapshotNodeTests {
         #expect(eventually { b.said("refused: E_SNAPSHOT_PROOF") })
         // Event by event it is refused as well.
         #expect(eventually { b.said("BAD_PROOF") })
-        print(
-            "DBG", bad.store.identity.origin, bad.store.originChange as Any, try b.vector().entries,
-            try LogReader(bad.store.files).origins(of: bad.store.identity.node))
         #expect(try b.vector()[bad.store.identity.origin] == 0)
 
         let good = try TestNode("good")
