@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak sim lint bench bench-peers bench-full gates gates-update install clean
+.PHONY: help deps build demo test soak sim lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -18,6 +18,8 @@ help:
 	@echo 'make lint      swift format lint --strict'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes hours'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
+	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
+	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
 	@echo 'make install   syncd and syncctl into $(PREFIX)/bin'
 
 deps:
@@ -31,6 +33,8 @@ demo: build
 	@Scripts/demo .build/release
 
 test: deps
+	@Scripts/install-packages python3
+	python3 -B -m unittest discover -s Benchmarks -t Benchmarks
 	$(SWIFT) build --build-tests
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel
@@ -67,6 +71,15 @@ bench-full: bench-peers
 gates gates-update: deps
 	@Scripts/install-packages valgrind || echo 'valgrind cannot be installed' >&2
 	@Benchmarks/gates/run $(if $(filter gates,$@),check,update)
+
+fuzz: deps
+	@Scripts/fuzz $(or $(SECONDS),60) $(TARGET)
+
+# Each with a build folder of its own; slow, so not part of CI. Leaks are not looked for: Foundation's Process and XCTest,
+# which only tests use, have some.
+asan tsan: deps
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=$(if $(filter asan,$@),address,thread) --scratch-path .build/$@ --no-parallel \
+	  $(if $(FILTER),--filter $(FILTER))
 
 install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd

@@ -53,6 +53,12 @@ let package = Package(
             name: "sillok-gates", dependencies: ["EventStore", "SyncEngine"],
             path: "Benchmarks/gates/Workloads", swiftSettings: strict),
 
+        // Entry points for arbitrary bytes: libFuzzer drives them (Scripts/fuzz), FuzzTests replays what it has kept.
+        .target(
+            name: "FuzzTargets", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"],
+            path: "Tests/Fuzz/Targets", swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: strict),
         .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),
         .testTarget(
             name: "SyncEngineTests", dependencies: ["SyncEngine", "EventStore"], exclude: ["Wire/Vectors"],

@@ -219,9 +219,9 @@ final class LogWriter: Sendable {
     /// Takes the lead if nothing at all stands before a request of the calling thread.
     private func takeLead() -> LogCommitter? {
         queue.withLock { queue in
-            guard queue.jobs.isEmpty, !queue.isCheckpointDue, !queue.isClosing, queue.failure == nil else {
-                return nil
-            }
+            guard queue.jobs.isEmpty, !queue.isCheckpointDue, !queue.isClosing, queue.failure == nil,
+                queue.hold == nil
+            else { return nil }
             return queue.committer.take()
         }
     }

@@ -216,8 +216,6 @@ final class PeerLink {
         timer = loop.schedule(after: wait) { [weak self] in
             guard let self else { return }
             armedFor = nil
-            // A long frame on a slow line: the peer is heard before it is there.
-            if let heard = link.lastInput { session.heard(at: Moment(monotonic: heard, wall: 0)) }
             input { $0.timerFired(now: $1, effects: &$2) }
         }
     }

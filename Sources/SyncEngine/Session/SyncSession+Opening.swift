@@ -32,7 +32,7 @@ extension SyncSession {
         guard hello.cluster == local.cluster else {
             return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
         }
-        clockOffset = hello.clock - now.wall
+        clockOffset = hello.clock.saturatingDifference(now.wall)
         var hello = hello
         // Numbers are agreed in Standings.
         if !hello.features.contains(.standings) { hello.features.remove(.sources) }

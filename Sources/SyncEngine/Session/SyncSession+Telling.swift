@@ -17,7 +17,12 @@ extension SyncSession {
         ping(now: now, &effects)
     }
 
+    /// Answers a Restate. A peer has a reason for one when it remembers wrongly; who asks again and again is not served.
     mutating func tellAll(now: Moment, _ effects: inout [SessionEffect]) {
+        restatements += 1
+        guard restatements <= 3 else {
+            return fail(SessionFailure(.rateLimited, "Restate, again and again"), now: now, &effects)
+        }
         tell(progress.whole(), now: now, &effects)
     }
 
@@ -29,8 +34,10 @@ extension SyncSession {
 
     /// The peer has made more durable.
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
+        let beginsAnew = statement.isWhole && awaitsFirstPart
         guard let changed = takeIn(statement, now: now, &effects) else { return }
         examine(changed, isOpening: false, now: now, &effects)
+        if beginsAnew { forgetEarlierStatements() }
         durableRevision += 1
         let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
         if choosesOrigins { news.announced += dots }
@@ -40,6 +47,18 @@ extension SyncSession {
                 outgoing.known.advance(to: dot)
                 outgoing.sound.advance(to: dot)
             }
+        }
+    }
+
+    /// Of origins that are neither in the log nor in what the peer states now nothing is kept: a peer that states something
+    /// else again and again must not fill memory (INV-9).
+    private mutating func forgetEarlierStatements() {
+        let (progress, memory) = (progress, memory)
+        func isOfUse(_ dot: Dot) -> Bool { progress[dot.origin] != nil || memory?[dot.origin] != nil }
+        updateOpen { _, outgoing, _ in
+            outgoing.known = VersionVector(outgoing.known.entries.filter(isOfUse))
+            outgoing.sound = VersionVector(outgoing.sound.entries.filter(isOfUse))
+            outgoing.durable = VersionVector(outgoing.durable.entries.filter(isOfUse))
         }
     }
 

@@ -31,10 +31,12 @@ package struct SyncSession: Sendable {
     var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
+    /// How often everything was stated because the peer asked.
+    var restatements = 0
     /// Whether the next Standing is a first part.
-    var awaitsFirstPart = true
+    package internal(set) var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
-    var isRestating = false
+    package internal(set) var isRestating = false
     /// What came while what the peer has was still open, because it is long or it was asked to state it again.
     var early: [Frame] = []
     /// Histories that differ.
@@ -160,7 +162,10 @@ package struct SyncSession: Sendable {
     }
 
     /// Bytes came, perhaps not a whole frame: the peer is alive.
-    package mutating func heard(at now: Moment) { lastReceived = max(lastReceived, now.monotonic) }
+    package mutating func heard(at now: Moment) {
+        lastReceived = max(lastReceived, now.monotonic)
+        snapshot.heard(at: now.monotonic)
+    }
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
@@ -233,7 +238,7 @@ package struct SyncSession: Sendable {
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
         shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)
-        clockOffset = pong.clock - (ping.at.wall + Int64(elapsed / 2))
+        clockOffset = pong.clock.saturatingDifference(ping.at.wall + Int64(elapsed / 2))
         tellIfDue(now: now, &effects)
     }
 
@@ -272,5 +277,13 @@ package struct SyncSession: Sendable {
         if case .closed = state { return }
         state = .closed(end)
         effects.append(.close(end))
+    }
+}
+
+extension Int64 {
+    /// A peer's clock may stand anywhere: a difference that is out of range is the nearest that is not.
+    func saturatingDifference(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }

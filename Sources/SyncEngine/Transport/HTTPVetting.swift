@@ -15,7 +15,7 @@ func headerFields(of request: OpaquePointer) -> [HTTPField] {
 
 /// What evhttp lets through although RFC 9112 forbids it, and two servers might read in two ways (request smuggling).
 /// - Returns: why the request must be refused, or nil.
-func faultOfHeaders(_ fields: [HTTPField]) -> String? {
+package func faultOfHeaders(_ fields: [HTTPField]) -> String? {
     var hosts = 0
     var lengths = 0
     var encodings = 0
@@ -49,7 +49,7 @@ private func isTokenByte(_ byte: UInt8) -> Bool {
 
 /// Decodes `%41` once.
 /// - Returns: nil for a broken escape, a NUL, or bytes that are not UTF-8.
-func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
+package func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var rest = text.utf8.makeIterator()
@@ -67,7 +67,7 @@ func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
 }
 
 /// Splits `a=1&b=%20`; nil when an escape is broken. An item without `=` has an empty value.
-func queryItems(_ query: String) -> [HTTPField]? {
+package func queryItems(_ query: String) -> [HTTPField]? {
     var items: [HTTPField] = []
     for item in query.split(separator: "&") {
         let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

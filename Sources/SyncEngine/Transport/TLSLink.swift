@@ -52,9 +52,6 @@ package final class TLSLink: LoopResource {
     /// Longest body accepted, in bytes. Small until the owner trusts the peer and raises it.
     package var maximumBody = 4096
 
-    /// When bytes last came, perhaps not a whole frame: milliseconds of `CLOCK_MONOTONIC`.
-    package internal(set) var lastInput: UInt64?
-
     let loop: EventLoop
     let limits: Limits
     var state = State.handshaking

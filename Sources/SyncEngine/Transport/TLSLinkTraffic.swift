@@ -27,7 +27,6 @@ extension TLSLink {
     func readable() {
         guard let bufferevent else { return }
         let input = bufferevent_get_input(bufferevent)
-        lastInput = monotonicMilliseconds()
         guard state == .open else {
             // We are leaving: what still comes is thrown away, so that closing does not reset the connection.
             evbuffer_drain(input, evbuffer_get_length(input))
@@ -62,12 +61,6 @@ extension TLSLink {
         evbuffer_drain(input, LinkFrameHeader.length)
         return (header, takeBytes(from: input, count: header.bodyLength))
     }
-}
-
-private func monotonicMilliseconds() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
 }
 
 /// Moves `count` bytes, which must be there, out of an evbuffer.

@@ -62,7 +62,8 @@ struct DaemonStatus {
 enum PeerTable {
     static func make(_ peers: [JSONObject]) -> TextTable {
         var table = TextTable([
-            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OWES"), .left("ADDRESS"),
+            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OLDEST"), .right("OWES"),
+            .left("ADDRESS"),
             .left("ERROR"),
         ])
         for peer in peers {
@@ -70,6 +71,7 @@ enum PeerTable {
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(state, style: state == "connected" ? .green : .yellow), .init(number(peer["lacks"])),
+                .init(peer.integer("lacks_oldest_ms").map { TimeSpan.text(Int64($0)) } ?? "-"),
                 .init(number(peer["owes"])), .init(peer.string("address") ?? "-"),
                 .init(peer.string("error") ?? ""),
             ])

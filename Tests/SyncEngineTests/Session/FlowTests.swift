@@ -115,6 +115,18 @@ struct FlowTests {
             "\(network.nodes[direction[1]].closed[direction[0]].map(\.description) ?? "")".hasPrefix("IDLE_TIMEOUT"))
     }
 
+    @Test("Events of a quarter of a megabyte on a slow line end no connection, and no larger one is waited for")
+    func largeEvents() {
+        let network = VirtualNetwork()
+        network.addNode()
+        network.addNode()
+        network.connect(0, 1, bandwidth: slow, latency: 100_000)
+        network.append(0, 10, bytes: 250_000)
+        network.append(1, 10, bytes: 250_000)
+        #expect(network.run(until: { network.nodes.allSatisfy { $0.log.count == 20 } }, limit: 500_000))
+        #expect(network.nodes.allSatisfy { $0.closed.isEmpty }, "\(network.nodes.map(\.closed))")
+    }
+
     @Test("The limit follows the line: up while frames pass quickly, down when they do not, never below the least")
     func limit() {
         var flight = Flight(window: 1 << 20)

@@ -61,20 +61,18 @@ struct SyncSessionTests {
         var effects: [SessionEffect] = []
         session.logAdvanced(CommitNotice(top: 9, advanced: [progress(a.origin, 7)]), now: start, effects: &effects)
         session.frameReceived(Message.vector([]).frame(compress: false), now: start, effects: &effects)
-        guard case .read(let id, let request) = effects.last else {
-            Issue.record("\(effects)")
-            return
+        func read() throws -> (RequestID, ReadRequest) {
+            try #require(
+                effects.lazy.compactMap { if case .read(let id, let it) = $0 { (id, it) } else { nil } }.first)
         }
+        let (id, request) = try read()
         #expect(request.through == 9)
         effects = []
         session.logAdvanced(CommitNotice(top: 12, advanced: [progress(a.origin, 10)]), now: start, effects: &effects)
-        let read = OutgoingFrame(
+        let frame = OutgoingFrame(
             frame: nil, events: 0, advanced: [Dot(origin: a.origin, seq: 7)], through: 9, isAtTop: true)
-        session.eventsRead(id, .success(read), now: start, effects: &effects)
-        guard case .read(_, let next) = effects.last else {
-            Issue.record("\(effects)")
-            return
-        }
+        session.eventsRead(id, .success(frame), now: start, effects: &effects)
+        let next = try read().1
         #expect(next.through == 12 && next.start == .after(9))
     }
 

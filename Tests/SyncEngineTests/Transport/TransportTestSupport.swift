@@ -16,7 +16,7 @@ final class TestLoop: Sendable {
     deinit {
         // The last reference may go in a job of the loop itself, which cannot wait for its own end.
         let loop = loop
-        if loop.isOnLoop { _ = WorkerThread(name: "stop-loop") { loop.stop() } } else { loop.stop() }
+        if loop.isOnLoop { Thread.detachNewThread { loop.stop() } } else { loop.stop() }
     }
 
     /// Runs `body` on the loop thread; what it makes stays there.
