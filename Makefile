@@ -30,6 +30,8 @@ demo: build
 	@Scripts/demo .build/release
 
 test: deps
+	@Scripts/install-packages python3
+	python3 -B -m unittest discover -s Benchmarks -t Benchmarks
 	$(SWIFT) build --build-tests
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel

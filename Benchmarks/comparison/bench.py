@@ -10,7 +10,8 @@ import sys
 import time
 
 from comparison import machine
-from comparison.processes import Failed, measure, run
+from comparison.processes import Failed, measure, run, size_of
+from comparison.sizes import bytes_needed
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -43,7 +44,8 @@ class Bench:
         self.swift = os.path.join(ROOT, ".build", "release")
         self.native = os.path.join(self.work, "programs")
         self.records = os.path.join(self.work, f"records-{code(*GENERATOR)}")
-        self.code = code("Sources/**/*", "Benchmarks/**/*.swift", "Benchmarks/**/*.c", "Benchmarks/**/*.h", "Benchmarks/peers/**/*")
+        self.code = code("Sources/**/*", "Benchmarks/sillok-bench/*", "Benchmarks/floors/*", "Benchmarks/common/*",
+                         "Benchmarks/peers/**/*")
         self.makers = {}
         for kind in ("sillok", "floor", "postgres", "projected", "redis", "nats", "eventsourcing"):
             self.maker(kind)
@@ -70,7 +72,10 @@ class Bench:
         return os.path.exists(os.path.join(self.native, peer))
 
     def prepare(self):
-        """Makes the records, if there are too few."""
+        """Makes the records, if there are too few. Refuses when the stores would fill the disk."""
+        free = shutil.disk_usage(self.work).free + size_of(self.work)
+        if free < bytes_needed(self.size):
+            raise Failed(f"{self.work} has {free / 1e9:.0f} GB, about {bytes_needed(self.size) / 1e9:.0f} GB are needed")
         line = 352
         for old in set(glob.glob(os.path.join(self.work, "records-*"))) - {self.records}:
             os.unlink(old)

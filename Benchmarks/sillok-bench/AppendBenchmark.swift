@@ -2,10 +2,10 @@ internal import EventStore
 
 /// Durable commits into a store that has some events already.
 enum AppendBenchmark {
-    /// `batch` events in a commit, one caller that waits for each. The clock stops when every view has the last event.
+    /// `batch` events in a commit, one caller that waits for each. The clock stops when readers of every view see the last
+    /// event; `settled_rate` counts until no row waits in a tail any more.
     static func batches(_ place: Place, batch: Int, withViews: Bool) throws {
         let store = try BenchmarkStore(place.folder, withViews: withViews)
-        defer { store.close() }
         var latencies: [UInt64] = []
         var parts: [[EventDraft]] = []
         for part in stride(from: 0, to: place.count, by: batch) {
@@ -17,13 +17,22 @@ enum AppendBenchmark {
         report("log_rate", stretch.rate(events: place.count))
         try store.waitForViews()
         try stretch.end(events: place.count)
+        store.close()
+        if withViews {
+            try settle(place.folder)
+            report("settled_rate", stretch.rate(events: place.count))
+        }
         report(latencies: latencies)
+    }
+
+    /// Brings the views to rest, as the daemon does when nothing happens: their tails are merged.
+    private static func settle(_ folder: String) throws {
+        try Projector(StoreFiles(folder)).catchUp()
     }
 
     /// Fills a store with as many events as one may want: records are read as they are needed.
     static func fill(_ place: Place) throws {
         let store = try BenchmarkStore(place.folder, withViews: true)
-        defer { store.close() }
         let batch = EventStore.maximumBatch
         for part in stride(from: 0, to: place.count, by: batch) {
             try store.append(
@@ -32,6 +41,8 @@ enum AppendBenchmark {
             if part / batch % 64 == 63 { try store.waitForViews() }
         }
         try store.waitForViews()
+        store.close()
+        try settle(place.folder)
     }
 
     /// One event in a commit of its own, as far as each client can tell. One client is a thread that blocks; several are

@@ -22,7 +22,8 @@ struct NodePair {
     mutating func connect() throws {
         let peer = Peer(
             name: "a", node: a.store.identity.node, address: "127.0.0.1:\(listener.status().listeningPort)")
-        caller = try SyncNode(store: b.store, listen: nil, peers: [peer], software: "bench")
+        caller = try SyncNode(
+            store: b.store, listen: nil, peers: [peer], software: "bench", snapshots: SnapshotOptions(after: 0))
     }
 
     /// Blocks until both have the same events, durably, and all views of b are fresh.

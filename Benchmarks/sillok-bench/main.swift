@@ -29,6 +29,7 @@ let usage = """
            sillok-bench history FOLDER QUERIES
            sillok-bench replay FOLDER
            sillok-bench catch-up FOLDER EMPTY-FOLDER
+           sillok-bench snapshot FOLDER EMPTY-FOLDER
            sillok-bench live FOLDER DATA FROM COUNT OTHER-FOLDER
       Appends COUNT records of DATA from number FROM on to the store in FOLDER, which is made if it is not there; or reads from
       it. Prints lines of metric and value. Benchmarks/compare calls it.
@@ -47,6 +48,7 @@ func run(_ words: [String]) async throws {
     case ("history", 3): try HistoryBenchmark.run(plain[1], queries: try number(plain[2]))
     case ("replay", 2): try ReplayBenchmark.run(plain[1])
     case ("catch-up", 3): try CatchUpBenchmark.run(plain[1], plain[2])
+    case ("snapshot", 3): try SnapshotBenchmark.run(plain[1], plain[2])
     case ("live", 6): try LiveBenchmark.run(try Place(plain[1...]), plain[5])
     default: throw UsageError(message: "no such benchmark, or not its arguments")
     }

@@ -12,3 +12,4 @@ extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
 extern int malloc_trim(size_t pad);
+extern int sync_file_range(int fd, long offset, long count, unsigned int flags);

@@ -15,7 +15,7 @@ public final class EventStore: Sendable {
     package let key: SigningKey
     private let lock: Lock<StoreLock?>
     private let signer: HeadSigner
-    private let writer: LogWriter
+    let writer: LogWriter
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
@@ -39,6 +39,7 @@ public final class EventStore: Sendable {
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
+        try SnapshotInstall.run(files)
         let reader = try LogReader(files)
         identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {

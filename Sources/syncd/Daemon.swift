@@ -5,19 +5,45 @@ internal import SyncEngine
 
 /// The running daemon: store, views, peers and API, from start to orderly end.
 enum Daemon {
+    /// What the main thread waits for.
+    struct Wake: Sendable {
+        enum Reason {
+            case signal(Int32)
+            case snapshot
+        }
+
+        /// The signal that asked the daemon to end.
+        var signal: Int32?
+        /// Whether a snapshot waits to become the log.
+        var isSnapshotReady = false
+
+        var reason: Reason? {
+            if let signal { return .signal(signal) }
+            return isSnapshotReady ? .snapshot : nil
+        }
+    }
+
     static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
+        let log = Logger(level: settings.configuration.log.level)
+        while try serve(settings, log) { log.info("opening the log again: a snapshot takes its place") }
+        log.info("stopped")
+        return .success
+    }
+
+    /// Serves until the daemon is asked to end, or a snapshot is there: then true, and the store is to be opened again.
+    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Bool {
         let configuration = settings.configuration
-        let log = Logger(level: configuration.log.level)
         allowDescriptors()
+        let wake = Monitor(Wake())
         let store = try open(settings, log)
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let roster = try PeerRoster(configuration: configuration, files: store.files)
-        let node = try replicate(store, roster, configuration, log)
+        let node = try replicate(store, roster, configuration, log, wake)
         let service = Service(
             store: store, views: views, node: node, roster: roster, lag: LagGauge(store.files),
             minFree: configuration.storage.minFree)
-        let server = try APIServer(service, configuration.api, log)
+        let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
@@ -27,15 +53,18 @@ enum Daemon {
         notify("READY=1")
         log.info("ready")
 
-        server.waitForSignal(log)
-        notify("STOPPING=1")
+        let reason = wake.wait { $0.reason } ?? .snapshot
+        if case .signal(let signal) = reason {
+            log.info("signal \(signal): stopping; once more stops at once")
+            notify("STOPPING=1")
+        }
         server.stop()
         node.stop()
         store.removeObserver(observer)
         views.stop()
         store.close()
-        log.info("stopped")
-        return .success
+        if case .snapshot = reason { return true }
+        return false
     }
 
     /// Takes as many file descriptors as the system grants: callers must never leave none for the store.
@@ -68,12 +97,22 @@ enum Daemon {
     }
 
     private static func replicate(
-        _ store: EventStore, _ roster: PeerRoster, _ configuration: DaemonConfiguration, _ log: Logger
+        _ store: EventStore, _ roster: PeerRoster, _ configuration: DaemonConfiguration, _ log: Logger,
+        _ wake: Monitor<Wake>
     ) throws(CommandFailure) -> SyncNode {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {
             return try SyncNode(
                 store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
+                snapshots: SnapshotOptions(
+                    after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
+                    minFree: configuration.storage.minFree),
+                onSnapshot: {
+                    wake.update { wake in
+                        wake.isSnapshotReady = true
+                        return true
+                    }
+                },
                 log: { log.info($0) })
         } catch {
             throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)

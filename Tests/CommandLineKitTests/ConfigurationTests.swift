@@ -44,7 +44,7 @@ private func load(
               peers: { listen: '[::]:7460', nodes: [
                 { name: 'busan-1', address: '203.0.113.7:7460', id: '\(idA.uppercased())' },
                 { name: 'tokyo-1', address: null, id: '\(idB)' },
-              ] },
+              ], snapshot_after: 5, offer_snapshots: false },
               log: { level: 'debug' },
             }
             """)
@@ -58,6 +58,8 @@ private func load(
             .init(name: "busan-1", address: NetworkAddress("203.0.113.7:7460"), id: idA),
             .init(name: "tokyo-1", address: nil, id: idB),
         ]
+        expected.peers.snapshotAfter = 5
+        expected.peers.offerSnapshots = false
         expected.log.level = .debug
         #expect(loaded.configuration == expected)
     }
@@ -120,6 +122,12 @@ private func load(
             "1:22: storage.min_free: '2 parsecs' is no size; write a whole number and B, KiB, MiB, GiB or TiB"
         ),
         ("{storage: {min_free: '99999999999TiB'}}", "1:22: storage.min_free: '99999999999TiB' is too large"),
+        (
+            "{peers: {snapshot_after: '7'}}", "1:26: peers.snapshot_after: expected a whole number, not a string"
+        ),
+        ("{peers: {snapshot_after: 1.5}}", "1:26: peers.snapshot_after: expected a whole number, not a number"),
+        ("{peers: {snapshot_after: -1}}", "1:26: peers.snapshot_after: expected a whole number, not a number"),
+        ("{peers: {offer_snapshots: 1}}", "1:27: peers.offer_snapshots: expected true or false, not a number"),
         ("{storage: {min_free: true}}", "1:22: storage.min_free: expected a string, not true or false"),
         ("{storage: {dir: 'data'}}", "1:17: storage.dir: expected an absolute path, not 'data'"),
         ("{storage: {dir: ''}}", "1:17: storage.dir: expected a string that is not empty"),

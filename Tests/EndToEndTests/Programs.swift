@@ -64,15 +64,29 @@ final class DaemonProcess: @unchecked Sendable {
     deinit {
         kill()
         try? FileManager.default.removeItem(atPath: store)
+        try? FileManager.default.removeItem(atPath: store + ".log")
     }
 
-    func start(port: Int = 0) throws {
+    /// What the daemon has said in all its lives, once it was started with `isTalking`.
+    var said: String { (try? String(contentsOfFile: store + ".log", encoding: .utf8)) ?? "" }
+
+    func start(port: Int = 0, isTalking: Bool = false, environment: [String: String] = [:]) throws {
         let process = Process()
         process.executableURL = Programs.folder.appending(path: "syncd")
         process.arguments = [
-            "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level", "error",
+            "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level",
+            isTalking ? "info" : "error",
         ]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardError = FileHandle.nullDevice
+        if isTalking {
+            if !FileManager.default.fileExists(atPath: store + ".log") {
+                try Data().write(to: URL(filePath: store + ".log"))
+            }
+            let file = try FileHandle(forWritingTo: URL(filePath: store + ".log"))
+            try file.seekToEnd()
+            process.standardError = file
+        }
         try process.run()
         self.process = process
         for _ in 0..<400 {

@@ -44,6 +44,8 @@ struct QuarantineTests {
         #expect(try daemon.syncctl("quarantine", "list", "--json").lines.count == 4)
         let status = try daemon.status()
         #expect(status["quarantined"] as? String == "3" && status["state"] as? String == "ok")
+        let metrics = APIClient(socket: daemon.store + "/api.sock").ask("GET", "/metrics")
+        #expect(metrics?.2.contains("\nsyncd_quarantined_events 3\n") == true)
         #expect(try daemon.syncctl("status").output.contains("held     3 events"))
         let retry = try daemon.syncctl("quarantine", "retry", "--json")
         #expect(retry.code == 4)

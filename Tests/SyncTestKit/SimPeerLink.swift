@@ -71,6 +71,8 @@ final class SimPeerLink {
             node.store.store(frame, link: link.number) { [self] result in
                 input { $0.eventsStored(id, result, now: $1, effects: &$2) }
             }
+        // Nodes here neither offer snapshots nor ask for them.
+        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):
             link.close(from: side)
             finish(end)

@@ -26,6 +26,17 @@ package final class SHA256 {
         }
     }
 
+    /// The digest of one block of memory after the other.
+    package func digest(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Digest {
+        EVP_DigestInit_ex2(context, algorithm, nil)
+        EVP_DigestUpdate(context, first.baseAddress, first.count)
+        if second.count > 0 { EVP_DigestUpdate(context, second.baseAddress, second.count) }
+        return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
+            EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+            return Digest(reading: UnsafeRawBufferPointer(out))
+        }
+    }
+
     package func digest(_ bytes: [UInt8]) -> Digest {
         digest { update in bytes.withUnsafeBytes(update) }
     }

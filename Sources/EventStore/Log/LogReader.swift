@@ -7,8 +7,11 @@ package final class LogReader {
     private var byPosition: Statement?
 
     /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
-    package init(_ files: StoreFiles) throws(StoreError) {
-        connection = try openForReading(files.log)
+    package convenience init(_ files: StoreFiles) throws(StoreError) { try self.init(path: files.log) }
+
+    /// Opens the log in the file at `path`.
+    init(path: String) throws(StoreError) {
+        connection = try openForReading(path)
         try Schema.check(connection)
     }
 

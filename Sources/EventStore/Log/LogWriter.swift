@@ -85,6 +85,8 @@ final class LogWriter: Sendable {
         var lastHead: UInt64 = 0
         var isClosing = false
         var failure: StoreError?
+        /// Why nothing is stored for now.
+        var hold: String?
     }
 
     /// Most events in one transaction, so that one client's flood does not become everybody's wait.
@@ -140,6 +142,14 @@ final class LogWriter: Sendable {
         submit(.snapshot(completion))
     }
 
+    /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
+    func hold(_ reason: String?) {
+        queue.update { queue in
+            queue.hold = reason
+            return false
+        }
+    }
+
     func flush(_ completion: @escaping Completion) { submit(.flush(completion)) }
 
     func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
@@ -171,6 +181,8 @@ final class LogWriter: Sendable {
                 refusal = failure
             } else if queue.isClosing {
                 refusal = .closed
+            } else if let hold = queue.hold, job.events > 0 {
+                refusal = .busy(hold)
             } else if job.isBounded, queue.events > 0, queue.events + job.events > Self.capacity {
                 refusal = .busy("\(queue.events) events are waiting for the disk")
             } else {
@@ -188,9 +200,9 @@ final class LogWriter: Sendable {
     /// Takes the lead if nothing at all stands before a request of the calling thread.
     private func takeLead() -> LogCommitter? {
         queue.withLock { queue in
-            guard queue.jobs.isEmpty, !queue.isCheckpointDue, !queue.isClosing, queue.failure == nil else {
-                return nil
-            }
+            guard queue.jobs.isEmpty, !queue.isCheckpointDue, !queue.isClosing, queue.failure == nil,
+                queue.hold == nil
+            else { return nil }
             return queue.committer.take()
         }
     }

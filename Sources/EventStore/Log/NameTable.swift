@@ -18,11 +18,12 @@ struct NameTable {
     private let seed = UInt64.random(in: .min ... .max)
 
     /// The ref of `text`, if it is here.
-    subscript(text: String) -> Int64? {
-        text.withUTF8Bytes { bytes in
-            let slot = slots[place(of: bytes, hash(bytes))]
-            return slot.hash == 0 ? nil : slot.ref
-        }
+    subscript(text: String) -> Int64? { text.withUTF8Bytes { self[$0] } }
+
+    /// The ref of the text of these bytes, if it is here.
+    subscript(bytes: UnsafeRawBufferPointer) -> Int64? {
+        let slot = slots[place(of: bytes, hash(bytes))]
+        return slot.hash == 0 ? nil : slot.ref
     }
 
     /// Takes in a text that is not here. What was here is forgotten when that would be too much.

@@ -29,8 +29,13 @@ package struct OutgoingLimits: Sendable {
     package var bytes: Int
     /// Bytes that must not be passed unless a single event does so.
     package var frame: Int
+    /// Nothing after this position, even if it is committed already.
+    package var through: UInt64
 
-    package init(events: Int = 4_096, bytes: Int = 256 << 10, frame: Int = 1 << 20) {
+    package init(
+        events: Int = 4_096, bytes: Int = 256 << 10, frame: Int = 1 << 20, through: UInt64 = .max
+    ) {
+        self.through = through
         self.events = events
         self.bytes = bytes
         self.frame = frame
@@ -121,6 +126,10 @@ package final class OutgoingReader {
         var scanned = 0
         batch.through = try log.scan(after: position, limit: chunk) { stored in
             scanned += 1
+            guard stored.position <= limits.through else {
+                isBlocked = true
+                return false
+            }
             let dot = stored.event.header.dot
             let dependencies = stored.event.header.dependencies
             switch selection.answer(dot, dependencies: dependencies) {

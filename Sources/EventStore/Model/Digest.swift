@@ -10,6 +10,11 @@ public struct Digest: Hashable, Sendable {
         self.words = (words[0], words[1], words[2], words[3])
     }
 
+    /// 32 zero bytes: a place for a digest.
+    static let zero = Digest(words: (0, 0, 0, 0))
+
+    private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
     /// Reads the first 32 of `bytes`.
     init(reading bytes: UnsafeRawBufferPointer) {
         func word(_ index: Int) -> UInt64 {

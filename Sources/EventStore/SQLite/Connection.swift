@@ -144,6 +144,36 @@ final class Connection {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 
+    /// Takes an index out of the schema, without its pages, and returns its statement. For files under construction; the
+    /// connection must be closed after it.
+    func hideSchema(of index: String) throws(SQLiteError) -> String {
+        _ = sillok_sqlite_defensive(handle, 0)
+        let select = try statement("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?")
+        try select.bind(1, text: Array(index.utf8))
+        guard try select.step() else {
+            throw SQLiteError(extendedCode: 11, message: "no index \(index)", context: path)
+        }
+        let sql = select.text(0)
+        select.reset()
+        try execute("PRAGMA writable_schema = ON")
+        let delete = try statement("DELETE FROM sqlite_schema WHERE type = 'index' AND name = ?")
+        try delete.bind(1, text: Array(index.utf8))
+        try delete.run()
+        return sql
+    }
+
+    /// Puts an index whose pages are there into the schema.
+    func restoreSchema(of index: String, on table: String, root: UInt32, sql: String) throws(SQLiteError) {
+        _ = sillok_sqlite_defensive(handle, 0)
+        try execute("PRAGMA writable_schema = ON")
+        let insert = try statement("INSERT INTO sqlite_schema VALUES('index', ?, ?, ?, ?)")
+        try insert.bind(1, text: Array(index.utf8))
+        try insert.bind(2, text: Array(table.utf8))
+        try insert.bind(3, Int64(root))
+        try insert.bind(4, text: Array(sql.utf8))
+        try insert.run()
+    }
+
     fileprivate func error(_ sql: String) -> SQLiteError {
         SQLiteError(
             extendedCode: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)),
@@ -269,6 +299,8 @@ final class Statement {
 
     func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+    /// Bytes of a TEXT or BLOB column; 0 for NULL.
+    func count(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
 

@@ -3,7 +3,7 @@ internal import EventStore
 extension SyncNode {
     /// What belongs to the loop's thread.
     final class Core {
-        private struct Entry {
+        struct Entry {
             var peer: Peer
             var link: PeerLink?
             var dialer: Dialer?
@@ -21,13 +21,20 @@ extension SyncNode {
 
         private let loop: EventLoop
         private let workers: StoreWorkers
+        let snapshots: SnapshotDesk
+        /// The peer whose snapshot is being received; the others wait.
+        var snapshotSource: NodeID?
+        /// A snapshot waits for the store to be opened again.
+        var isComplete = false
+        /// Peers whose snapshots were refused: from them events come one by one.
+        var refusedSnapshots: Set<NodeID> = []
         private let context: TLSContext
-        private let local: SyncSession.Local
-        private let log: @Sendable (String) -> Void
+        let local: SyncSession.Local
+        let log: @Sendable (String) -> Void
         private var random = SystemRandomNumberGenerator()
-        private var entries: [NodeID: Entry] = [:]
+        var entries: [NodeID: Entry] = [:]
         private var pending: [NodeID: PendingPeer] = [:]
-        private var progress = LocalVector()
+        var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
         private var sources = SourcePlan()
@@ -44,11 +51,12 @@ extension SyncNode {
         private static let pendingCapacity = 100
 
         init(
-            loop: EventLoop, workers: StoreWorkers, context: TLSContext, local: SyncSession.Local, peers: [Peer],
-            log: @escaping @Sendable (String) -> Void
+            loop: EventLoop, workers: StoreWorkers, snapshots: SnapshotDesk, context: TLSContext,
+            local: SyncSession.Local, peers: [Peer], log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.workers = workers
+            self.snapshots = snapshots
             self.context = context
             self.local = local
             self.log = log
@@ -128,6 +136,7 @@ extension SyncNode {
                 noteUnknown(node, address)
                 return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
             }
+            if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
             attach(link, node, isOutgoing: false)
         }
 
@@ -155,9 +164,9 @@ extension SyncNode {
             link.close(afterFlush: .seconds(2))
         }
 
-        private func dial(_ node: NodeID) {
-            guard !isStopping, var entry = entries[node], entry.link == nil, entry.dialer == nil,
-                !entry.isHandshaking, let address = entry.peer.address
+        func dial(_ node: NodeID) {
+            guard !isStopping, obstacle(for: node) == nil, var entry = entries[node], entry.link == nil,
+                entry.dialer == nil, !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()
             entry.timer = nil
@@ -188,7 +197,7 @@ extension SyncNode {
                 link.onOpen = { [weak self, weak link] bytes in
                     guard let self, let link, let found = NodeID(bytes: bytes) else { return }
                     entries[node]?.isHandshaking = false
-                    guard entries[node] != nil, !isStopping else { return link.abort() }
+                    guard entries[node] != nil, !isStopping, obstacle(for: node) == nil else { return link.abort() }
                     guard found == node else {
                         let text = "\(entries[node]?.peer.address ?? "") is node \(found), expected \(node)"
                         refuse(link, .wrongCertificate, text)
@@ -222,11 +231,13 @@ extension SyncNode {
             }
             let session = SyncSession(
                 local: local, remote: node, progress: progress, memory: entries[node]?.memory,
-                features: [.standings, .sources])
+                features: [.standings, .sources], policy: snapshotPolicy(for: node))
             let peerLink = PeerLink(
-                link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers)
+                link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
+                snapshots: snapshots)
             entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+            peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
             peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
             peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
             peerLink.start()
@@ -234,6 +245,7 @@ extension SyncNode {
 
         private func ended(_ link: PeerLink, _ end: SessionEnd) {
             if isStopping { leaving -= 1 }
+            snapshotLinkEnded(link)
             guard entries[link.node]?.link === link else { return }
             entries[link.node]?.link = nil
             keepMemory(of: link)
@@ -384,7 +396,7 @@ extension SyncNode {
                 owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
                 clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
                 eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
-                bytesReceived: incoming?.bytes ?? 0,
+                bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
                 silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 })
         }
     }

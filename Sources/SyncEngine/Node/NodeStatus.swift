@@ -37,6 +37,8 @@ package struct PeerStatus: Sendable {
     package let eventsReceived: UInt64
     package let bytesSent: UInt64
     package let bytesReceived: UInt64
+    /// A snapshot under way, one way or the other.
+    package let snapshot: SnapshotStatus?
     /// Milliseconds since anything was heard; `nil` without a connection.
     package let silentFor: UInt64?
 }

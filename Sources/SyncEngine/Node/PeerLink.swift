@@ -12,6 +12,8 @@ final class PeerLink {
     private let link: TLSLink
     private let loop: EventLoop
     private let workers: StoreWorkers
+    private let snapshots: SnapshotDesk
+    private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
@@ -21,6 +23,8 @@ final class PeerLink {
     private static let longestFrame: UInt64 = 300_000
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Told what becomes of a snapshot from this peer.
+    var onSnapshot: ((PeerLink, SnapshotNews) -> Void)?
     /// Told when the peer is known to hold more.
     var onDurable: (() -> Void)?
     /// Told what concerns other links.
@@ -28,7 +32,8 @@ final class PeerLink {
     let openedAt = now().monotonic
 
     init(
-        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers
+        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
+        snapshots: SnapshotDesk
     ) {
         self.link = link
         self.node = node
@@ -36,6 +41,7 @@ final class PeerLink {
         self.session = session
         self.loop = loop
         self.workers = workers
+        self.snapshots = snapshots
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -104,10 +110,49 @@ final class PeerLink {
             workers.store(frame) { result in
                 this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
             }
+        case .describeSnapshot(let id):
+            let this = loop.bind(self)
+            snapshots.server.describe { offer in
+                this.post { $0.input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) } }
+            }
+        case .readSnapshot(let id, let request):
+            let this = loop.bind(self)
+            let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
+            self.feed = feed
+            feed.read(request) { result in
+                this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
+            }
+        case .openSnapshot(let id, let offer): openSnapshot(id, offer)
+        case .storeSnapshot(let id, let frame):
+            let this = loop.bind(self)
+            snapshots.intake.store(frame) { result in
+                this.post { $0.snapshotStored(id, result) }
+            }
+        case .dropSnapshot(let failure): onSnapshot?(self, .refused(failure))
         case .close(let end):
             link.close(afterFlush: .seconds(2))
             finish(end)
         }
+    }
+
+    private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {
+        guard case .open(let hello, _, _) = session.state else { return }
+        onSnapshot?(self, .offered(offer))
+        let this = loop.bind(self)
+        let sender = SnapshotSender(cluster: hello.cluster, node: node, incarnation: hello.incarnation)
+        snapshots.intake.open(offer, of: sender) { result in
+            this.post { link in
+                // A link that ended meanwhile must not keep the store waiting.
+                guard !link.isClosed else { return link.snapshots.intake.drop(keepSpool: true) }
+                if case .success(let after) = result { link.onSnapshot?(link, .opened(offer, after: after)) }
+                link.input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
+            }
+        }
+    }
+
+    private func snapshotStored(_ id: RequestID, _ result: Result<SnapshotStored, SessionFailure>) {
+        input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
+        if case .success(.complete) = result { onSnapshot?(self, .complete) }
     }
 
     /// One timer follows the session's next deadline. It is not moved for every frame: when it fires too early the
@@ -128,7 +173,11 @@ final class PeerLink {
 
     private func linkEnded(_ end: LinkEnd) {
         session.linkLost(end.description)
-        finish(.linkLost(end.description))
+        if end == .slowPeer {
+            finish(.failed(SessionFailure(.slowPeer, end.description)))
+        } else {
+            finish(.linkLost(end.description))
+        }
     }
 
     private func finish(_ end: SessionEnd) {

@@ -13,7 +13,7 @@ package enum StoreWork {
         }
         let batch = try reader.batch(
             after: start, lacking: request.known, sound: request.sound, kind: request.kind,
-            limits: OutgoingLimits(bytes: request.bytes))
+            limits: OutgoingLimits(bytes: request.bytes, through: request.through))
         let message = Message.events(EventBatch(events: batch.events, coverage: batch.coverage))
         return OutgoingFrame(
             frame: batch.events.isEmpty ? nil : message.frame(compress: request.compress),

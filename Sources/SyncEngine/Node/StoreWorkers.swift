@@ -21,6 +21,11 @@ final class StoreWorkers: Sendable {
         verifiers = Worker(name: "peer-verify") { nil }
     }
 
+    /// A signed head of what this node has appended.
+    var ownHead: @Sendable () -> SignedHead? {
+        { [store] in store.head() }
+    }
+
     func stop() {
         readers.stop()
         verifiers.stop()
@@ -54,7 +59,7 @@ final class StoreWorkers: Sendable {
                 store.ingest(batch) { result in
                     if case .failure(let error) = result {
                         isOutOfStep.withLock { $0 = true }
-                        completion(.failure(SessionFailure(.store(error))))
+                        completion(.failure(SessionFailure(IngestError.store(error))))
                     } else {
                         completion(.success(stored))
                     }
@@ -74,7 +79,7 @@ final class StoreWorkers: Sendable {
             verifier = made
             return made
         } catch {
-            throw SessionFailure(.store(error))
+            throw SessionFailure(IngestError.store(error))
         }
     }
 }

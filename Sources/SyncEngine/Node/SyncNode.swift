@@ -11,14 +11,19 @@ package final class SyncNode: Sendable {
     private let workers: StoreWorkers
     private let store: EventStore
     private let observer: Int
+    private let snapshots: SnapshotDesk
 
     /// Starts replicating `store`.
     /// - Parameters:
     ///   - listen: `host:port` to be called at; port 0 lets the kernel choose. `nil`: this node only calls.
     ///   - peers: who is let in.
+    ///   - snapshots: whether an empty store takes a copy of a peer's log, and whether this one is handed out.
+    ///   - onSnapshot: called once, on the loop's thread, when such a copy waits to become the log: stop the node, close the
+    ///     store, and open it again.
     ///   - software: name and version, for the peers' operators.
     package init(
         store: EventStore, listen: HostPort?, peers: [Peer], software: String,
+        snapshots options: SnapshotOptions = SnapshotOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(NodeError) {
         self.store = store
@@ -35,10 +40,16 @@ package final class SyncNode: Sendable {
         } catch {
             throw .transport(error.description)
         }
-        let (loop, workers) = (loop, workers)
+        snapshots = SnapshotDesk(
+            server: SnapshotServer(store: store),
+            intake: SnapshotIntake(store: store, minFree: options.minFree, threads: options.threads, log: log),
+            options: options, onComplete: onSnapshot)
+        let (loop, workers, snapshots) = (loop, workers, snapshots)
         let local = SyncSession.Local(store.identity, software: software)
         let made = loop.make {
-            Core(loop: loop, workers: workers, context: context, local: local, peers: peers, log: log)
+            Core(
+                loop: loop, workers: workers, snapshots: snapshots, context: context, local: local, peers: peers,
+                log: log)
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
@@ -88,6 +99,8 @@ package final class SyncNode: Sendable {
         for _ in 0..<200 where (core.sync { $0.isQuiet } ?? true) == false { sleepMilliseconds(10) }
         loop.stop()
         workers.stop()
+        snapshots.server.stop()
+        snapshots.intake.stop()
     }
 }
 

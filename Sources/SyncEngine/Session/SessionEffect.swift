@@ -29,6 +29,16 @@ package enum SessionEffect: Hashable, Sendable {
     case read(RequestID, ReadRequest)
     /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
     case store(RequestID, Frame)
+    /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
+    case describeSnapshot(RequestID)
+    /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.
+    case readSnapshot(RequestID, SnapshotRead)
+    /// Get ready for a snapshot, or refuse it; answered by ``SyncSession/snapshotOpened(_:_:now:effects:)``.
+    case openSnapshot(RequestID, SnapshotOffer)
+    /// Check and keep a part of the snapshot; answered by ``SyncSession/snapshotStored(_:_:now:effects:)``.
+    case storeSnapshot(RequestID, Frame)
+    /// The snapshot is refused: throw away what there is of it.
+    case dropSnapshot(SessionFailure)
     /// The session is over. Close the link when what was sent has left.
     case close(SessionEnd)
 }
@@ -55,22 +65,31 @@ package struct ReadRequest: Hashable, Sendable {
     package let sound: VersionVector
     /// The origins the peer takes from this node; `nil`: all.
     package let wanted: Set<OriginID>?
+    /// Whether what is new is to go before what is old.
+    package let isAhead: Bool
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
+    /// The position up to which the session has been told of the log. What is behind it must not leave before: a peer
+    /// could speak of events of this node's own origin that the session does not know of, which would look like amnesia.
+    package let through: UInt64
 
     /// Which events.
-    package var kind: OutgoingSelection.Kind { wanted.map { .origins($0) } ?? .everything }
+    package var kind: OutgoingSelection.Kind {
+        if isAhead { .ahead(wanted) } else if let wanted { .origins(wanted) } else { .everything }
+    }
 
     package init(
         start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
-        bytes: Int, compress: Bool
+        isAhead: Bool = false, bytes: Int, compress: Bool, through: UInt64 = .max
     ) {
+        self.through = through
         self.start = start
         self.known = known
         self.sound = sound
         self.wanted = wanted
+        self.isAhead = isAhead
         self.bytes = bytes
         self.compress = compress
     }

@@ -62,10 +62,20 @@ extension SyncSession {
         var hasMore = true
         /// Whether `start` was set anew while a read was under way.
         var hasRestarted = false
+        /// Whether the read under way is of what is new.
+        var isReadingAhead = false
         /// The read under way.
         var reading: RequestID?
+        /// What is on its way.
+        package internal(set) var flight: Flight
+        /// Whether there is a backlog: the last read did not come to the log's end.
+        var isBehind = false
+        /// While there is: the position from which on what is new has not been looked at.
+        var tail: UInt64?
         /// Bytes of Events frames the peer will take. The frame that uses it up may go below zero.
         var credit: Int64
+        /// No more credit than this is ever taken; more while a snapshot is sent.
+        var window: UInt64
         package internal(set) var events = UInt64(0)
         package internal(set) var bytes = UInt64(0)
     }
@@ -104,6 +114,8 @@ package struct SessionTiming: Sendable {
     package var keepalive: UInt64 = 10_000
     /// The peer is gone when nothing was heard for so long.
     package var silence: UInt64 = 25_000
+    /// A snapshot is given up when no part of it came for so long.
+    package var snapshotStall: UInt64 = 60_000
     /// So long a frame may wait for what its events depend on before that is asked of the same peer.
     package var held: UInt64 = 1_000
     /// So long it may wait while nothing more comes from the peer.

@@ -4,19 +4,26 @@ internal import EventStore
 extension SyncSession {
     // MARK: To the peer
 
-    /// Reads on if the log may have more, nothing is being read and the peer has room.
+    /// Reads on if the log may have more, nothing is being read and the peer has room: first what is new and can go before a
+    /// backlog, for which an eighth of the window is kept free, then on through the log.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
-        guard case .open(let hello, var outgoing, let incoming) = state, outgoing.hasMore, outgoing.reading == nil,
-            outgoing.credit > 0, outgoing.wanted?.isEmpty != true
+        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state,
+            outgoing.reading == nil, outgoing.credit > 0, outgoing.flight.hasRoom, outgoing.wanted?.isEmpty != true
         else { return }
+        let isAhead = outgoing.isBehind && outgoing.tail != nil
+        guard isAhead || outgoing.hasMore && outgoing.credit > Int64(clamping: hello.limits.window / 8) else {
+            return
+        }
         let id = RequestID(number: takeNumber())
         outgoing.reading = id
-        outgoing.hasMore = false
-        let bytes = min(outgoing.credit, 256 << 10, Int64(hello.limits.maxBody / 2))
+        outgoing.isReadingAhead = isAhead
+        if !isAhead { outgoing.hasMore = false }
+        let bytes = min(outgoing.credit, Int64(outgoing.flight.frame), Int64(hello.limits.maxBody / 2))
         let request = ReadRequest(
-            start: outgoing.start, known: outgoing.known, sound: outgoing.sound, wanted: outgoing.wanted,
-            bytes: Int(clamping: bytes),
-            compress: hello.compressors.contains(Hello.zstd))
+            start: isAhead ? .after(outgoing.tail ?? 0) : outgoing.start, known: outgoing.known,
+            sound: outgoing.sound, wanted: outgoing.wanted, isAhead: isAhead, bytes: Int(clamping: bytes),
+            compress: hello.compressors.contains(Hello.zstd), through: progress.top == 0 ? .max : progress.top)
+        outgoing.tail = nil
         state = .open(hello, outgoing, incoming)
         effects.append(.read(id, request))
     }
@@ -35,11 +42,18 @@ extension SyncSession {
         case .success(let read): batch = read
         }
         outgoing.reading = nil
-        // A Want that came meanwhile has set the start anew.
-        if !outgoing.hasRestarted { outgoing.start = .after(batch.through) }
-        outgoing.hasRestarted = false
-        // The log may have advanced while it was being read: `hasMore` was set again in that case.
-        if !batch.isAtTop { outgoing.hasMore = true }
+        if outgoing.isReadingAhead {
+            // What came to the log while this was read has set the tail again, further on.
+            if !batch.isAtTop { outgoing.tail = batch.through }
+        } else {
+            // A Want that came meanwhile has set the start anew.
+            if !outgoing.hasRestarted { outgoing.start = .after(batch.through) }
+            outgoing.hasRestarted = false
+            // The log may have advanced while it was being read: `hasMore` was set again in that case.
+            if !batch.isAtTop { outgoing.hasMore = true }
+            outgoing.isBehind = !batch.isAtTop
+            if batch.isAtTop { outgoing.tail = nil }
+        }
         for dot in batch.advanced {
             outgoing.known.advance(to: dot)
             if batch.isSound { outgoing.sound.advance(to: dot) }
@@ -50,6 +64,7 @@ extension SyncSession {
                 return
             }
             outgoing.credit -= Int64(frame.count)
+            outgoing.flight.send(frame.count, at: now.monotonic)
             outgoing.events += UInt64(batch.events)
             outgoing.bytes += UInt64(frame.count)
             lastSent = now.monotonic
@@ -60,19 +75,32 @@ extension SyncSession {
     }
 
     mutating func creditReceived(_ bytes: UInt64, now: Moment, _ effects: inout [SessionEffect]) {
-        updateOpen { hello, outgoing, _ in
-            let limit = Int64(clamping: hello.limits.window)
+        let roundTrip = shortestRoundTrip ?? 0
+        updateOpen { _, outgoing, _ in
+            outgoing.flight.credit(bytes, roundTrip: roundTrip, at: now.monotonic)
+            let limit = Int64(clamping: outgoing.window)
             let (sum, isOver) = outgoing.credit.addingReportingOverflow(Int64(clamping: bytes))
             outgoing.credit = isOver ? limit : min(sum, limit)
         }
+        pumpSnapshot(now: now, &effects)
         pump(now: now, &effects)
     }
+
+    /// When a peer that does not store what it is sent is given up.
+    var flightDue: UInt64? { if case .open(_, let outgoing, _) = state { outgoing.flight.deadline } else { nil } }
 
     // MARK: From the peer
 
     mutating func eventsReceived(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
         if case .comparing = state, isHearing {
             return setAside(frame, now: now, &effects)
+        }
+        switch snapshot.role {
+        // They will come again on the next connection.
+        case .complete: return
+        case .opening, .receiving:
+            return fail(SessionFailure(.badFrame, "events during a snapshot"), now: now, &effects)
+        default: break
         }
         guard case .open(let hello, let outgoing, var incoming) = state else {
             return fail(SessionFailure(.badFrame, "events before the vectors"), now: now, &effects)

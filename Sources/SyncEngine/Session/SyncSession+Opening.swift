@@ -6,7 +6,7 @@ extension SyncSession {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
             software: local.software, name: local.name, features: features, remembered: memory?.remembered,
-            origin: local.origin)
+            origin: local.origin, snapshotAfter: policy.after)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -69,8 +69,10 @@ extension SyncSession {
             hello,
             Outgoing(
                 known: vector, sound: vector, durable: vector, wanted: wanted,
-                credit: Int64(clamping: hello.limits.window)),
+                flight: Flight(window: hello.limits.window), credit: Int64(clamping: hello.limits.window),
+                window: hello.limits.window),
             Incoming())
+        offerIfWanted(now: now, &effects)
         if speaks(.sources, hello) {
             news.hasOpened = true
             news.announced = vector.entries
@@ -78,8 +80,9 @@ extension SyncSession {
         let frames = early
         early = []
         for frame in frames { frameReceived(frame, now: now, effects: &effects) }
-        tellIfDue(now: now, &effects)
         pump(now: now, &effects)
+        // How long a round trip is says how long a frame may take.
+        ping(now: now, &effects)
     }
 
     /// Takes a part of a statement into the memory. Returns what it says; `nil` if it did not fit: then everything is asked

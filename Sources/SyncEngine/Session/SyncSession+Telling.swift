@@ -17,7 +17,12 @@ extension SyncSession {
         ping(now: now, &effects)
     }
 
+    /// Answers a Restate. A peer has a reason for one when it remembers wrongly; who asks again and again is not served.
     mutating func tellAll(now: Moment, _ effects: inout [SessionEffect]) {
+        restatements += 1
+        guard restatements <= 3 else {
+            return fail(SessionFailure(.rateLimited, "Restate, again and again"), now: now, &effects)
+        }
         tell(progress.whole(), now: now, &effects)
     }
 

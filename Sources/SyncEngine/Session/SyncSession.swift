@@ -18,6 +18,10 @@ package struct SyncSession: Sendable {
     let timing: SessionTiming
     /// What this node can do beyond the first release of the protocol.
     let features: Features
+    /// Whether snapshots are handed out or wanted.
+    let policy: SnapshotPolicy
+    /// Where the session stands with a snapshot.
+    package internal(set) var snapshot = SnapshotExchange()
     /// How far the local log has each origin.
     var progress: LocalVector
     /// What the peer has said that it has.
@@ -27,6 +31,8 @@ package struct SyncSession: Sendable {
     var news = SessionNews()
     /// What the peer has been told.
     var told = Told()
+    /// How often everything was stated because the peer asked.
+    var restatements = 0
     /// Whether the next Standing is a first part.
     package internal(set) var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
@@ -42,6 +48,7 @@ package struct SyncSession: Sendable {
     var pingSent: (nonce: UInt64, at: Moment)?
     /// Milliseconds there and back, of the last answered Ping.
     package internal(set) var roundTrip: UInt64?
+    private(set) var shortestRoundTrip: UInt64?
     /// Their wall clock minus ours, milliseconds, of the last answered Ping.
     package internal(set) var clockOffset: Int64?
 
@@ -50,13 +57,15 @@ package struct SyncSession: Sendable {
     /// - Parameter memory: What is remembered of the peer from an earlier session.
     package init(
         local: Local, remote: NodeID, progress: LocalVector, memory: PeerMemory? = nil,
-        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming()
+        features: Features = [.standings], limits: WireLimits = WireLimits(), timing: SessionTiming = SessionTiming(),
+        policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.local = local
         self.remote = remote
         self.limits = limits
         self.timing = timing
-        self.features = features
+        self.features = policy.offers ? features.union(.snapshots) : features
+        self.policy = policy
         self.progress = progress
         self.memory = memory
     }
@@ -64,10 +73,11 @@ package struct SyncSession: Sendable {
     /// As above, for a log of which it is not known when its origins changed.
     package init(
         local: Local, remote: NodeID, progress: [OriginProgress], limits: WireLimits = WireLimits(),
-        timing: SessionTiming = SessionTiming()
+        timing: SessionTiming = SessionTiming(), policy: SnapshotPolicy = SnapshotPolicy()
     ) {
         self.init(
-            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing)
+            local: local, remote: remote, progress: LocalVector(progress), limits: limits, timing: timing,
+            policy: policy)
     }
 
     /// When ``timerFired(now:effects:)`` is due, monotonic milliseconds.
@@ -77,7 +87,9 @@ package struct SyncSession: Sendable {
         case .greeting: openingDeadline
         case .comparing: min(openingDeadline, lastSent + timing.keepalive)
         case .open:
-            min(lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max)
+            min(
+                lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
+                flightDue ?? .max, snapshotDeadline ?? .max)
         }
     }
 
@@ -98,6 +110,10 @@ package struct SyncSession: Sendable {
         lastReceived = now.monotonic
         if frame.type == MessageType.events.rawValue {
             eventsReceived(frame, now: now, &effects)
+            return
+        }
+        if frame.type == MessageType.snapshotRows.rawValue || frame.type == MessageType.snapshotEnd.rawValue {
+            snapshotFrameReceived(frame, now: now, &effects)
             return
         }
         let message: Message
@@ -123,6 +139,10 @@ package struct SyncSession: Sendable {
             wanted(want, now: now, &effects)
         case (.want, .comparing(let hello)) where speaks(.sources, hello) && isHearing:
             setAside(frame, now: now, &effects)
+        case (.snapshotOffer(let offer), .open): snapshotOffered(offer, now: now, &effects)
+        case (.snapshotOffer, .comparing) where isHearing: setAside(frame, now: now, &effects)
+        case (.snapshotGet(let get), .open): snapshotWanted(get, now: now, &effects)
+        case (.snapshotDone(let done), .open): snapshotDone(done, now: now, &effects)
         case (.credit(let bytes), .open): creditReceived(bytes, now: now, &effects)
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
@@ -137,8 +157,12 @@ package struct SyncSession: Sendable {
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
+        let before = progress.top
         told.changed.formUnion(progress.advance(notice))
-        updateOpen { _, outgoing, _ in outgoing.hasMore = true }
+        updateOpen { _, outgoing, _ in
+            outgoing.hasMore = true
+            if outgoing.isBehind, outgoing.tail == nil, before > 0 { outgoing.tail = before }
+        }
         releaseHeld(now: now, &effects)
         tellIfDue(now: now, &effects)
         pump(now: now, &effects)
@@ -160,7 +184,10 @@ package struct SyncSession: Sendable {
             if now.monotonic >= lastReceived + timing.silence {
                 let seconds = (now.monotonic - lastReceived) / 1_000
                 fail(SessionFailure(.idleTimeout, "nothing heard for \(seconds) s"), now: now, &effects)
+            } else if now.monotonic >= flightDue ?? .max {
+                fail(SessionFailure(.slowPeer, "events are not stored by the peer for a minute"), now: now, &effects)
             } else {
+                checkSnapshotStall(now: now, &effects)
                 releaseHeld(now: now, &effects)
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)
@@ -196,6 +223,7 @@ package struct SyncSession: Sendable {
         pingSent = nil
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
+        shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)
         clockOffset = pong.clock.saturatingDifference(ping.at.wall + Int64(elapsed / 2))
         tellIfDue(now: now, &effects)
     }

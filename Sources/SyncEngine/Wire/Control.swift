@@ -109,7 +109,7 @@ extension Bye {
 }
 
 /// The longest run of whole Unicode scalars at the start of `text` within `limit` bytes of UTF-8.
-private func cut(_ text: String, toBytes limit: Int) -> String {
+func cut(_ text: String, toBytes limit: Int) -> String {
     guard text.utf8.count > limit else { return text }
     var end = text.utf8.index(text.startIndex, offsetBy: limit)
     while String.Index(end, within: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }

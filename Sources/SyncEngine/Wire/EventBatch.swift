@@ -41,7 +41,7 @@ extension EventBatch {
 }
 
 extension MessageReader {
-    fileprivate func checkRoom(_ count: Int, _ field: String) throws(WireError) {
+    func checkRoom(_ count: Int, _ field: String) throws(WireError) {
         guard count < WireLimits.events else {
             throw .tooMany(message: name, field: field, limit: WireLimits.events)
         }
@@ -49,14 +49,14 @@ extension MessageReader {
 }
 
 extension Coverage {
-    fileprivate func write(to writer: inout ProtobufWriter) {
+    func write(to writer: inout ProtobufWriter) {
         writer.message(2) { inner in
             inner.message(1) { head.write(to: &$0) }
             for digest in proof { inner.digest(2, digest) }
         }
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
+    init(_ message: MessageReader) throws(WireError) {
         var reader = message
         var head: SignedHead?
         var proof: [Digest] = []
@@ -77,7 +77,7 @@ extension Coverage {
 }
 
 extension SignedHead {
-    fileprivate func write(to writer: inout ProtobufWriter) {
+    func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, head.origin.bits)
         writer.uint(2, head.size)
         writer.digest(3, head.root)
@@ -85,7 +85,7 @@ extension SignedHead {
         writer.data(5, signature)
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
+    init(_ message: MessageReader) throws(WireError) {
         var reader = message
         var origin: UUIDBits?, root: Digest?
         var size = UInt64(0), hlc = UInt64(0)

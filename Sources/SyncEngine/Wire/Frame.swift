@@ -24,6 +24,16 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case restate = 10
     /// From which origins I take events of you.
     case want = 11
+    /// Would you rather have a copy of my log?
+    case snapshotOffer = 24
+    /// Yes, from here on.
+    case snapshotGet = 25
+    /// Here are rows of it.
+    case snapshotRows = 26
+    /// That was all; here is the proof.
+    case snapshotEnd = 27
+    /// It is in place, or refused.
+    case snapshotDone = 28
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.

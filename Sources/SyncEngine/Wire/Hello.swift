@@ -28,6 +28,9 @@ public struct Hello: Hashable, Sendable {
     public var remembered: Remembered?
     /// The origin the sender writes to, for choosing from whom to take it.
     public var origin: OriginID?
+    /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
+    /// at least so many events more; 0: it would not.
+    public var snapshotAfter: UInt64
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -39,7 +42,7 @@ public struct Hello: Hashable, Sendable {
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
         software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
-        origin: OriginID? = nil
+        origin: OriginID? = nil, snapshotAfter: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -54,6 +57,7 @@ public struct Hello: Hashable, Sendable {
         self.features = features
         self.remembered = remembered
         self.origin = origin
+        self.snapshotAfter = snapshotAfter
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -76,6 +80,9 @@ public struct Features: OptionSet, Hashable, Sendable {
 
     /// Events go out for those origins only that a Want names. Means something together with ``standings``.
     public static let sources = Features(rawValue: 2)
+
+    /// Snapshots are offered to those that ask for them.
+    public static let snapshots = Features(rawValue: 256)
 }
 
 /// What a node remembers of the progress of another.
@@ -129,6 +136,7 @@ extension Hello {
         writer.fixed64(11, features.rawValue)
         if let remembered { writer.message(12) { remembered.write(to: &$0) } }
         if let origin { writer.uuid(13, origin.bits) }
+        writer.uint(20, snapshotAfter)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -137,7 +145,7 @@ extension Hello {
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
-        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0)
+        var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
         var remembered: Remembered?
         var origin: UUIDBits?
         while let field = try reader.next() {
@@ -155,6 +163,7 @@ extension Hello {
             case 11: features = try reader.fixed64(field)
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
             case 13: origin = try reader.uuid(field)
+            case 20: snapshotAfter = try reader.uint64(field)
             default: break
             }
         }
@@ -167,7 +176,7 @@ extension Hello {
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
             name: name, features: Features(rawValue: features), remembered: remembered,
-            origin: origin.map { OriginID($0) })
+            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter)
     }
 }
 

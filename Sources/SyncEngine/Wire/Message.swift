@@ -1,4 +1,4 @@
-internal import EventStore
+public import EventStore
 
 /// What nodes say to each other: the messages of docs/sync.proto.
 public enum Message: Hashable, Sendable {
@@ -25,6 +25,16 @@ public enum Message: Hashable, Sendable {
     case restate
     /// Which origins the sender takes from this connection.
     case want(Want)
+    /// Offers an empty node a copy of the log.
+    case snapshotOffer(SnapshotOffer)
+    /// Takes it.
+    case snapshotGet(SnapshotGet)
+    /// Rows of it.
+    case snapshotRows(SnapshotRows)
+    /// What proves it.
+    case snapshotEnd(SnapshotEnd)
+    /// What became of it.
+    case snapshotDone(SnapshotDone)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -44,6 +54,11 @@ extension Message {
         case .standing: MessageType.standing.rawValue
         case .restate: MessageType.restate.rawValue
         case .want: MessageType.want.rawValue
+        case .snapshotOffer: MessageType.snapshotOffer.rawValue
+        case .snapshotGet: MessageType.snapshotGet.rawValue
+        case .snapshotRows: MessageType.snapshotRows.rawValue
+        case .snapshotEnd: MessageType.snapshotEnd.rawValue
+        case .snapshotDone: MessageType.snapshotDone.rawValue
         case .unknown(let type): type
         }
     }
@@ -62,6 +77,11 @@ extension Message {
         case .standing: "Standing"
         case .restate: "Restate"
         case .want: "Want"
+        case .snapshotOffer: "SnapshotOffer"
+        case .snapshotGet: "SnapshotGet"
+        case .snapshotRows: "SnapshotRows"
+        case .snapshotEnd: "SnapshotEnd"
+        case .snapshotDone: "SnapshotDone"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -88,6 +108,11 @@ extension Message {
         case .bye(let bye): bye.write(to: &writer)
         case .standing(let standing): standing.write(to: &writer)
         case .want(let want): want.write(to: &writer)
+        case .snapshotOffer(let offer): offer.write(to: &writer)
+        case .snapshotGet(let get): get.write(to: &writer)
+        case .snapshotRows(let rows): rows.write(to: &writer)
+        case .snapshotEnd(let end): end.write(to: &writer)
+        case .snapshotDone(let done): done.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -119,6 +144,11 @@ extension Message {
         case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
         case .want: self = .want(try Want(MessageReader("Want", body)))
         case .restate: self = try readRestate(MessageReader("Restate", body))
+        case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
+        case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
+        case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
+        case .snapshotEnd: self = .snapshotEnd(try SnapshotEnd(MessageReader("SnapshotEnd", body)))
+        case .snapshotDone: self = .snapshotDone(try SnapshotDone(MessageReader("SnapshotDone", body)))
         }
     }
 }

@@ -50,6 +50,8 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case duplicateLink = 24
     /// An event came before one it depends on.
     case causalGap = 25
+    /// A snapshot is stale or not of the node that offers it.
+    case snapshot = 32
 
     /// What to do about it.
     public enum Class: String, Sendable {
@@ -70,7 +72,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
         case .busy, .rateLimited, .badFrame, .storeFull, .idleTimeout, .slowPeer, .shutdown, .duplicateLink:
             .retry
         case .badChain, .fork, .amnesia, .eventTooLarge, .unknownSchema, .vectorMismatch, .badProof, .badSignature,
-            .causalGap:
+            .causalGap, .snapshot:
             .stream
         }
     }
@@ -103,6 +105,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
         case .wrongCertificate: "WRONG_CERTIFICATE"
         case .duplicateLink: "DUPLICATE_LINK"
         case .causalGap: "CAUSAL_GAP"
+        case .snapshot: "SNAPSHOT"
         }
     }
 }

@@ -26,12 +26,14 @@ extension VectorEntry {
     static func write(_ entries: [VectorEntry], to writer: inout ProtobufWriter) {
         writer.bytes.reserveCapacity(entries.count * 40)
         for entry in entries {
-            writer.message(1) { inner in
-                inner.uuid(1, entry.origin.bits)
-                inner.uint(2, entry.seq)
-                inner.fixed64(3, entry.root)
-            }
+            writer.message(1) { entry.writeFields(to: &$0) }
         }
+    }
+
+    func writeFields(to writer: inout ProtobufWriter) {
+        writer.uuid(1, origin.bits)
+        writer.uint(2, seq)
+        writer.fixed64(3, root)
     }
 
     /// Reads Vector or Ack, whose list goes by `listName`.
@@ -49,7 +51,7 @@ extension VectorEntry {
         return entries
     }
 
-    private init(_ message: MessageReader) throws(WireError) {
+    init(_ message: MessageReader) throws(WireError) {
         var reader = message
         var origin: UUIDBits?
         var seq = UInt64(0), root = UInt64(0)

@@ -22,8 +22,9 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye, .restate: min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, .want, nil: limit
+        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone:
+            min(limit, Self.controlBody)
+        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, nil: limit
         }
     }
 
@@ -31,6 +32,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let hardBody = 8 << 20
     /// Longest body of Hello, Credit, Ping, Pong, Bye and Restate.
     public static let controlBody = 4 << 10
+    /// A peer that takes no bodies of this length is sent no snapshot: one row must always fit.
+    public static let snapshotBody = UInt32(1 << 20)
     /// Most entries of a Vector, an Ack or one part of a Standing.
     public static let entries = 100_000
     /// Most origins of a node that a peer must remember.

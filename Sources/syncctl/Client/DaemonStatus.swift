@@ -43,6 +43,9 @@ struct DaemonStatus {
             try session.output.line()
             try session.print(PeerTable.make(peers.compactMap(\.object)))
         }
+        for peer in peers.compactMap(\.object) {
+            if let progress = PeerTable.snapshot(peer) { try session.output.line(Sanitizer.line(progress)) }
+        }
         for pending in object.elements("pending")?.compactMap(\.object) ?? [] {
             let node = pending.string("node") ?? "unknown"
             try session.output.line(
@@ -59,7 +62,8 @@ struct DaemonStatus {
 enum PeerTable {
     static func make(_ peers: [JSONObject]) -> TextTable {
         var table = TextTable([
-            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OWES"), .left("ADDRESS"),
+            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OLDEST"), .right("OWES"),
+            .left("ADDRESS"),
             .left("ERROR"),
         ])
         for peer in peers {
@@ -67,11 +71,27 @@ enum PeerTable {
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(state, style: state == "connected" ? .green : .yellow), .init(number(peer["lacks"])),
+                .init(peer.integer("lacks_oldest_ms").map { TimeSpan.text(Int64($0)) } ?? "-"),
                 .init(number(peer["owes"])), .init(peer.string("address") ?? "-"),
                 .init(peer.string("error") ?? ""),
             ])
         }
         return table
+    }
+
+    /// A copy of the log that is under way, as one line.
+    static func snapshot(_ peer: JSONObject) -> String? {
+        guard let phase = peer.string("snapshot"), let done = peer.integer("snapshot_done"),
+            let total = peer.integer("snapshot_total"), total > 0
+        else { return nil }
+        let name = peer.string("name") ?? ""
+        let share = "\(done) of \(total) events (\(done * 100 / total) %)"
+        return switch phase {
+        case "sending": "Snapshot to \(name): \(share)"
+        case "receiving": "Snapshot from \(name): \(share); appends wait until it is there"
+        case "proving": "Snapshot from \(name): all \(total) events are here and being proved"
+        default: "Snapshot from \(name): proved; the log is being opened"
+        }
     }
 
     private static func number(_ value: JSONValue?) -> String {

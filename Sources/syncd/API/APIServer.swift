@@ -11,12 +11,13 @@ internal import SyncEngine
 final class APIServer: Sendable {
     private let loop: EventLoop
     private let worker: Worker<Void>
-    private let signals = Monitor([Int32]())
 
-    init(_ service: Service, _ api: DaemonConfiguration.API, _ log: Logger) throws(CommandFailure) {
+    /// - Parameter wake: Where signals are put for the main thread.
+    init(
+        _ service: Service, _ api: DaemonConfiguration.API, _ log: Logger, wake: Monitor<Daemon.Wake>
+    ) throws(CommandFailure) {
         let worker = Worker<Void>(name: "api-work") {}
         self.worker = worker
-        let signals = signals
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "api")
@@ -28,9 +29,9 @@ final class APIServer: Sendable {
             do throws(TransportError) {
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
                     // The second one means now. Everything acknowledged is durable already.
-                    if !signals.withLock({ $0.isEmpty }) { _exit(128 + signal) }
-                    signals.update { signals in
-                        signals.append(signal)
+                    if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
+                    wake.update { wake in
+                        wake.signal = signal
                         return true
                     }
                 }
@@ -63,12 +64,6 @@ final class APIServer: Sendable {
         if chown(path, uid_t.max, entry.pointee.gr_gid) != 0 {
             log.warning("cannot give \(path) to group \(group): \(String(cString: strerror(errno)))")
         }
-    }
-
-    /// Blocks until the daemon is asked to end.
-    func waitForSignal(_ log: Logger) {
-        let signal = signals.wait { $0.first } ?? 0
-        log.info("signal \(signal): stopping; once more stops at once")
     }
 
     func stop() {

@@ -8,6 +8,9 @@ extension Service {
         var text = MetricsText()
         text.gauge("syncd_log_position", "Last position of the log.", [([], Double(views.top))])
         text.gauge("syncd_views_position", "Last position the views have applied.", [([], Double(views.applied))])
+        text.gauge(
+            "syncd_quarantined_events", "Events that are stored and relayed but hidden from views.",
+            [([], Double(views.quarantined))])
         let (mine, peers) = node.standings()
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try lag.lags(mine, peers) } catch { return exchange.refuse(error) }

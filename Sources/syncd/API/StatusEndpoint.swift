@@ -143,5 +143,10 @@ extension Service {
         line.add("bytes_received", status.bytesReceived)
         if let silent = status.silentFor { line.add("silent_ms", silent) }
         line.add("error", status.lastError)
+        if let snapshot = status.snapshot {
+            line.add("snapshot", snapshot.phase.rawValue)
+            line.add("snapshot_done", snapshot.done)
+            line.add("snapshot_total", snapshot.total)
+        }
     }
 }

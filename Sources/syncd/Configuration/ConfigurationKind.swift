@@ -91,6 +91,16 @@ extension ConfigurationKind where Value: RawRepresentable & CaseIterable & Senda
 }
 
 extension ConfigurationKind<UInt64> {
+    /// A whole number.
+    static let count = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        guard case .number(let number) = value.content, let count = UInt64(exactly: number), count <= 1 << 53 else {
+            throw ConfigurationFailure("expected a whole number, not \(value.kind)")
+        }
+        return count
+    } show: {
+        String($0)
+    }
+
     /// A size in bytes, written with its unit.
     static let size = ConfigurationKind { (value) throws(ConfigurationFailure) in
         if case .number = value.content {
@@ -109,6 +119,18 @@ extension ConfigurationKind<UInt64> {
         }
     } show: {
         ConfigurationText.quoted(ByteSize.exactText($0))
+    }
+}
+
+extension ConfigurationKind<Bool> {
+    /// Yes or no.
+    static let bool = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        guard case .bool(let answer) = value.content else {
+            throw ConfigurationFailure("expected true or false, not \(value.kind)")
+        }
+        return answer
+    } show: {
+        $0 ? "true" : "false"
     }
 }
 

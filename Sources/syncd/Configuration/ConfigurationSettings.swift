@@ -45,6 +45,8 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("api.max_body", \.api.maxBody, .size),
         ConfigurationSetting("peers.listen", \.peers.listen, .optional(.address), flag: "--peer-listen"),
         ConfigurationSetting("peers.nodes", \.peers.nodes, .peers),
+        ConfigurationSetting("peers.snapshot_after", \.peers.snapshotAfter, .count),
+        ConfigurationSetting("peers.offer_snapshots", \.peers.offerSnapshots, .bool),
         ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level"),
     ]
 }

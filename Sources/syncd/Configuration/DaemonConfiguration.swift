@@ -55,6 +55,10 @@ struct DaemonConfiguration: Sendable, Equatable {
         var listen: NetworkAddress?
         /// The nodes to exchange events with.
         var nodes: [Peer] = []
+        /// An empty node takes a copy of a peer's log when it has at least so many events; 0: never.
+        var snapshotAfter: UInt64 = 100_000
+        /// Whether empty peers are offered a copy of the log.
+        var offerSnapshots = true
     }
 
     struct Peer: Sendable, Equatable {

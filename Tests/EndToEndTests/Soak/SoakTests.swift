@@ -17,6 +17,7 @@ struct SoakTests {
         // Half-open connections are noticed after 30 s of silence; the longest pause before a call is 60 s.
         let convergence = try soak.converge(within: 150)
         try soak.checkLogs()
+        try soak.checkDigests()
         try soak.checkAppends()
         try soak.checkProofs()
         soak.end(memory: 400 << 20)

@@ -44,7 +44,7 @@ struct TamperTests {
         // Wrong types, lengths and sizes. Where reading gives the same value, it is the type that was changed.
         + ["user", "hlc", "type", "leaf", "conversation", "time", "author", "version"].flatMap {
             [
-                Change($0, full, "CAST(\($0) AS TEXT) || 'x'"), Change($0, full, "\($0) + 0.5"),
+                Change($0, full, "CAST(\($0) AS TEXT) || 'x'"), Change($0, full, "\($0) + 40.5"),
                 Change($0, full, "zeroblob(9)"), Change($0, full, "-\($0)"),
                 Change($0, full, "-9223372036854775807 - 1"),
                 Change($0, full, "0x7fffffffffffffff"),

@@ -54,6 +54,28 @@ struct SyncSessionTests {
         return (session, effects)
     }
 
+    @Test("Nothing is read beyond what the session was told of the log: a peer must not know it first")
+    func readsWhatItWasTold() throws {
+        let (first, _) = greeted([progress(a.origin, 5)])
+        var session = first
+        var effects: [SessionEffect] = []
+        session.logAdvanced(CommitNotice(top: 9, advanced: [progress(a.origin, 7)]), now: start, effects: &effects)
+        session.frameReceived(Message.vector([]).frame(compress: false), now: start, effects: &effects)
+        func read() throws -> (RequestID, ReadRequest) {
+            try #require(
+                effects.lazy.compactMap { if case .read(let id, let it) = $0 { (id, it) } else { nil } }.first)
+        }
+        let (id, request) = try read()
+        #expect(request.through == 9)
+        effects = []
+        session.logAdvanced(CommitNotice(top: 12, advanced: [progress(a.origin, 10)]), now: start, effects: &effects)
+        let frame = OutgoingFrame(
+            frame: nil, events: 0, advanced: [Dot(origin: a.origin, seq: 7)], through: 9, isAtTop: true)
+        session.eventsRead(id, .success(frame), now: start, effects: &effects)
+        let next = try read().1
+        #expect(next.through == 12 && next.start == .after(9))
+    }
+
     @Test("Hello, then the vector, then a read for what the peer lacks")
     func opening() throws {
         let (_, effects) = greeted([progress(a.origin, 5)])
@@ -133,6 +155,8 @@ struct SyncSessionTests {
         #expect(effects.count == 1)
         effects = []
         session.frameReceived(Message.credit(1).frame(compress: false), now: start, effects: &effects)
+        #expect(effects.isEmpty)
+        session.frameReceived(Message.credit(1 << 20).frame(compress: false), now: start, effects: &effects)
         guard case .read = effects.first else {
             Issue.record("no read after credit")
             return

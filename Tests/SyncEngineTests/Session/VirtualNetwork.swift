@@ -10,6 +10,8 @@ final class VirtualNetwork {
     private var agenda = Agenda()
     private(set) var nodes: [VirtualNode] = []
     private(set) var links: [Pair: VirtualLink] = [:]
+    /// Milliseconds of every answered Ping, by who asked.
+    private(set) var roundTrips: [Int: [UInt64]] = [:]
 
     struct Pair: Hashable {
         let from: Int
@@ -151,6 +153,8 @@ final class VirtualNetwork {
                 }
                 if let notice = stored.notice { committed(node, notice) }
             }
+        // Nodes here neither offer snapshots nor ask for them.
+        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):
             node.closed[pair.to] = end
             gone(node, pair.to)
@@ -212,6 +216,13 @@ final class VirtualNetwork {
                 guard !link.isCut else { return }
                 link.delivered(frame)
                 nodes[pair.to].note(received: frame)
+                defer {
+                    if frame.type == MessageType.pong.rawValue,
+                        let time = nodes[pair.to].sessions[pair.from]?.roundTrip
+                    {
+                        roundTrips[pair.to, default: []].append(time)
+                    }
+                }
                 input(Pair(from: pair.to, to: pair.from)) { $0.frameReceived(frame, now: $1, effects: &$2) }
             }
         }

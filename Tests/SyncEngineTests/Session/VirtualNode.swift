@@ -34,6 +34,7 @@ final class VirtualNode {
     private(set) var arrived: [Dot: UInt64] = [:]
     /// Bodies that came, also again.
     private(set) var bodies = 0
+    private(set) var bodiesSent = 0
     /// Round trips of pings, milliseconds.
     private(set) var sent: [UInt8: Int] = [:]
     var storeMicroseconds: UInt64 = 3_000
@@ -82,7 +83,10 @@ final class VirtualNode {
         plan = SourcePlan(vector.vector)
     }
 
-    func note(sent frame: Frame) { sent[frame.type, default: 0] += 1 }
+    func note(sent frame: Frame) {
+        sent[frame.type, default: 0] += 1
+        if frame.type == MessageType.events.rawValue { bodiesSent += Self.events(frame).count }
+    }
 
     func note(received frame: Frame) {
         if frame.type == MessageType.events.rawValue { bodies += Self.events(frame).count }

@@ -65,6 +65,33 @@ struct Golden: Sendable, CustomTestStringConvertible {
             Golden(
                 file: "want", schema: "Want",
                 message: .want(Want(take: [3, 1, 2, 300, 3] as [UInt32], leave: [.max] as [UInt32]))),
+            Golden(
+                file: "hello-empty-log", schema: "Hello",
+                message: .hello(
+                    Hello(
+                        cluster: "c", node: NodeID(try digest(0)), incarnation: 1, clock: 2,
+                        limits: WireLimits(maxBody: 1 << 20, window: 1 << 20, maxPayload: 256 << 10),
+                        features: .snapshots, snapshotAfter: 100_000))),
+            Golden(
+                file: "snapshot-offer", schema: "SnapshotOffer",
+                message: .snapshotOffer(
+                    SnapshotOffer(
+                        id: a.bits, through: 1_000_000, events: 1_000_000, bytes: 1 << 30,
+                        entries: [
+                            VectorEntry(origin: a, seq: 999_999, root: 7), VectorEntry(origin: b, seq: 1, root: 8),
+                        ]
+                    ))),
+            Golden(
+                file: "snapshot-get", schema: "SnapshotGet",
+                message: .snapshotGet(SnapshotGet(id: a.bits, after: 4_096, window: 8 << 20))),
+            Golden(file: "snapshot-rows", schema: "SnapshotRows", message: .snapshotRows(try rows(a, b))),
+            Golden(
+                file: "snapshot-end", schema: "SnapshotEnd",
+                message: .snapshotEnd(SnapshotEnd(coverage: try events(a, b).coverage, hasMore: true))),
+            Golden(
+                file: "snapshot-done", schema: "SnapshotDone",
+                message: .snapshotDone(
+                    SnapshotDone(id: b.bits, code: SessionErrorCode.badProof.rawValue, text: "다른 뿌리"))),
         ]
     }
 
@@ -95,6 +122,33 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 dot: Dot(origin: b, seq: 1), hlc: HybridTime(milliseconds: milliseconds, counter: 0), id: id,
                 type: "t", user: "u"),
         ]
+    }
+
+    /// The two events of ``events(_:_:)`` as rows of a log.
+    private static func rows(_ a: OriginID, _ b: OriginID) throws -> SnapshotRows {
+        let batch = try events(a, b)
+        let headers = try headers(a, b)
+        var rows = SnapshotRows(after: 41)
+        rows.count = 2
+        rows.runs = [.init(origin: a, first: 300), .init(origin: b, first: 1)]
+        rows.heads = [batch.coverage[1].head]
+        for name in ["message.posted", "u-1029", "c-88", "의사", "t", "u"] {
+            rows.names += [UInt8(name.utf8.count)] + Array(name.utf8)
+        }
+        func big(_ value: UInt64) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+        let cause = try #require(headers[0].cause)
+        let payload = try #require(try batch.events[0].event().payload)
+        // Conversation, time, author, cause, dependencies and version are there.
+        rows.columns = [63, 0] + big(headers[0].hlc.rawValue) + [0, 1, 2]
+        rows.columns += big(UInt64(bitPattern: headers[0].time)) + [3] + cause.bytes + [2]
+        rows.columns += headers[0].dependencies[0].origin.bytes + [1]
+        rows.columns += headers[0].dependencies[1].origin.bytes + [0xf0, 0xa2, 0x04] + [2, UInt8(payload.count)]
+        // Erased.
+        rows.columns += [128, 1] + big(headers[1].hlc.rawValue) + [4, 5]
+        rows.ids = headers[0].id.bytes + headers[1].id.bytes
+        rows.salts = (0..<16).map { UInt8($0) } + (try digest(0x80)).bytes
+        rows.payloads = payload
+        return rows
     }
 
     private static func events(_ a: OriginID, _ b: OriginID) throws -> EventBatch {
@@ -161,6 +215,19 @@ struct Golden: Sendable, CustomTestStringConvertible {
             return VectorEntry(origin: origin, seq: UInt64(index + 1), root: 7)
         }
         #expect(try Message(frame: frame) == .vector(entries))
+    }
+
+    /// Made with Python's hashlib.
+    @Test func aStandingHasThisDigest() throws {
+        let a = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        let b = try #require(OriginID(text: "fedcba98-7654-3210-0123-456789abcdef"))
+        let entries = [
+            VectorEntry(origin: b, seq: 9, root: 0), VectorEntry(origin: a, seq: 300, root: 0x0102_0304_0506_0708),
+        ]
+        #expect(
+            Standing.digest(of: entries).description
+                == "c46a31e33b539528214a774b22393cf155a01318909a85a38ceacd2112b88aed")
+        #expect(Standing.digest(of: entries.reversed()) != Standing.digest(of: entries))
     }
 
     @Test func everyVectorFileIsUsed() throws {

@@ -66,6 +66,21 @@ struct MessageGenerator {
         }
     }
 
+    /// Random columns: only ``CheckedRows`` reads them.
+    mutating func rows() throws -> SnapshotRows {
+        var rows = SnapshotRows(after: number() >> 1)
+        rows.count = Int.random(in: 1...SnapshotRows.limit, using: &random)
+        rows.runs = (0..<Int.random(in: 0...3, using: &random)).map { _ in .init(origin: origin(), first: positive())
+        }
+        rows.heads = try coverage().map(\.head)
+        rows.names = bytes(Int.random(in: 0...50, using: &random))
+        rows.columns = bytes(Int.random(in: 0...50, using: &random))
+        rows.ids = bytes(Int.random(in: 0...50, using: &random))
+        rows.salts = bytes(Int.random(in: 0...50, using: &random))
+        rows.payloads = bytes(Int.random(in: 0...50, using: &random))
+        return rows
+    }
+
     mutating func hello() throws -> Hello {
         let first = UInt32.random(in: 1...3, using: &random)
         return Hello(
@@ -77,7 +92,7 @@ struct MessageGenerator {
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
             software: text(0...10), name: text(0...10), features: Features(rawValue: number()),
             remembered: Bool.random(using: &random) ? remembered() : nil,
-            origin: Bool.random(using: &random) ? origin() : nil)
+            origin: Bool.random(using: &random) ? origin() : nil, snapshotAfter: number())
     }
 
     mutating func remembered() -> Remembered {
@@ -119,6 +134,16 @@ struct MessageGenerator {
         case .standing: .standing(try standing())
         case .restate: .restate
         case .want: .want(Want(take: numbers(), leave: numbers()))
+        case .snapshotOffer:
+            .snapshotOffer(
+                SnapshotOffer(
+                    id: origin().bits, through: number(), events: number(), bytes: number(), entries: entries()))
+        case .snapshotGet: .snapshotGet(SnapshotGet(id: origin().bits, after: number(), window: number()))
+        case .snapshotRows: .snapshotRows(try rows())
+        case .snapshotEnd: .snapshotEnd(SnapshotEnd(coverage: try coverage(), hasMore: .random(using: &random)))
+        case .snapshotDone:
+            .snapshotDone(
+                SnapshotDone(id: origin().bits, code: UInt32(truncatingIfNeeded: number()), text: text(0...40)))
         }
     }
 

@@ -106,6 +106,16 @@ extension JSONScanner {
     private func multibyteRun(at start: Int) throws(JSONError) -> Int {
         var at = start
         while at < end, bytes[at] >= 0x80 {
+            // Two characters of three bytes at once, as nearly all of Hangul are; leads that want a closer look are left.
+            while at + 8 <= end {
+                let word = eightBytes(at: at)
+                let (first, second) = (word & 0xff, word >> 24 & 0xff)
+                guard word & 0xc0c0_f0c0_c0f0 == 0x8080_e080_80e0, first != 0xe0, first != 0xed, second != 0xe0,
+                    second != 0xed
+                else { break }
+                at += 6
+            }
+            guard at < end, bytes[at] >= 0x80 else { break }
             let lead = bytes[at]
             let count = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
             guard lead >= 0xc2, lead <= 0xf4 else { throw JSONError(.invalidUTF8, at: at) }

@@ -1,0 +1,155 @@
+internal import CLinux
+internal import Glibc
+
+/// Appends pages to a SQLite database file that no connection has open (sqlite.org/fileformat2.html). Nothing in the file
+/// refers to the new pages until ``setRoot(_:_:)`` and ``finish()`` say so.
+///
+/// SQLite's own inserts go through its virtual machine one row at a time and stop at some 300,000 rows a second; pages
+/// can be filled by several threads and are only written here.
+///
+/// ## Concurrency model
+/// Pages may be appended by several threads; everything is behind one lock.
+final class PageFile: Sendable {
+    static let pageSize = 4_096
+    /// The page at 2^30, which SQLite locks and never uses.
+    static let lockPage = UInt32(0x4000_0000 / pageSize) + 1
+    /// Pages collected before they are written.
+    private static let batch = 64
+
+    private struct State {
+        /// The number of the next page.
+        var next: UInt32
+        /// Pages with numbers below ``next`` that are not written yet, contiguous.
+        var waiting: [UInt8] = []
+        /// Up to here the kernel was told to write to the disk.
+        var started = 0
+    }
+
+    private let path: String
+    private let descriptor: Int32
+    /// The page that is left out; another one in tests.
+    private let skipped: UInt32
+    private let state: Lock<State>
+
+    /// Opens a database made by SQLite, whose pages have ``pageSize`` bytes and which nobody has open.
+    init(path: String, skipping skipped: UInt32 = lockPage) throws(SQLiteError) {
+        self.path = path
+        self.skipped = skipped
+        descriptor = open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0, Int(status.st_size) % Self.pageSize == 0 else {
+            close(descriptor)
+            throw SQLiteError(extendedCode: 26, message: "not whole pages", context: path)
+        }
+        state = Lock(State(next: UInt32(Int(status.st_size) / Self.pageSize) + 1))
+    }
+
+    deinit { close(descriptor) }
+
+    private static func failure(_ path: String) -> SQLiteError {
+        let isFull = errno == ENOSPC || errno == EDQUOT
+        return SQLiteError(
+            extendedCode: isFull ? 13 : 10, message: String(cString: strerror(errno)), context: path)
+    }
+
+    /// Appends one page and returns its number.
+    func append(_ page: [UInt8]) throws(SQLiteError) -> UInt32 {
+        try state.withLock { state throws(SQLiteError) in
+            if state.next == skipped {
+                try flush(&state)
+                state.next += 1
+            }
+            state.waiting.append(contentsOf: page)
+            state.next += 1
+            let number = state.next - 1
+            if state.waiting.count >= Self.batch * Self.pageSize { try flush(&state) }
+            return number
+        }
+    }
+
+    /// Appends the pages of a run and calls `leaf` with the number and the last key of each leaf, in order.
+    func append(
+        _ run: inout LeafRun, leaf: (UInt32, Int64) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        let first = try state.withLock { state throws(SQLiteError) in
+            try flush(&state)
+            if state.next == skipped { state.next += 1 }
+            let first = state.next
+            let spansSkipped = first < skipped && first + UInt32(run.pageCount) > skipped
+            state.next += UInt32(run.pageCount) + (spansSkipped ? 1 : 0)
+            return first
+        }
+        run.resolve { index in number(first, index) }
+        // Up to the page that is left out, and what follows it.
+        let before = first < skipped ? min(run.pageCount, Int(skipped - first)) : run.pageCount
+        let cut = before * Self.pageSize
+        try write(run.bytes[..<cut], at: first)
+        if cut < run.bytes.count { try write(run.bytes[cut...], at: number(first, UInt32(before))) }
+        for mark in run.leaves { try leaf(number(first, mark.page), mark.lastKey) }
+        startWriting()
+    }
+
+    /// The number of the `index`-th page of a run that starts at `first`.
+    private func number(_ first: UInt32, _ index: UInt32) -> UInt32 {
+        let number = first + index
+        return first < skipped && number >= skipped ? number + 1 : number
+    }
+
+    /// Replaces the page a tree hangs on.
+    func setRoot(_ number: UInt32, _ page: [UInt8]) throws(SQLiteError) {
+        try write(page[...], at: number)
+    }
+
+    /// Writes what waits and tells the database how many pages it has. SQLite may open it now.
+    func finish() throws(SQLiteError) {
+        try state.withLock { state throws(SQLiteError) in
+            try flush(&state)
+            var header = [UInt8](repeating: 0, count: 100)
+            guard pread(descriptor, &header, 100, 0) == 100 else { throw Self.failure(path) }
+            let pages = state.next - 1
+            let counter = (24..<28).reduce(UInt32(0)) { $0 << 8 | UInt32(header[$1]) } &+ 1
+            header.putBigEndian(counter, at: 24)
+            header.putBigEndian(pages, at: 28)
+            header.putBigEndian(counter, at: 92)
+            guard pwrite(descriptor, header, 100, 0) == 100 else { throw Self.failure(path) }
+        }
+    }
+
+    private func flush(_ state: inout State) throws(SQLiteError) {
+        guard !state.waiting.isEmpty else { return }
+        let first = state.next - UInt32(state.waiting.count / Self.pageSize)
+        try write(state.waiting[...], at: first)
+        state.waiting.removeAll(keepingCapacity: true)
+    }
+
+    private func write(_ bytes: ArraySlice<UInt8>, at number: UInt32) throws(SQLiteError) {
+        var done = 0
+        let offset = Int(number - 1) * Self.pageSize
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { raw in
+                pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Self.failure(path) }
+            done += count
+        }
+    }
+
+    /// Lets the disk begin while pages are still being made: the sync at the end has little left to do.
+    private func startWriting() {
+        state.withLock { state in
+            let end = Int(state.next - 1) * Self.pageSize
+            guard end - state.started >= 8 << 20 else { return }
+            sync_file_range(descriptor, off_t(state.started), off_t(end - state.started), 2)
+            state.started = end
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Overwrites four bytes.
+    mutating func putBigEndian(_ value: UInt32, at index: Int) {
+        for byte in 0..<4 { self[index + byte] = UInt8(truncatingIfNeeded: value >> UInt32(24 - 8 * byte)) }
+    }
+}

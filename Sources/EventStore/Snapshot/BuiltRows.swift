@@ -1,0 +1,128 @@
+/// Rows as pages of table `event`, and what its indexes will say of them.
+struct BuiltRows: Sendable {
+    var leaves: LeafRun
+    /// `(id's halves, position)`, ascending.
+    private(set) var ids: [IndexEntry] = []
+    /// `(ref of the origin, seq, position)`, ascending.
+    private(set) var dots: [IndexEntry] = []
+
+    init(_ sequenced: SequencedRows) {
+        let checked = sequenced.checked
+        leaves = LeafRun(capacity: checked.rows.size + checked.list.count * 48)
+        ids.reserveCapacity(checked.list.count)
+        dots.reserveCapacity(checked.list.count)
+        let record = UnsafeMutableRawPointer.allocate(
+            byteCount: Limits.carriedPayload + 2 * Limits.header, alignment: 16)
+        defer { record.deallocate() }
+        var position = sequenced.first
+        for (number, row) in checked.list.enumerated() {
+            if !sequenced.skipped.isEmpty, sequenced.skipped.contains(number) { continue }
+            let count = RecordWriter.write(row, sequenced, to: record)
+            leaves.add(Int64(position), UnsafeRawBufferPointer(start: record, count: count))
+            ids.append(IndexEntry(a: row.id.high, b: row.id.low, position: position))
+            dots.append(
+                IndexEntry(
+                    a: UInt64(sequenced.origins[Int(row.run)]), b: row.seq, position: position))
+            position += 1
+        }
+        leaves.finish()
+        ids.sortIfNeeded()
+        dots.sortIfNeeded()
+    }
+}
+
+/// A row of table `event` as SQLite's record (file format, section 2.1).
+private enum RecordWriter {
+    static func write(_ row: CheckedRows.Row, _ sequenced: SequencedRows, to out: UnsafeMutableRawPointer) -> Int {
+        typealias Flag = SnapshotRows.Flag
+        let rows = sequenced.checked.rows
+        let extra = row.extra >= 0 ? sequenced.checked.extras[Int(row.extra)] : CheckedRows.Extra()
+        let dependencies = row.has(Flag.dependencies) ? sequenced.dependencies[Int(row.extra)] : []
+        let isErased = row.has(Flag.erased)
+        let uuid = UInt64(16 * 2 + 12)
+        // The header's length goes first; with 19 columns it is below 128.
+        var record = Record(out)
+        record.null()  // position: the key itself
+        record.integer(sequenced.names[Int(row.user)])
+        if row.has(Flag.conversation) {
+            record.integer(sequenced.names[Int(row.conversation)])
+        } else {
+            record.null()
+        }
+        if row.has(Flag.time) { record.integer(row.time) } else { record.null() }
+        record.integer(Int64(bitPattern: row.hlc))
+        record.integer(sequenced.origins[Int(row.run)])
+        record.integer(Int64(bitPattern: row.seq))
+        record.integer(sequenced.names[Int(row.type)])
+        if row.has(Flag.author) { record.integer(sequenced.names[Int(row.author)]) } else { record.null() }
+        record.type(uuid)
+        record.type(row.has(Flag.cause) ? uuid : 0)
+        record.type(dependencies.isEmpty ? 0 : UInt64(dependencies.count * 2 + 12))
+        if row.has(Flag.version) { record.integer(Int64(row.version)) } else { record.null() }
+        record.type(extra.unknown.isEmpty ? 0 : UInt64(extra.unknown.count * 2 + 12))
+        record.null()  // twin: found when the ids are sorted
+        let leaf = EventRow.leafCheck(row.leaf)
+        record.integer(leaf)
+        record.type(isErased ? 0 : uuid)
+        record.type(isErased ? UInt64(32 * 2 + 12) : 0)
+        // Text, or a blob where the bytes are no payload.
+        record.type(isErased ? 0 : UInt64(Int(row.payloadCount) * 2 + (row.isUnreadable ? 12 : 13)))
+        record.headerEnded()
+
+        record.body(sequenced.names[Int(row.user)])
+        if row.has(Flag.conversation) { record.body(sequenced.names[Int(row.conversation)]) }
+        if row.has(Flag.time) { record.body(row.time) }
+        record.body(Int64(bitPattern: row.hlc))
+        record.body(sequenced.origins[Int(row.run)])
+        record.body(Int64(bitPattern: row.seq))
+        record.body(sequenced.names[Int(row.type)])
+        if row.has(Flag.author) { record.body(sequenced.names[Int(row.author)]) }
+        record.body(row.id)
+        if row.has(Flag.cause) { record.body(row.cause) }
+        record.body(dependencies, 0..<dependencies.count)
+        if row.has(Flag.version) { record.body(Int64(row.version)) }
+        record.body(rows.columns, extra.unknown)
+        record.body(leaf)
+        record.body(rows.salts, Int(row.salt)..<Int(row.salt) + (isErased ? 32 : 16))
+        record.body(rows.payloads, Int(row.payload)..<Int(row.payload + row.payloadCount))
+        return record.count
+    }
+}
+
+/// Writes a record: first the serial types, then the values.
+struct Record {
+    private let out: UnsafeMutableRawPointer
+    private(set) var count = 1
+
+    init(_ out: UnsafeMutableRawPointer) { self.out = out }
+
+    mutating func null() { type(0) }
+    mutating func type(_ type: UInt64) { count = PageFormat.putVarint(type, out, count) }
+    mutating func integer(_ value: Int64) { type(UInt64(PageFormat.integer(value).type)) }
+    mutating func headerEnded() { _ = PageFormat.putVarint(UInt64(count), out, 0) }
+
+    mutating func body(_ value: Int64) {
+        count = PageFormat.putInteger(value, bytes: PageFormat.integer(value).bytes, out, count)
+    }
+
+    mutating func body(_ bits: UUIDBits) {
+        out.storeBytes(of: bits.high.bigEndian, toByteOffset: count, as: UInt64.self)
+        out.storeBytes(of: bits.low.bigEndian, toByteOffset: count + 8, as: UInt64.self)
+        count += 16
+    }
+
+    mutating func body(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, bytes.count > 0 else { return }
+        (out + count).copyMemory(from: start, byteCount: bytes.count)
+        count += bytes.count
+    }
+
+    mutating func body(_ bytes: [UInt8], _ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        bytes.withUnsafeBytes { raw in
+            guard let start = raw.baseAddress else { return }
+            (out + count).copyMemory(from: start + range.lowerBound, byteCount: range.count)
+        }
+        count += range.count
+    }
+}

@@ -1,0 +1,153 @@
+internal import Glibc
+
+/// Puts a log together from pages. It begins as a copy of this node's own small log, so whatever the store keeps there
+/// stays; table `event` and its indexes are made of the pages, and SQLite adds the small tables at the end.
+///
+/// Used by one thread at a time.
+final class SnapshotAssembly {
+    private struct Roots {
+        var event: UInt32 = 0
+        var dot: UInt32 = 0
+        var id: UInt32 = 0
+        var name: UInt32 = 0
+        var text: UInt32 = 0
+    }
+
+    private let folder: SnapshotFolder
+    private let roots: Roots
+    private let file: PageFile
+    private var table: TableTreeBuilder
+    private let ids: IndexRuns
+    private let dots: IndexRuns
+    /// The scratch database, for ``SnapshotSequencer``.
+    let scratch: Connection
+
+    /// Begins anew in `folder`.
+    init(_ folder: SnapshotFolder) throws(SQLiteError) {
+        self.folder = folder
+        folder.removeParts()
+        do {
+            let own = try Connection(path: folder.files.log, mode: .read)
+            for path in [folder.log, folder.scratch] {
+                let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+                try own.execute("VACUUM INTO '\(quoted)'")
+            }
+        }
+        do {
+            let part = try Self.open(folder.log)
+            roots = try Self.roots(part)
+            try part.execute(
+                "DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
+        }
+        scratch = try Self.open(folder.scratch)
+        try scratch.execute("DELETE FROM event; DELETE FROM node; DELETE FROM head;")
+        file = try PageFile(path: folder.log)
+        table = TableTreeBuilder(file: file)
+        ids = try IndexRuns(path: folder.ids)
+        dots = try IndexRuns(path: folder.dots)
+    }
+
+    /// Opens a file that is worth nothing until it is complete.
+    private static func open(_ path: String) throws(SQLiteError) -> Connection {
+        let connection = try Connection(path: path, mode: .write)
+        try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;")
+        return connection
+    }
+
+    /// Where table `event` and its indexes hang. A table with more indexes than this knows is not built here.
+    private static func roots(_ connection: Connection) throws(SQLiteError) -> Roots {
+        var roots = Roots()
+        let select = try connection.statement(
+            "SELECT name, rootpage FROM sqlite_schema WHERE tbl_name IN ('event', 'name')")
+        defer { select.reset() }
+        while try select.step() {
+            let page = UInt32(truncatingIfNeeded: select.int64(1))
+            switch select.text(0) {
+            case "event": roots.event = page
+            case "event_dot": roots.dot = page
+            case "event_id": roots.id = page
+            case "name": roots.name = page
+            case "sqlite_autoindex_name_1": roots.text = page
+            case "event_twin": break
+            default:
+                throw SQLiteError(extendedCode: 1, message: "unknown index \(select.text(0))", context: "event")
+            }
+        }
+        guard roots.event > 1, roots.dot > 1, roots.id > 1, roots.name > 1, roots.text > 1 else {
+            throw SQLiteError(extendedCode: 11, message: "a table or an index is missing", context: "event")
+        }
+        return roots
+    }
+
+    /// Adds rows, in the order of their positions.
+    func add(_ rows: inout BuiltRows) throws(SQLiteError) {
+        var table = table
+        try file.append(&rows.leaves) { number, key throws(SQLiteError) in
+            try table.add(leaf: number, lastKey: key)
+        }
+        self.table = table
+        try ids.add(rows.ids)
+        try dots.add(rows.dots)
+    }
+
+    /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
+    func finish(as path: String) throws(SQLiteError) {
+        try table.finish(root: roots.event)
+        let work = IndexWork(
+            file: file, ids: ids, dots: dots, idRoot: roots.id, dotRoot: roots.dot,
+            twins: try IndexRuns(path: folder.twins))
+        let names = NameWork(
+            file: file, scratch: folder.scratch, tableRoot: roots.name, indexRoot: roots.text)
+        let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
+        var jobs: [@Sendable () throws(SQLiteError) -> Void] = [work.buildIDs, work.buildDots]
+        if hasNames { jobs += [names.buildTable, names.buildIndex] }
+        try runSideBySide(jobs)
+        try file.finish()
+        do {
+            let connection = try Self.open(folder.log)
+            try addSmallTables(connection, hasNames: hasNames)
+        }
+        try mark(work.twins)
+        let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0, rename(folder.log, path) == 0 else {
+            throw SQLiteError(extendedCode: 10, message: String(cString: strerror(errno)), context: path)
+        }
+        do { try SmallFile.syncFolder(of: path) } catch {
+            throw SQLiteError(extendedCode: 10, message: error.description, context: path)
+        }
+    }
+
+    private func addSmallTables(_ connection: Connection, hasNames: Bool) throws(SQLiteError) {
+        let quoted = folder.scratch.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
+        try connection.execute("ATTACH '\(quoted)' AS scratch")
+        try connection.transaction { () throws(SQLiteError) in
+            try connection.execute(
+                """
+                \(hasNames ? "" : "INSERT INTO main.name SELECT ref, text FROM scratch.fresh ORDER BY ref;")
+                INSERT INTO main.origin SELECT * FROM scratch.origin ORDER BY ref;
+                INSERT INTO main.node SELECT * FROM scratch.node ORDER BY origin, level, number;
+                INSERT INTO main.head SELECT * FROM scratch.head ORDER BY origin, size;
+                """)
+        }
+        try connection.execute("DETACH scratch")
+    }
+
+    /// Marks what has the id of an earlier event. The index on ids is complete without them; told of a change, SQLite would
+    /// take the entry of the first such event for the changed one's and remove it. So it does not see that index meanwhile.
+    private func mark(_ twins: IndexRuns) throws(SQLiteError) {
+        guard twins.count > 0 else { return }
+        let text = try Self.open(folder.log).hideSchema(of: "event_id")
+        do {
+            let connection = try Self.open(folder.log)
+            try connection.transaction { () throws(SQLiteError) in
+                let update = try connection.statement("UPDATE event SET twin = ? WHERE position = ?")
+                try twins.merge { twin throws(SQLiteError) in
+                    try update.bind(1, twin.b)
+                    try update.bind(2, twin.a)
+                    try update.run()
+                }
+            }
+        }
+        try Self.open(folder.log).restoreSchema(of: "event_id", on: "event", root: roots.id, sql: text)
+    }
+}

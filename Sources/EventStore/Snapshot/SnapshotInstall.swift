@@ -1,0 +1,39 @@
+internal import Glibc
+
+/// Puts a complete log that was received as a snapshot in the place of this node's own small one. Done when a store is
+/// opened, under its lock, before anybody else opens the files: at every moment there is one whole log under the name.
+enum SnapshotInstall {
+    /// Installs the log that waits, if there is one. One that no longer fits the store is thrown away.
+    static func run(_ files: StoreFiles) throws(StoreError) {
+        guard access(files.readyLog, F_OK) == 0 else { return }
+        guard try fits(files) else {
+            unlink(files.readyLog)
+            return
+        }
+        // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
+        try mapped { () throws(SQLiteError) in
+            let old = try Connection(path: files.log, mode: .write)
+            try old.checkpoint(truncate: true)
+        }
+        for suffix in ["-wal", "-shm"] { unlink(files.log + suffix) }
+        guard rename(files.readyLog, files.log) == 0 else {
+            throw .io("\(files.log): \(String(cString: strerror(errno)))")
+        }
+        try SmallFile.syncFolder(of: files.log)
+    }
+
+    /// Whether the waiting log is this store's, begins with this node's own events, and has all of them.
+    private static func fits(_ files: StoreFiles) throws(StoreError) -> Bool {
+        let old = try LogReader(files)
+        let new = try LogReader(path: files.readyLog)
+        guard try StoreIdentity(old) == StoreIdentity(new) else { return false }
+        let top = try old.top()
+        for position in [UInt64(1), top] {
+            guard let mine = try old.event(at: position), try new.event(at: position) == mine else { return false }
+        }
+        guard try new.top() > top else { return false }
+        let own = try old.origins()
+        return try new.origins().filter { origin in own.contains { $0.id == origin.id } }.map(\.size)
+            == own.map(\.size)
+    }
+}

@@ -1,0 +1,87 @@
+/// Reads a log's rows for a snapshot. A log only grows, so everything up to a position *is* a consistent snapshot: nothing
+/// is copied aside, each piece is read in a short transaction of its own, and any piece can be read again later. Not
+/// Sendable: one for each thread.
+package final class SnapshotReader {
+    let log: LogReader
+    var connection: Connection { log.connection }
+    private var origins: [Int64: OriginID] = [:]
+    private var names = PieceNames()
+
+    package init(_ files: StoreFiles) throws(StoreError) {
+        log = try LogReader(files)
+    }
+
+    /// The last position.
+    func top() throws(StoreError) -> UInt64 { try log.top() }
+
+    /// The rows after `after` up to `through`, as many as fit `bytes`; one at least.
+    package func rows(after: UInt64, through: UInt64, bytes: Int) throws(StoreError) -> SnapshotRows {
+        do throws(SQLiteError) {
+            try connection.execute("BEGIN")
+            defer { connection.rollback() }
+            names.begin()
+            var writer = SnapshotRowsWriter(after: after, names: names)
+            // One table, not a copy: it comes back when the piece is done.
+            names = PieceNames()
+            defer { names = writer.names }
+            let select = try connection.statement(
+                """
+                SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+                """)
+            defer { select.reset() }
+            try select.bind(1, after)
+            try select.bind(2, through)
+            try select.bind(3, Int64(SnapshotRows.limit))
+            while try select.step() {
+                if writer.rows.count > 0, writer.size + SnapshotRowsWriter.size(of: select) > bytes { break }
+                try writer.add(select, from: self)
+            }
+            guard writer.rows.count > 0 else {
+                throw SQLiteError(extendedCode: 11, message: "no event after \(after)", context: "event")
+            }
+            try addHeads(&writer)
+            return writer.rows
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    func origin(_ ref: Int64) throws(SQLiteError) -> OriginID {
+        if let known = origins[ref] { return known }
+        let origin = try log.names.origin(ref, on: connection)
+        origins[ref] = origin
+        return origin
+    }
+
+    /// Passes on the names with refs from `ref` on.
+    func texts(
+        _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
+    ) throws(SQLiteError) {
+        let select = try connection.statement("SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref")
+        defer { select.reset() }
+        try select.bind(1, ref)
+        try select.bind(2, ref + Int64(count))
+        while try select.step() { select.withBytes(1) { each(select.int64(0), $0) } }
+    }
+
+    private func addHeads(_ writer: inout SnapshotRowsWriter) throws(SQLiteError) {
+        let select = try connection.statement(
+            "SELECT size, root, hlc, signature FROM head WHERE origin = ? AND size >= ? AND size < ? ORDER BY size")
+        defer { select.reset() }
+        for run in writer.extents.sorted(by: { $0.origin < $1.origin }) {
+            select.reset()
+            try select.bind(1, run.ref)
+            try select.bind(2, run.first)
+            try select.bind(3, run.first + run.count)
+            while try select.step() {
+                guard let root = select.digest(1) else { continue }
+                writer.rows.heads.append(
+                    SignedHead(
+                        head: TreeHead(
+                            origin: run.origin, size: select.uint64(0), root: root,
+                            hlc: HybridTime(rawValue: select.uint64(2))),
+                        signature: select.bytes(3)))
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+/// Rows that have their place: position, refs of names and origins.
+struct SequencedRows: Sendable {
+    let checked: CheckedRows
+    /// The position of the first row that is kept.
+    let first: UInt64
+    /// For each name its ref.
+    let names: [Int64]
+    /// For each run its origin's ref.
+    let origins: [Int64]
+    /// For each of the extras column `dependencies`.
+    let dependencies: [[UInt8]]
+    /// Rows that are here already: this node's own events on their way back.
+    let skipped: Set<Int>
+}
+
+/// Checks what depends on order, piece by piece: gapless seqs, dependencies before what depends on them, roots equal to
+/// the signed heads; and gives out positions and refs. Names, nodes and heads go to a scratch database, so memory is
+/// bounded by the number of origins.
+///
+/// Used by one thread at a time.
+final class SnapshotSequencer {
+    private struct Origin {
+        let ref: Int64
+        let id: OriginID
+        let key: VerifyingKey
+        var range = MerkleRange()
+    }
+
+    private let connection: Connection
+    private let merkle: MerkleStore
+    private let sha = SHA256()
+    private var names: SnapshotNames
+    private var origins: [Origin] = []
+    private var indexes: [OriginID: Int] = [:]
+    let own: OriginID
+    /// Leaves of this node's own events, which come first.
+    private var ownLeaves: [Digest] = []
+    private(set) var position: UInt64 = 0
+    /// Whether the rows are this node's own log.
+    private var isOwn = true
+
+    /// - Parameter connection: The scratch database, with the names and origins of this node's log and without its events.
+    init(connection: Connection, own: OriginID) throws(SQLiteError) {
+        self.connection = connection
+        self.own = own
+        merkle = MerkleStore(connection: connection, sha: sha)
+        try connection.execute("BEGIN")
+        names = try SnapshotNames(connection: connection)
+        let select = try connection.statement("SELECT id, key FROM origin ORDER BY ref")
+        defer { select.reset() }
+        while try select.step() {
+            guard let id = select.uuid(0), let key = VerifyingKey(rawBytes: select.bytes(1)) else {
+                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+            }
+            add(OriginID(id), key)
+        }
+    }
+
+    /// From now on the rows are the other node's.
+    func ownRowsEnded() { isOwn = false }
+
+    private func add(_ id: OriginID, _ key: VerifyingKey) {
+        indexes[id] = origins.count
+        origins.append(Origin(ref: Int64(origins.count) + 1, id: id, key: key))
+    }
+
+    /// How far each origin is.
+    var progress: [OriginProgress] {
+        origins.filter { $0.range.size > 0 }.map {
+            OriginProgress(origin: $0.id, seq: $0.range.size, rootPrefix: $0.range.root(using: sha).prefix64)
+        }.sorted { $0.origin < $1.origin }
+    }
+
+    func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
+        var refs: [Int64] = []
+        refs.reserveCapacity(checked.names.count)
+        do throws(SQLiteError) {
+            for index in checked.names.indices {
+                refs.append(try names.ref(checked.text(index)))
+            }
+            for (row, start) in checked.starts {
+                let id = checked.rows.runs[Int(checked.list[row].run)].origin
+                if indexes[id] == nil { try insert(id, start) }
+            }
+        } catch {
+            throw SnapshotError(error)
+        }
+        return try place(checked, refs)
+    }
+
+    private func insert(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) {
+        add(id, start.key)
+        let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
+        try insert.bind(1, Int64(origins.count))
+        try insert.bind(2, id.bits)
+        try insert.bind(3, blob: start.key.nodeID.bytes)
+        try insert.bind(4, blob: start.key.rawBytes)
+        try insert.run()
+    }
+
+    private func place(_ checked: CheckedRows, _ refs: [Int64]) throws(SnapshotError) -> SequencedRows {
+        let runs = try checked.rows.runs.map { run throws(SnapshotError) in
+            guard let index = indexes[run.origin] else { throw .event(.originStart(run.origin)) }
+            return index
+        }
+        guard let heads = headsByRun(checked.rows) else { throw .malformed("heads out of order") }
+        var next = heads.map { $0.first?.head.size ?? .max }
+        var done = heads.map { _ in 0 }
+        var skipped: Set<Int> = []
+        let first = position + 1
+        for (number, row) in checked.list.enumerated() {
+            let run = Int(row.run)
+            let index = runs[run]
+            let dot = Dot(origin: origins[index].id, seq: row.seq)
+            if !isOwn, dot.origin == own {
+                try checkOwn(dot, row.leaf)
+                skipped.insert(number)
+                continue
+            }
+            let size = origins[index].range.size
+            guard row.seq == size + 1 else { throw .event(.gap(dot, have: size)) }
+            if row.extra >= 0 { try checkDependencies(checked.extras[Int(row.extra)].dependencies, dot) }
+            try append(row.leaf, to: index)
+            position += 1
+            if isOwn { ownLeaves.append(row.leaf) }
+            if row.seq == next[run] {
+                try check(heads[run][done[run]], index)
+                done[run] += 1
+                next[run] = done[run] < heads[run].count ? heads[run][done[run]].head.size : .max
+            }
+        }
+        for (run, index) in runs.enumerated() where origins[index].id != own || isOwn {
+            guard done[run] == heads[run].count else { throw .malformed("a head of other rows") }
+        }
+        let dependencies = checked.extras.map { extra in
+            EventRow.dependencyBytes(
+                extra.dependencies.compactMap { dot in
+                    indexes[dot.origin].map { (ref: origins[$0].ref, seq: dot.seq) }
+                })
+        }
+        return SequencedRows(
+            checked: checked, first: first, names: refs, origins: runs.map { origins[$0].ref },
+            dependencies: dependencies, skipped: skipped)
+    }
+
+    private func checkOwn(_ dot: Dot, _ leaf: Digest) throws(SnapshotError) {
+        guard dot.seq <= UInt64(ownLeaves.count) else { throw .event(.amnesia(dot)) }
+        guard ownLeaves[Int(dot.seq) - 1] == leaf else {
+            throw .foreign("its event \(dot) is not the one this node wrote")
+        }
+    }
+
+    private func checkDependencies(_ dependencies: [Dot], _ dot: Dot) throws(SnapshotError) {
+        for needs in dependencies {
+            guard let index = indexes[needs.origin], needs.seq <= origins[index].range.size else {
+                throw .event(.causalGap(dot, needs: needs))
+            }
+        }
+    }
+
+    private func append(_ leaf: Digest, to index: Int) throws(SnapshotError) {
+        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
+        origins[index].range.append(leaf, using: sha) { level, number, hash in
+            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
+        }
+        do throws(SQLiteError) {
+            for node in finished {
+                try merkle.insertNode(
+                    origin: origins[index].ref, level: node.level, index: node.index, hash: node.hash)
+            }
+        } catch {
+            throw SnapshotError(error)
+        }
+    }
+
+    private func check(_ signed: SignedHead, _ index: Int) throws(SnapshotError) {
+        let origin = origins[index]
+        guard signed.isValid(for: origin.key) else {
+            throw .event(.badSignature(origin.id, size: signed.head.size))
+        }
+        guard signed.head.root == origin.range.root(using: sha) else {
+            throw .event(.badProof(origin.id, size: signed.head.size))
+        }
+        do { try merkle.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
+    }
+
+    /// All rows have come: every origin's last event must be covered by a head its node has signed.
+    func finish(_ coverage: [Coverage]) throws(SnapshotError) {
+        let covers = Dictionary(coverage.map { ($0.head.head.origin, $0) }) { first, _ in first }
+        for origin in origins where origin.id != own && origin.range.size > 0 {
+            guard let cover = covers[origin.id], cover.head.head.size >= origin.range.size else {
+                throw .event(.notCovered(origin.id))
+            }
+            let head = cover.head.head
+            guard cover.head.isValid(for: origin.key) else {
+                throw .event(.badSignature(origin.id, size: head.size))
+            }
+            guard
+                MerkleProof.isConsistent(
+                    old: origin.range.size, oldRoot: origin.range.root(using: sha), new: head.size,
+                    newRoot: head.root, proof: cover.proof, using: sha)
+            else { throw .event(.badProof(origin.id, size: origin.range.size)) }
+            if head.size == origin.range.size {
+                do { try merkle.insertHead(cover.head, origin: origin.ref) } catch { throw SnapshotError(error) }
+            }
+        }
+        do { try connection.execute("COMMIT") } catch { throw SnapshotError(error) }
+    }
+}
+
+/// The heads of a piece, for each of its runs; `nil` unless they ascend by origin and size, and each is of a run.
+private func headsByRun(_ rows: SnapshotRows) -> [[SignedHead]]? {
+    var indexes: [OriginID: Int] = [:]
+    for (index, run) in rows.runs.enumerated() { indexes[run.origin] = index }
+    var heads = [[SignedHead]](repeating: [], count: rows.runs.count)
+    for (a, b) in zip(rows.heads, rows.heads.dropFirst()) {
+        guard (a.head.origin, a.head.size) < (b.head.origin, b.head.size) else { return nil }
+    }
+    for head in rows.heads {
+        guard let index = indexes[head.head.origin] else { return nil }
+        heads[index].append(head)
+    }
+    return heads
+}

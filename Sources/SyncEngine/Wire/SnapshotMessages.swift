@@ -1,0 +1,174 @@
+public import EventStore
+
+/// Offers an empty node a copy of the log.
+public struct SnapshotOffer: Hashable, Sendable {
+    /// Names the snapshot: see docs/sync.proto.
+    public var id: UUIDBits
+    /// The sender's last position in it.
+    public var through: UInt64
+    /// How many events it has.
+    public var events: UInt64
+    /// About how many bytes of disk it takes.
+    public var bytes: UInt64
+    /// How far each origin is in it, strictly ascending by origin.
+    public var entries: [VectorEntry]
+
+    /// An offer of these parts.
+    public init(id: UUIDBits, through: UInt64, events: UInt64, bytes: UInt64, entries: [VectorEntry]) {
+        self.id = id
+        self.through = through
+        self.events = events
+        self.bytes = bytes
+        self.entries = entries
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, id)
+        writer.uint(2, through)
+        writer.uint(3, events)
+        for entry in entries { writer.message(4) { entry.writeFields(to: &$0) } }
+        writer.uint(5, bytes)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var id: UUIDBits?
+        var through = UInt64(0), events = UInt64(0), bytes = UInt64(0)
+        var entries: [VectorEntry] = []
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: id = try reader.uuid(field)
+            case 2: through = try reader.uint64(field)
+            case 3: events = try reader.uint64(field)
+            case 4:
+                guard entries.count < WireLimits.entries else {
+                    throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
+                }
+                entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
+            case 5: bytes = try reader.uint64(field)
+            default: break
+            }
+        }
+        guard let id else { throw message.missing("id") }
+        try message.checkAscending(entries) { $0.origin }
+        self.init(id: id, through: through, events: events, bytes: bytes, entries: entries)
+    }
+}
+
+/// Takes a snapshot that was offered.
+public struct SnapshotGet: Hashable, Sendable {
+    /// Of the offer.
+    public var id: UUIDBits
+    /// The sender's position up to which its rows are here already; 0 for none.
+    public var after: UInt64
+    /// Bytes of Snapshot frames that may be sent before there is more Credit, in place of the Hello's window.
+    public var window: UInt64
+
+    /// A request of these parts.
+    public init(id: UUIDBits, after: UInt64, window: UInt64) {
+        self.id = id
+        self.after = after
+        self.window = window
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, id)
+        writer.uint(2, after)
+        writer.uint(3, window)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var id: UUIDBits?
+        var after = UInt64(0), window = UInt64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: id = try reader.uuid(field)
+            case 2: after = try reader.uint64(field)
+            case 3: window = try reader.uint64(field)
+            default: break
+            }
+        }
+        guard let id else { throw message.missing("id") }
+        self.init(id: id, after: after, window: window)
+    }
+}
+
+/// The rest of what proves a snapshot, after its last rows.
+public struct SnapshotEnd: Hashable, Sendable {
+    /// Heads and proofs for origins of the offer, strictly ascending by origin.
+    public var coverage: [Coverage]
+    /// Whether another part follows.
+    public var hasMore: Bool
+
+    /// A part of the proof.
+    public init(coverage: [Coverage], hasMore: Bool) {
+        self.coverage = coverage
+        self.hasMore = hasMore
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uint(1, hasMore ? 1 : 0)
+        for item in coverage { item.write(to: &writer) }
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(coverage: [], hasMore: false)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: hasMore = try reader.uint64(field) != 0
+            case 2:
+                guard coverage.count < WireLimits.events else {
+                    throw .tooMany(message: message.name, field: "coverage", limit: WireLimits.events)
+                }
+                coverage.append(try Coverage(try reader.nested("Coverage", field)))
+            default: break
+            }
+        }
+        try message.checkAscending(coverage) { $0.head.head.origin }
+    }
+}
+
+/// Says what became of a snapshot.
+public struct SnapshotDone: Hashable, Sendable {
+    /// Of the offer.
+    public var id: UUIDBits
+    /// A ``SessionErrorCode`` if it is refused: then events follow as if it had not been offered. 0: it is in place.
+    public var code: UInt32
+    /// For people; at most ``WireLimits/byeText`` bytes.
+    public var text: String
+
+    /// An answer of these parts; a longer text is cut.
+    public init(id: UUIDBits, code: UInt32, text: String = "") {
+        self.id = id
+        self.code = code
+        self.text = cut(text, toBytes: WireLimits.byeText)
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, id)
+        writer.uint(2, UInt64(code))
+        writer.text(3, text)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var id: UUIDBits?
+        var code = UInt32(0)
+        var text = ""
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: id = try reader.uuid(field)
+            case 2: code = try reader.uint32(field)
+            case 3: text = try reader.text(field)
+            default: break
+            }
+        }
+        guard let id else { throw message.missing("id") }
+        guard text.utf8.count <= WireLimits.byeText else {
+            throw message.invalid("text is over \(WireLimits.byeText) bytes")
+        }
+        self.init(id: id, code: code, text: text)
+    }
+}

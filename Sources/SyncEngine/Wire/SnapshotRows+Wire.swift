@@ -1,0 +1,65 @@
+internal import EventStore
+
+extension SnapshotRows {
+    func write(to writer: inout ProtobufWriter) {
+        writer.bytes.reserveCapacity(size + 128)
+        writer.uint(1, after)
+        writer.uint(2, UInt64(count))
+        for run in runs {
+            writer.message(3) { inner in
+                inner.uuid(1, run.origin.bits)
+                inner.uint(2, run.first)
+            }
+        }
+        for head in heads { writer.message(4) { head.write(to: &$0) } }
+        writer.data(5, names)
+        writer.data(6, columns)
+        writer.data(7, ids)
+        writer.data(8, salts)
+        writer.data(9, payloads)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(after: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: after = try reader.uint64(field)
+            case 2: count = Int(clamping: try reader.uint64(field))
+            case 3:
+                try message.checkRoom(runs.count, "runs")
+                runs.append(try Run(try reader.nested("Run", field)))
+            case 4:
+                try message.checkRoom(heads.count, "heads")
+                heads.append(try SignedHead(try reader.nested("Head", field)))
+            case 5: names = try reader.data(field)
+            case 6: columns = try reader.data(field)
+            case 7: ids = try reader.data(field)
+            case 8: salts = try reader.data(field)
+            case 9: payloads = try reader.data(field)
+            default: break
+            }
+        }
+        guard count > 0 else { throw message.missing("count") }
+        guard count <= Self.limit else { throw .tooMany(message: message.name, field: "rows", limit: Self.limit) }
+        guard after <= UInt64(Int64.max) else { throw message.invalid("after") }
+    }
+}
+
+extension SnapshotRows.Run {
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?
+        var first = UInt64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: first = try reader.uint64(field)
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        guard first > 0 else { throw message.missing("first") }
+        self.init(origin: OriginID(origin), first: first)
+    }
+}

@@ -1,0 +1,117 @@
+import EventStore
+import Testing
+
+@testable import SyncEngine
+
+/// What a peer can say of itself that is not so.
+struct HostileStandingTests {
+    private let start = Moment(monotonic: 1_000, wall: 1_760_000_000_000)
+    private let mine = VirtualNode(index: 0, features: VirtualNode.all, limits: WireLimits())
+    private let theirs = VirtualNode(index: 1, features: VirtualNode.all, limits: WireLimits())
+
+    private func entry(_ number: UInt64, _ seq: UInt64 = 1) -> StandingEntry {
+        StandingEntry(.new(VirtualNode.origin(1_000 + number)), seq: seq, root: 1)
+    }
+
+    private func whole(_ entries: [StandingEntry], digest: Bool = true, more: Bool = false) -> Message {
+        var memory = PeerMemory(incarnation: 2)
+        let plain = Standing(entries: entries, isWhole: true, since: 0, through: 9, hasMore: more)
+        _ = try? memory.apply(plain, isFirst: true)
+        var standing = plain
+        if digest, !more { standing.digest = Standing.digest(of: memory.entries) }
+        return .standing(standing)
+    }
+
+    /// What the session does when the peer has said hello and then these.
+    private func session(_ messages: [Message]) -> (session: SyncSession, effects: [SessionEffect]) {
+        var session = SyncSession(
+            local: mine.local, remote: theirs.local.node, progress: mine.vector, features: VirtualNode.all)
+        var effects: [SessionEffect] = []
+        session.started(now: start, effects: &effects)
+        let hello = Hello(
+            cluster: "default", node: theirs.local.node, incarnation: 2, clock: 0, features: VirtualNode.all)
+        for message in [.hello(hello)] + messages {
+            effects = []
+            session.frameReceived(message.frame(compress: false), now: start, effects: &effects)
+        }
+        return (session, effects)
+    }
+
+    private func end(_ messages: [Message]) -> SessionErrorCode? {
+        if case .close(.failed(let failure)) = session(messages).effects.last { failure.code } else { nil }
+    }
+
+    private func asksAgain(_ effects: [SessionEffect]) -> Bool {
+        effects.contains { effect in
+            if case .send(let frame, _) = effect { frame.type == MessageType.restate.rawValue } else { false }
+        }
+    }
+
+    @Test("A whole statement that contradicts itself ends the session by name")
+    func contradictions() {
+        #expect(end([whole([entry(1), entry(2)])]) == nil)
+        #expect(end([whole([entry(1), entry(1)], digest: false)]) == .badFrame)
+        var wrong = Standing(entries: [entry(1)], isWhole: true, since: 0, through: 9)
+        wrong.digest = Standing.digest(of: [] as [VectorEntry])
+        #expect(end([.standing(wrong)]) == .badFrame)
+        #expect(
+            end([.standing(Standing(entries: [], isWhole: true, since: 0, through: 1)), .vector([])]) == .badFrame)
+        #expect(end([.vector([])]) == .badFrame)
+        #expect(end([.want(Want(take: [1] as [UInt32], leave: []))]) == .badFrame)
+        // Of this node's own origin nobody has more than the node.
+        let own = StandingEntry(.new(mine.local.origin), seq: 5, root: 1)
+        #expect(end([whole([own])]) == .amnesia)
+    }
+
+    @Test("A difference that does not fit is asked for whole; what comes until then is passed over")
+    func misfits() {
+        let differences = [
+            Standing(entries: [], isWhole: false, since: 8, through: 9),
+            Standing(entries: [StandingEntry(.number(1), seq: 1, root: 1)], isWhole: false, since: 0, through: 9),
+            Standing(entries: [], isWhole: false, since: 0, through: 9, digest: SHA256().digest([1])),
+        ]
+        for difference in differences {
+            let (session, effects) = session([.standing(difference)])
+            #expect(asksAgain(effects))
+            #expect(session.memory?.entries.isEmpty == true)
+            let again = self.session([.standing(difference), .standing(difference)])
+            #expect(again.effects.isEmpty)
+            #expect(end([.standing(difference), whole([entry(1)])]) == nil)
+            let healed = self.session([.standing(difference), whole([entry(1)])]).session
+            #expect(healed.memory?.entries.count == 1 && healed.choosesOrigins)
+        }
+        // Also in the middle of a connection.
+        let (_, effects) = session([whole([entry(1)]), .standing(differences[0])])
+        #expect(asksAgain(effects))
+        #expect(end([whole([entry(1)]), .standing(differences[0]), whole([entry(1), entry(2)])]) == nil)
+    }
+
+    @Test("More origins than are remembered, and Restate without end, are refused (INV-9)")
+    func bounded() {
+        let part = 20_000
+        let parts = (0...WireLimits.origins / part).map { index in
+            whole((0..<part).map { entry(UInt64(index * part + $0)) }, digest: false, more: true)
+        }
+        #expect(end(parts) == .badFrame)
+        #expect(end([whole([])] + Array(repeating: .restate, count: 3)) == nil)
+        #expect(end([whole([])] + Array(repeating: .restate, count: 4)) == .rateLimited)
+    }
+
+    @Test("Wants for numbers that do not exist mean nothing; those for all do")
+    func wants() {
+        _ = mine.append(3, bytes: 10, origin: nil, at: 0)
+        _ = mine.append(1, bytes: 10, origin: VirtualNode.origin(500), at: 0)
+        func reads(_ want: Want) -> Set<OriginID>? {
+            for case .read(_, let request) in session([whole([]), .want(want)]).effects { return request.wanted }
+            return nil
+        }
+        #expect(reads(Want(take: [3, .max] as [UInt32], leave: [])) == nil)
+        #expect(reads(Want(take: [1...UInt32.max], leave: [])) == [mine.local.origin, VirtualNode.origin(500)])
+        #expect(reads(Want(take: [1...UInt32.max], leave: [1...1])) == [VirtualNode.origin(500)])
+        #expect(reads(Want(take: [ClosedRange<UInt32>](), leave: [1...9])) == nil)
+        let descending = Want(take: [5...6, 1...2], leave: [])
+        #expect(throws: WireError.malformed(message: "Want", reason: "ranges do not ascend")) {
+            try Message(frame: Message.want(descending).frame(compress: false))
+        }
+    }
+}
