@@ -31,9 +31,9 @@ package struct Flight: Sendable {
     private var halvedAt: UInt64 = 0
 
     /// Nothing is on its way to a peer that takes `window` bytes.
-    package init(window: UInt64) {
+    package init(window: UInt64, first: Int = first) {
         most = max(Self.least, Int(clamping: window))
-        limit = min(Self.first, most)
+        limit = min(first, most)
     }
 
     /// Bytes on the way.

@@ -118,6 +118,13 @@ package struct SnapshotExchange: Sendable {
         }
     }
 
+    /// A part of a part came: a long one over a slow line is no stall.
+    mutating func heard(at now: UInt64) {
+        guard case .receiving(var receiving) = role else { return }
+        receiving.heard = max(receiving.heard, now)
+        role = .receiving(receiving)
+    }
+
     package var status: SnapshotStatus? {
         switch role {
         case .sending(let sending):

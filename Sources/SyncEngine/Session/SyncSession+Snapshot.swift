@@ -37,20 +37,25 @@ extension SyncSession {
         updateOpen { hello, outgoing, _ in
             outgoing.window = max(hello.limits.window, min(get.window, 64 << 20))
             outgoing.credit = Int64(clamping: outgoing.window)
+            // Nothing urgent goes to a peer that waits for its first copy: a slow line may be filled for a while.
+            outgoing.flight = Flight(window: outgoing.window, first: Self.snapshotFlight)
         }
         pumpSnapshot(now: now, &effects)
     }
 
+    /// Bytes of rows on their way before it is known how fast they pass.
+    private static let snapshotFlight = 1 << 20
+
     mutating func pumpSnapshot(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .sending(var sending) = snapshot.role, sending.reading == nil, !sending.isEnded,
-            case .open(let hello, let outgoing, _) = state, outgoing.credit > 0
+            case .open(let hello, let outgoing, _) = state, outgoing.credit > 0, outgoing.flight.hasRoom
         else { return }
         let id = RequestID(number: takeNumber())
         sending.reading = id
         snapshot.role = .sending(sending)
         let request = SnapshotRead(
             offer: sending.offer, after: sending.after, parts: sending.parts,
-            bytes: min(Int(hello.limits.maxBody), WireLimits.hardBody),
+            bytes: min(Int(hello.limits.maxBody), max(outgoing.flight.limit, 64 << 10)),
             compress: hello.compressors.contains(Hello.zstd))
         effects.append(.readSnapshot(id, request))
     }
@@ -77,6 +82,10 @@ extension SyncSession {
         updateOpen { _, outgoing, _ in
             outgoing.credit -= Int64(part.frame.count)
             outgoing.bytes += UInt64(part.frame.count)
+            // Proving a long log may take longer than storing any frame.
+            if part.frame.type == MessageType.snapshotRows.rawValue {
+                outgoing.flight.send(part.frame.count, at: now.monotonic)
+            }
         }
         lastSent = now.monotonic
         effects.append(.send(part.frame, .data))
@@ -97,6 +106,7 @@ extension SyncSession {
         updateOpen { hello, outgoing, _ in
             outgoing.window = hello.limits.window
             outgoing.credit = Int64(clamping: outgoing.window)
+            outgoing.flight = Flight(window: outgoing.window)
             guard done.code == 0 else { return }
             for entry in offer.entries {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)

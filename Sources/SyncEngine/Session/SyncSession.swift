@@ -153,7 +153,10 @@ package struct SyncSession: Sendable {
     }
 
     /// Bytes came, perhaps not a whole frame: the peer is alive.
-    package mutating func heard(at now: Moment) { lastReceived = max(lastReceived, now.monotonic) }
+    package mutating func heard(at now: Moment) {
+        lastReceived = max(lastReceived, now.monotonic)
+        snapshot.heard(at: now.monotonic)
+    }
 
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {

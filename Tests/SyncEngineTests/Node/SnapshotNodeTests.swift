@@ -111,7 +111,7 @@ extension SnapshotNodeTests {
             (0..<3_000).map { EventDraft(type: "t", user: "u", payload: Array(#"{"text":"말 \#($0)"}"#.utf8)) })
         store.close()
         let outside = try Connection(path: folder + "/log.db", mode: .write)
-        try outside.execute("UPDATE event SET payload = replace(payload, '말 300', '말 301') WHERE position = 302")
+        try outside.execute("UPDATE event SET payload = replace(payload, '말 1', '말 7') WHERE position = 3")
         return try TestNode("bad", folder: folder)
     }
 
