@@ -9,11 +9,17 @@ public final class EventStore: Sendable {
 
     /// Where the store lies.
     public let files: StoreFiles
-    /// Whose it is.
-    public let identity: StoreIdentity
+    /// Whose it is. The origin changes when the node starts a new one.
+    public var identity: StoreIdentity { present.withLock { $0 } }
     /// The node's key.
     package let key: SigningKey
     private let lock: Lock<StoreLock?>
+    private let present: Lock<StoreIdentity>
+    /// Why the node started a new origin when this store was opened; `nil` if it did not.
+    public let originChange: OriginChange?
+    /// The node's memory outside of its data directory, if there is one.
+    package let witness: WitnessKeeper?
+    private let forks: Lock<Set<OriginID>>
     private let signer: HeadSigner
     let writer: LogWriter
 
@@ -26,11 +32,25 @@ public final class EventStore: Sendable {
         try StoreIdentity.create(in: StoreFiles(folder), name: name, cluster: cluster)
     }
 
-    /// Opens the store in `folder` for writing. Recovery after a crash happens here.
+    /// Opens the store in `folder` for writing. Recovery after a crash happens here. Where the store may have lost its
+    /// memory (it was copied, moved, rewound) the node starts a new origin before anything can be appended.
     ///
-    /// - Parameter owner: What other processes are told when they find the store in use.
-    public init(
-        opening folder: String, durability: Durability = .full, owner: String = "a process"
+    /// - Parameters:
+    ///   - owner: What other processes are told when they find the store in use.
+    ///   - witness: Where the node's last head is kept outside of the data directory.
+    public convenience init(
+        opening folder: String, durability: Durability = .full, owner: String = "a process",
+        witness: WitnessPlace = .asBefore
+    ) throws(StoreError) {
+        try self.init(
+            opening: folder, durability: durability, owner: owner, witness: witness,
+            surroundings: .found(around: StoreFiles(folder)))
+    }
+
+    /// As the public one, in surroundings of a test's choice.
+    package init(
+        opening folder: String, durability: Durability = .full, owner: String = "a process",
+        witness place: WitnessPlace = .asBefore, surroundings: Surroundings
     ) throws(StoreError) {
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
@@ -41,13 +61,20 @@ public final class EventStore: Sendable {
         }
         try SnapshotInstall.run(files)
         let reader = try LogReader(files)
-        identity = try StoreIdentity(reader)
+        let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {
             throw .corrupt("\(files.key) is not the key of this store's node \(identity.node.short)")
         }
         self.key = key
+        present = Lock(identity)
+        forks = Lock(Set(try Evidence.list(files).map(\.origin)))
+        let memory = try MemoryCheck(reader, identity, key.publicKey, place, surroundings)
+        witness = memory.witness
+        originChange = memory.change
         signer = HeadSigner(key: key)
-        writer = try LogWriter(files: files, durability: durability, signer: signer)
+        writer = try LogWriter(files: files, durability: durability, signer: signer, witness: memory.witness)
+        if !memory.values.isEmpty { try blocking { writer.remember(memory.values, completion: $0) } }
+        if let change = memory.change { _ = try startOriginBlocking(change, known: memory.known) }
     }
 
     deinit { close() }
@@ -119,7 +146,9 @@ public final class EventStore: Sendable {
     /// A verifier that knows what is stored now. Blocks for the writer.
     package func makeVerifierBlocking() throws(StoreError) -> IngestVerifier {
         let signer = signer
-        return IngestVerifier(state: try snapshotBlocking(), own: identity.origin) { signer.size }
+        let state = try snapshotBlocking()
+        guard let own = state.own.map({ state.origins[$0].id }) else { throw .corrupt("the store has no origin") }
+        return IngestVerifier(state: state, own: own, forked: forkedOrigins) { signer.size(of: own) }
     }
 
     /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.
@@ -127,6 +156,32 @@ public final class EventStore: Sendable {
         _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         writer.ingest(batch, completion: completion)
+    }
+
+    // MARK: Memory and forks
+
+    /// Gives up the origin this node appends to, of which `known` events exist somewhere, and starts a new one (D12).
+    /// Appends that are queued before it still go to the old one. Blocks.
+    @discardableResult
+    package func startOriginBlocking(_ change: OriginChange, known: UInt64 = 0) throws(StoreError) -> OriginID {
+        try blocking { (completion: @escaping @Sendable (Result<OriginID, StoreError>) -> Void) in
+            let present = present
+            writer.startOrigin(change, known: known) { result in
+                if case .success(let origin) = result { present.withLock { $0.origin = origin } }
+                completion(result)
+            }
+        }
+    }
+
+    /// Origins that are proven to have two histories.
+    package var forkedOrigins: Set<OriginID> { forks.withLock { $0 } }
+
+    /// Keeps a proof of a fork, durably; false if it is kept already or ``Evidence/capacity`` is reached. The proof must
+    /// have been checked.
+    package func keep(_ evidence: Evidence) throws(StoreError) -> Bool {
+        let isNew = try evidence.write(files)
+        forks.withLock { _ = $0.insert(evidence.origin) }
+        return isNew
     }
 
     // MARK: What others follow

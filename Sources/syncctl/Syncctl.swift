@@ -18,11 +18,13 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, VectorCommand.entry,
-        WaitCommand.entry,
+        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, DoctorCommand.entry,
+        VectorCommand.entry, WaitCommand.entry,
         PeersCommand.list,
         PeersCommand.add,
-        PeersCommand.remove, QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
+        PeersCommand.remove, PeersCommand.all, InviteCommand.entry, JoinCommand.entry, PeerSwitchCommand.pause,
+        PeerSwitchCommand.resume, PeerPingCommand.entry, QuarantineCommand.list, QuarantineCommand.retry,
+        InitCommand.entry,
     ]
 
     static let table = CommandTable(

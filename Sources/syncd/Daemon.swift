@@ -39,13 +39,20 @@ enum Daemon {
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let roster = try PeerRoster(configuration: configuration, files: store.files)
-        let node = try replicate(store, roster, configuration, log, wake)
+        let invitations: Invitations
+        do { invitations = try Invitations(store.files) } catch { throw error.failure }
+        let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
+        let worker = Worker<Void>(name: "api-later") {}
         let service = Service(
-            store: store, views: views, node: node, roster: roster, lag: LagGauge(store.files),
+            store: store, views: views, node: node, roster: roster, invitations: invitations,
+            listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
+        if let change = store.originChange {
+            log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
+        }
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
@@ -60,6 +67,7 @@ enum Daemon {
         }
         server.stop()
         node.stop()
+        worker.stop()
         store.removeObserver(observer)
         views.stop()
         store.close()
@@ -86,7 +94,8 @@ enum Daemon {
             let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
-                owner: "syncd pid \(getpid())\(socket)")
+                owner: "syncd pid \(getpid())\(socket)",
+                witness: configuration.storage.witness.map { .folder($0) } ?? .none)
         } catch {
             throw error.failure
         }
@@ -97,13 +106,14 @@ enum Daemon {
     }
 
     private static func replicate(
-        _ store: EventStore, _ roster: PeerRoster, _ configuration: DaemonConfiguration, _ log: Logger,
-        _ wake: Monitor<Wake>
+        _ store: EventStore, _ roster: PeerRoster, _ desk: JoinDesk, _ configuration: DaemonConfiguration,
+        _ log: Logger, _ wake: Monitor<Wake>
     ) throws(CommandFailure) -> SyncNode {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {
             return try SyncNode(
                 store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
+                desk: desk,
                 snapshots: SnapshotOptions(
                     after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
                     minFree: configuration.storage.minFree),

@@ -22,35 +22,86 @@ final class PeerRoster: Sendable {
         do { added = Lock(try PeersFile.load(files)) } catch { throw error.failure }
     }
 
-    /// All of them; the configuration wins where both name a node.
+    /// All of them; the configuration wins where both name a node, but for whether it is paused.
     var peers: [Peer] {
-        let fixed = Set(configured.map(\.node))
-        return configured
-            + added.withLock { $0 }.filter { !fixed.contains($0.node) }
-            .map { Peer(name: $0.name, node: $0.node, address: $0.address) }
+        let entries = added.withLock { $0 }
+        let fixed = configured.map { peer in
+            var peer = peer
+            peer.isPaused = entries.first { $0.node == peer.node }?.isPaused ?? false
+            return peer
+        }
+        let names = Set(fixed.map(\.node))
+        return fixed + entries.filter { !names.contains($0.node) }.map { Peer($0) }
     }
 
     /// Whether the configuration names the peer, so that it cannot be removed here.
     func isConfigured(_ name: String) -> Bool { configured.contains { $0.name == name } }
 
+    /// The peer of this name.
+    func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
+
     /// Adds a peer, or changes the one of this node or name.
     func add(_ entry: PeerEntry) throws(StoreError) {
-        try added.withLock { added throws(StoreError) in
-            var changed = added.filter { $0.node != entry.node && $0.name != entry.name }
-            changed.append(entry)
-            try PeersFile.save(changed, files)
-            added = changed
+        try change { added in
+            added.removeAll { $0.node == entry.node || $0.name == entry.name }
+            added.append(entry)
         }
+    }
+
+    /// Adds a node that has shown an invitation, under `name` or, if another peer has that, with a number behind it.
+    func admit(_ node: NodeID, as name: String) throws(StoreError) -> Peer {
+        if let known = peers.first(where: { $0.node == node }) { return known }
+        let taken = Set(peers.map(\.name))
+        let base = Self.usable(name) ?? node.short
+        let free = taken.contains(base) ? (2...).lazy.map { "\(base)-\($0)" }.first { !taken.contains($0) } : base
+        let entry = PeerEntry(name: free ?? node.short, node: node, address: nil)
+        try add(entry)
+        return Peer(entry)
+    }
+
+    /// A stranger's name, if it may stand in a list of peers.
+    private static func usable(_ name: String) -> String? {
+        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+        return isPlain && (1...60).contains(name.utf8.count) ? name : nil
     }
 
     /// Removes a peer; false if there is none of this name.
     func remove(_ name: String) throws(StoreError) -> Bool {
+        let before = added.withLock { $0.count }
+        try change { $0.removeAll { $0.name == name } }
+        return added.withLock { $0.count } < before
+    }
+
+    /// Interrupts or resumes the exchange with a peer; false if there is none of this name.
+    func setPaused(_ name: String, _ isPaused: Bool) throws(StoreError) -> Bool {
+        guard let peer = peer(name) else { return false }
+        try change { added in
+            if let index = added.firstIndex(where: { $0.node == peer.node }) {
+                added[index].isPaused = isPaused
+            } else {
+                // Of a peer of the configuration only this is kept here.
+                added.append(
+                    PeerEntry(name: peer.name, node: peer.node, address: peer.address, isPaused: isPaused))
+            }
+        }
+        return true
+    }
+
+    /// The node has let this one in: its invitation is of no more use.
+    func joined(_ node: NodeID) throws(StoreError) {
+        try change { added in
+            guard let index = added.firstIndex(where: { $0.node == node }) else { return }
+            added[index].token = nil
+        }
+    }
+
+    private func change(_ body: (inout [PeerEntry]) -> Void) throws(StoreError) {
         try added.withLock { added throws(StoreError) in
-            let changed = added.filter { $0.name != name }
-            guard changed.count < added.count else { return false }
+            var changed = added
+            body(&changed)
+            guard changed != added else { return }
             try PeersFile.save(changed, files)
             added = changed
-            return true
         }
     }
 }

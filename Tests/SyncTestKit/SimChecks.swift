@@ -47,7 +47,8 @@ final class SimChecks {
             guard header.dot.seq == vector[header.dot.origin] + 1 else {
                 return sim.violate("INV-3", "\(node.name): \(header.dot) after \(vector[header.dot.origin])")
             }
-            guard header.dependencies.allSatisfy(vector.contains) else {
+            let forked = Set(node.evidence.map(\.origin))
+            guard header.dependencies.allSatisfy({ vector.contains($0) || forked.contains($0.origin) }) else {
                 return sim.violate("INV-5", "\(node.name): \(header.dot) without what it depends on")
             }
             checkContent(node, header.dot, sha.leaf(of: stored.event))
@@ -80,7 +81,9 @@ final class SimChecks {
         for other in log.events[Int(previous)..<Int(stored.position) - 1] {
             applied.advance(to: other.event.header.dot)
         }
-        guard applied.entries == header.dependencies else {
+        // After a fork the old origin is left out: what stands under its last seq here is something else elsewhere.
+        let left = OriginStart(stored.event)?.succession.flatMap { $0.change == .forked ? $0.previous : nil }
+        guard applied.entries.filter({ $0.origin != left }) == header.dependencies else {
             return sim.violate("INV-5", "\(node.name): \(header.dot) does not say what had been applied")
         }
         let limit = node.highestWall + HybridClock.bound + 1_000
@@ -138,7 +141,7 @@ final class SimChecks {
                 return sim.violate("INV-9", "\(node.name) sends events without credit")
             }
             link.allowance = allowance - Int64(frame.count)
-        case .vector, .ack, .credit: sendingState(frame, link, node)
+        case .vector, .standing, .ack, .credit: sendingState(frame, link, node)
         default: break
         }
         sim.note { "\(node.name) → \(link.link.other(link.side).name): \(describe(frame))" }
@@ -147,21 +150,37 @@ final class SimChecks {
     private func sendingState(_ frame: Frame, _ link: SimPeerLink, _ node: SimNode) {
         switch try? Message(frame: frame) {
         case .vector(let entries)?, .ack(let entries)?:
-            for entry in entries {
-                let size = node.store.log.size(of: entry.origin)
-                guard entry.seq <= size else {
-                    return sim.violate(
-                        "INV-7", "\(node.name) says it has \(entry.seq) of \(entry.origin), durable are \(size)")
-                }
-                guard entry.seq == size, let progress = node.store.log.progress(of: entry.origin, using: sha) else {
-                    continue
-                }
-                if progress.rootPrefix != entry.root, !sim.has(.blindToForks) {
-                    sim.violate("INV-3", "\(node.name) gives a wrong root of \(entry.origin) at \(size)")
+            for entry in entries { states(node, entry.origin, entry.seq, entry.root) }
+        case .standing(let standing)?:
+            coverage(of: standing, link)
+            for entry in standing.entries {
+                switch entry.name {
+                case .new(let origin): states(node, origin, entry.seq, entry.root)
+                case .number(let number):
+                    states(node, node.progress.entries[Int(number) - 1].progress.origin, entry.seq, entry.root)
                 }
             }
+        case .fork?, .restate?: break
         case .credit(let bytes)?: link.taken -= Int64(bytes)
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
+        }
+    }
+
+    private func coverage(of standing: Standing, _ link: SimPeerLink) {
+        if case .comparing = link.session.state {
+            sim.coverage.count(standing.isWhole ? .wholeOpenings : .differenceOpenings)
+        }
+    }
+
+    /// A node says that it has so much of an origin, with this history.
+    private func states(_ node: SimNode, _ origin: OriginID, _ seq: UInt64, _ root: UInt64) {
+        let size = node.store.log.size(of: origin)
+        guard seq <= size else {
+            return sim.violate("INV-7", "\(node.name) says it has \(seq) of \(origin), durable are \(size)")
+        }
+        guard seq == size, let progress = node.store.log.progress(of: origin, using: sha) else { return }
+        if progress.rootPrefix != root, !sim.has(.blindToForks) {
+            sim.violate("INV-3", "\(node.name) gives a wrong root of \(origin) at \(size)")
         }
     }
 
@@ -210,33 +229,32 @@ final class SimChecks {
         }
     }
 
+    /// Two nodes have called a contradiction by its name.
+    func name(_ a: Int, _ b: Int) { named.insert([a, b].sorted()) }
+
     // MARK: At rest
 
-    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing.
+    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing. Of an origin
+    /// with two histories each keeps its own, and both must have said so; everything else goes on (D12).
     func difference(_ a: SimNode, _ b: SimNode) -> String? {
-        let pair = [a.knownAs, b.knownAs].sorted()
-        if let dot = contradiction(a, b) {
-            return named.contains(pair) ? nil : "\(a.name) and \(b.name) differ about \(dot) and neither says so"
+        let forked = contradictions(a, b)
+        if !forked.isEmpty, !named.contains([a.knownAs, b.knownAs].sorted()) {
+            return "\(a.name) and \(b.name) differ about \(forked) and neither says so"
         }
-        let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
-        if mine == theirs { return nil }
-        // A node that is behind itself is told so and takes nothing more until it has a new origin. A signed head of another
-        // branch speaks against it as much as an event does.
-        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
-        return
-            "\(a.name) lacks \(theirs.count(missingFrom: mine)), \(b.name) lacks \(mine.count(missingFrom: theirs))"
-    }
-
-    /// The first dot that stands for two contents.
-    private func contradiction(_ a: SimNode, _ b: SimNode) -> Dot? {
-        for origin in tainted.sorted() {
-            let left = a.store.log.origins[origin]?.leaves ?? []
-            let right = b.store.log.origins[origin]?.leaves ?? []
-            if let index = zip(left, right).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
-                return Dot(origin: origin, seq: UInt64(index) + 1)
-            }
+        for origin in Set(a.store.log.originIDs + b.store.log.originIDs).subtracting(forked).sorted() {
+            let (mine, theirs) = (a.store.log.size(of: origin), b.store.log.size(of: origin))
+            if mine != theirs { return "\(a.name) has \(mine) of \(origin), \(b.name) \(theirs)" }
         }
         return nil
+    }
+
+    /// The origins of which they have two histories.
+    private func contradictions(_ a: SimNode, _ b: SimNode) -> [OriginID] {
+        tainted.sorted().filter { origin in
+            let left = a.store.log.origins[origin]?.leaves ?? []
+            let right = b.store.log.origins[origin]?.leaves ?? []
+            return zip(left, right).contains { $0 != $1 }
+        }
     }
 
     /// INV-3 over a whole log: every head stored speaks of what is stored.
@@ -256,7 +274,12 @@ final class SimChecks {
         return switch message {
         case .vector(let entries): "Vector \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
         case .ack(let entries): "Ack \(entries.map { "\($0.origin.description.prefix(4)):\($0.seq)" })"
-        case .events(let batch): "Events \(batch.events.count), \(frame.count) bytes"
+        case .events(let batch):
+            "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
+                + "\(batch.events.count) in \(frame.count) bytes"
+        case .standing(let standing):
+            "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
+                + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"
         default: message.name

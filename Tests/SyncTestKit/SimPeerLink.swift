@@ -44,7 +44,9 @@ final class SimPeerLink {
         finish(.linkLost(reason))
     }
 
-    private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
+    var store: SimStore { node.store }
+
+    func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         body(&session, node.moment, &effects)
@@ -52,6 +54,8 @@ final class SimPeerLink {
             perform(effect)
             guard node.isUp else { return }
         }
+        let news = session.takeNews()
+        if !news.isEmpty { node.heard(news, from: self) }
         sim.checks.stepped(self, node)
         arm()
     }
@@ -71,6 +75,8 @@ final class SimPeerLink {
             node.store.store(frame, link: link.number) { [self] result in
                 input { $0.eventsStored(id, result, now: $1, effects: &$2) }
             }
+        case .inspect(let id, let question): inspect(id, question)
+        case .report(let report): node.learnt(report, from: self)
         // Nodes here neither offer snapshots nor ask for them.
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):

@@ -17,7 +17,7 @@ package final class SimStore {
     /// What a power cut leaves behind. Behind `log` only where durability is `normal`.
     package internal(set) var onDisk: SimLog
     package let isFullyDurable: Bool
-    private let key: SigningKey
+    let key: SigningKey
     let sha = SHA256()
     /// Microseconds of one commit, one read, one verification.
     var commitTime: UInt64 = 2_000
@@ -34,10 +34,10 @@ package final class SimStore {
     private var isOutOfStep = false
     private var latestHead: SignedHead?
     private var unstoredHeads: [SignedHead] = []
-    private lazy var reader = OutgoingReader(Window(store: self), own: log.own) { [unowned self] in head() }
+    private lazy var reader = OutgoingReader(Window(store: self)) { [unowned self] in head() }
     unowned let node: SimNode
 
-    fileprivate var sim: Simulation { node.sim }
+    var sim: Simulation { node.sim }
 
     init(node: SimNode, log: SimLog, key: SigningKey, isFullyDurable: Bool) {
         self.node = node
@@ -50,7 +50,9 @@ package final class SimStore {
 
     /// A signed head of everything appended.
     func head() -> SignedHead? {
-        if let latestHead, latestHead.head.size == log.size(of: log.own) { return latestHead }
+        if let latestHead, latestHead.head.origin == log.own, latestHead.head.size == log.size(of: log.own) {
+            return latestHead
+        }
         guard let signed = sign(log) else { return nil }
         latestHead = signed
         unstoredHeads.append(signed)
@@ -117,13 +119,13 @@ package final class SimStore {
         }
         if isOutOfStep { verifier = nil }
         isOutOfStep = false
-        let current = verifier ?? makeVerifier()
-        verifier = current
+        let current = currentVerifier()
         do throws(SessionFailure) {
             let batch = try StoreWork.verify(frame, current)
             sim.coverage.verified(batch, in: frame)
             if sim.has(.ackBeforeDurable) {
-                completion(.success(StoredFrame(events: batch.count, progress: batch.progress)))
+                completion(
+                    .success(StoreWork.stored(batch, newProofs: [])))
                 queue.append(.ingest(batch, link: link) { _ in })
             } else {
                 queue.append(.ingest(batch, link: link, completion))
@@ -136,9 +138,31 @@ package final class SimStore {
         }
     }
 
+    /// The verifier as it is, made if there is none.
+    func currentVerifier() -> IngestVerifier {
+        let current = verifier ?? makeVerifier()
+        verifier = current
+        return current
+    }
+
     private func makeVerifier() -> IngestVerifier {
         let known = log.originIDs.compactMap { id in log.origins[id].map { (id: id, key: $0.key, range: $0.range) } }
-        return IngestVerifier(known: known, own: log.own) { [unowned self] in log.size(of: log.own) }
+        let own = log.own
+        let forked = Set(node.evidence.map(\.origin))
+        return IngestVerifier(known: known, own: own, forked: forked) { [unowned self] in log.size(of: own) }
+    }
+
+    /// What the verifier knows is not what it should know any more.
+    func renewVerifier() { verifier = nil }
+
+    /// When the reading or the verifying thread has done one thing more.
+    func turn(isVerifier: Bool) -> UInt64 {
+        if isVerifier {
+            verifierFreeAt = max(sim.now, verifierFreeAt) + verifyTime
+            return verifierFreeAt
+        }
+        readerFreeAt = max(sim.now, readerFreeAt) + readTime
+        return readerFreeAt
     }
 
     // MARK: The writer
@@ -167,7 +191,7 @@ package final class SimStore {
                     if let gap = perform(batch, &changed) {
                         failure = gap
                     } else {
-                        let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                        let stored = StoreWork.stored(batch, newProofs: keep(batch.proven))
                         answers.append { completion(.success(stored)) }
                     }
                 }
@@ -219,9 +243,18 @@ package final class SimStore {
         return nil
     }
 
-    private func notify(_ before: SimLog) {
+    private func keep(_ proofs: [Evidence]) -> Set<String> {
+        var new: Set<String> = []
+        for evidence in proofs where !node.evidence.contains(where: { $0.name == evidence.name }) {
+            node.evidence.append(evidence)
+            new.insert(evidence.name)
+        }
+        return new
+    }
+
+    func notify(_ before: SimLog) {
         var advanced: [OriginProgress] = []
-        for id in log.originIDs where log.size(of: id) > before.size(of: id) {
+        for id in log.metOrigins where log.size(of: id) > before.size(of: id) {
             if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
         }
         guard !advanced.isEmpty else { return }

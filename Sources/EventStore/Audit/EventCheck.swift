@@ -94,7 +94,10 @@ extension LogAudit {
     ) throws(SQLiteError) {
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for needs in header.dependencies {
-            guard let other = indexesByID[needs.origin], other != index, needs.seq <= origins[other].seq else {
+            // Of a forked origin the dependency may be on the branch that is not here.
+            guard let other = indexesByID[needs.origin], other != index,
+                needs.seq <= origins[other].seq || forked.contains(needs.origin)
+            else {
                 findings.add(subject.finding(.order, "its dependency \(needs) does not stand before it"))
                 continue
             }
@@ -113,6 +116,12 @@ extension LogAudit {
         }
         if let advanced, origins[own].tree != nil {
             let arrived = advanced.map { Dot(origin: origins[$0].id, seq: origins[$0].seq) }.sorted()
+            let isCut = header.dependencies.count == LogAppender.maximumDependencies
+            if isCut, Set(arrived).isSuperset(of: header.dependencies) {
+                // More than one event can name: the others follow with the next one.
+                let named = Set(header.dependencies.compactMap { indexesByID[$0.origin] })
+                return self.advanced = advanced.subtracting(named)
+            }
             if arrived != header.dependencies {
                 findings.add(
                     subject.finding(.order, "its dependencies are not the events that arrived since the one before"))

@@ -26,8 +26,9 @@ public struct Verifier: Sendable {
         try Schema.check(connection)
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
+        let forked = Set(try Evidence.list(files).map(\.origin))
         return try mapped { () throws(SQLiteError) in
-            var audit = LogAudit(connection: connection, isWritten: isWritten)
+            var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked)
             return try audit.run(progress)
         }
     }
@@ -41,6 +42,8 @@ struct LogAudit {
     let connection: Connection
     /// Whether a writer has the store open.
     let isWritten: Bool
+    /// Origins proven to have two histories.
+    let forked: Set<OriginID>
     let sha = SHA256()
     var findings = VerifyFindings()
     var names = NameReader()
@@ -63,8 +66,9 @@ struct LogAudit {
     /// The last position when the audit began.
     private(set) var top: Int64 = 0
 
-    init(connection: Connection, isWritten: Bool) {
+    init(connection: Connection, isWritten: Bool, forked: Set<OriginID>) {
         self.connection = connection
+        self.forked = forked
         self.isWritten = isWritten
     }
 

@@ -10,16 +10,27 @@ package final class HeadSigner: Sendable {
         var unstored: [SignedHead] = []
     }
 
-    private let key: SigningKey
+    let key: SigningKey
     private let state = Lock(State())
 
     init(key: SigningKey) { self.key = key }
 
     /// Takes note of what the writer has just committed.
-    func committed(_ origin: OriginState) { state.withLock { $0.committed = origin } }
+    func committed(_ origin: OriginState) {
+        state.withLock { state in
+            // Heads of the origin that was given up are stored by now, or wait in `unstored`.
+            if state.latest?.head.origin != origin.id { state.latest = nil }
+            state.committed = origin
+        }
+    }
 
-    /// How many events of this node's origin are committed.
-    var size: UInt64 { state.withLock { $0.committed?.size ?? 0 } }
+    /// How many events of `origin` are committed, if it is the one this node appends to; else 0.
+    func size(of origin: OriginID) -> UInt64 {
+        state.withLock { state in
+            guard let committed = state.committed, committed.id == origin else { return 0 }
+            return committed.size
+        }
+    }
 
     /// How many committed events no head speaks of yet.
     var unsigned: UInt64 {

@@ -89,7 +89,8 @@ final class LogAppender {
         let wall = WallClock.now
         var clock = state.clock
         let hlc = clock.tick(wall: wall)
-        let dependencies = state.dirty.isEmpty ? [] : dots(of: state.dirty)
+        let named = state.dirty.isEmpty ? [] : state.nextDependencies(Self.maximumDependencies)
+        let dependencies = named.isEmpty ? [] : dots(of: named)
         let header = EventHeader(
             dot: Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc: hlc, time: draft.time,
             id: draft.id ?? ids.next(milliseconds: wall), type: draft.type, conversation: draft.conversation,
@@ -111,7 +112,7 @@ final class LogAppender {
             return .already(receipt(stored))
         }
         state.clock = clock
-        if !state.dirty.isEmpty { state.dirty.removeAll(keepingCapacity: true) }
+        if !named.isEmpty { state.dirty.subtract(named) }
         return .appended(
             AppendReceipt(position: state.position, dot: header.dot, id: header.id, hlc: header.hlc))
     }
@@ -211,6 +212,11 @@ final class LogAppender {
 
     /// Makes the origin this node's own.
     func setOwn(_ index: Int) { state.own = index }
+
+    /// The next own event names every origin as a dependency, as the first of a new origin must.
+    func dependOnEverything(but excluded: Set<Int>) {
+        state.dirty = Set(state.origins.indices.filter { state.origins[$0].size > 0 }).subtracting(excluded)
+    }
 
     // MARK: Both
 

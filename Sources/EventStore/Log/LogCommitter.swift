@@ -97,7 +97,26 @@ final class LogCommitter {
             return { completion(.success(state)) }
         case .flush(let completion):
             return { completion(.success(())) }
+        case .startOrigin(let change, let known, let completion):
+            let origin = try startOrigin(change, known)
+            return { completion(.success(origin)) }
+        case .remember(let values, let completion):
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) { try appender.setMeta(key, .text(value)) }
+            return { completion(.success(())) }
         }
+    }
+
+    /// The last head of the old origin covers all of it, so that every event of it can still leave the node.
+    private func startOrigin(_ change: OriginChange, _ known: UInt64) throws(SQLiteError) -> OriginID {
+        if let old = appender.state.own.map({ appender.state.origins[$0] }), old.size > 0 {
+            let head = TreeHead(
+                origin: old.id, size: old.size, root: old.range.root(using: appender.sha), hlc: old.hlc)
+            try appender.storeHead(SignedHead(signing: head, with: signer.key))
+        }
+        let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
+        let name = try select.step() ? select.text(0) : ""
+        select.reset()
+        return try appender.startOrigin(change, known: known, key: signer.key.publicKey, name: name)
     }
 
     private func abandon(_ error: SQLiteError) -> Failure {

@@ -26,6 +26,12 @@ struct LogState: Sendable {
         origins.append(origin)
     }
 
+    /// What the next own event will name: all of `dirty`, or the first `limit` of them. The others follow with the next
+    /// events.
+    func nextDependencies(_ limit: Int) -> Set<Int> {
+        dirty.count <= limit ? dirty : Set(dirty.sorted().prefix(limit))
+    }
+
     var vector: VersionVector { VersionVector(origins.map { Dot(origin: $0.id, seq: $0.size) }) }
 
     /// Reads the state from the log.

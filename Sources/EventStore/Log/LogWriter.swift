@@ -38,6 +38,7 @@ final class LogWriter: Sendable {
     typealias AppendResult = Result<[AppendOutcome], StoreError>
     typealias AppendCompletion = @Sendable (AppendResult) -> Void
     typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
+    typealias OriginCompletion = @Sendable (Result<OriginID, StoreError>) -> Void
 
     enum Job: Sendable {
         case append(AppendRequest, AppendCompletion)
@@ -45,12 +46,16 @@ final class LogWriter: Sendable {
         case snapshot(@Sendable (Result<LogState, StoreError>) -> Void)
         /// Runs when everything queued before it is durable, its own heads included.
         case flush(Completion)
+        /// Gives up the node's origin, of which `known` events are known to exist somewhere, for a new one.
+        case startOrigin(OriginChange, known: UInt64, OriginCompletion)
+        /// Changes values of table `meta`.
+        case remember([String: String], Completion)
 
         var events: Int {
             switch self {
             case .append(let request, _): request.drafts.count
             case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush: 0
+            case .snapshot, .flush, .startOrigin, .remember: 0
             }
         }
 
@@ -62,7 +67,9 @@ final class LogWriter: Sendable {
         func fail(_ error: StoreError) {
             switch self {
             case .append(_, let completion): completion(.failure(error))
-            case .ingest(_, let completion), .flush(let completion): completion(.failure(error))
+            case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
+                completion(.failure(error))
+            case .startOrigin(_, _, let completion): completion(.failure(error))
             case .snapshot(let completion): completion(.failure(error))
             }
         }
@@ -103,11 +110,15 @@ final class LogWriter: Sendable {
     private let queue: Monitor<Queue>
     private let observers = Lock([(token: Int, body: @Sendable (CommitNotice) -> Void)]())
     private let signer: HeadSigner
+    private let witness: WitnessKeeper?
     private let thread: Lock<WorkerThread?>
 
     /// Opens the log for writing and starts the writer's thread.
-    init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
+    init(
+        files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?
+    ) throws(StoreError) {
         self.signer = signer
+        self.witness = witness
         thread = Lock(nil)
         queue = Monitor(Queue(committer: try LogCommitter(files: files, durability: durability, signer: signer)))
         thread.withLock {
@@ -151,6 +162,14 @@ final class LogWriter: Sendable {
     }
 
     func flush(_ completion: @escaping Completion) { submit(.flush(completion)) }
+
+    func startOrigin(_ change: OriginChange, known: UInt64, completion: @escaping OriginCompletion) {
+        submit(.startOrigin(change, known: known, completion))
+    }
+
+    func remember(_ values: [String: String], completion: @escaping Completion) {
+        submit(.remember(values, completion))
+    }
 
     func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
         observers.withLock { observers in
@@ -258,7 +277,7 @@ final class LogWriter: Sendable {
         while true {
             switch queue.wait(for: Self.next) {
             case .sign:
-                _ = signer.head()
+                if let head = signer.head() { witness?.noteUnderLoad(head) }
             case .commit(let jobs, let committer):
                 commit(jobs, committer)
                 release(committer)
@@ -266,13 +285,14 @@ final class LogWriter: Sendable {
                 committer.checkpoint()
                 release(committer)
             case .settle(let committer):
-                settle(committer)
+                let head = settle(committer)
                 release(committer)
+                if let head { witness?.note(head) }
             case .rest(let committer):
                 committer.releaseMemory()
                 putBack(committer)
             case .close(let committer):
-                settle(committer)
+                if let head = settle(committer) { witness?.note(head) }
                 return
             }
         }
@@ -333,10 +353,11 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Signs what no head speaks of yet, and stores it.
-    private func settle(_ committer: LogCommitter) {
-        _ = signer.head()
+    /// Signs what no head speaks of yet, and stores it. Returns the head of everything.
+    private func settle(_ committer: LogCommitter) -> SignedHead? {
+        let head = signer.head()
         if signer.hasUnstored { commit([], committer) }
+        return head
     }
 
     /// After a failed read or write of the disk nothing more is acknowledged until the store is opened again: what the

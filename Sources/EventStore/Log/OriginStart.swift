@@ -1,5 +1,6 @@
 /// What the first event of every origin says: whose it is. Its payload is
-/// `{"node":"<64 hex digits>","key":"<base64>","name":"…"}`, its user and author `node/<64 hex digits>`.
+/// `{"node":"<64 hex digits>","key":"<base64>","name":"…"}`, its user and author `node/<64 hex digits>`. An origin that
+/// takes the place of another adds `"previous":"<origin>","reason":"…","had":n,"known":n`.
 package struct OriginStart: Hashable, Sendable {
     package static let type = "origin.started"
 
@@ -7,10 +8,13 @@ package struct OriginStart: Hashable, Sendable {
     package let key: VerifyingKey
     /// What people call the node.
     package let name: String
+    /// Which origin of the same node it follows, and why.
+    package let succession: OriginSuccession?
 
-    package init(key: VerifyingKey, name: String) {
+    package init(key: VerifyingKey, name: String, succession: OriginSuccession? = nil) {
         self.key = key
         self.name = name
+        self.succession = succession
     }
 
     /// The draft of the first event.
@@ -18,12 +22,17 @@ package struct OriginStart: Hashable, Sendable {
         let user = "node/\(key.nodeID)"
         var payload = Array(#"{"node":"\#(key.nodeID)","key":"\#(base64Text(key.rawBytes))","name":"#.utf8)
         JSONText.append(name, to: &payload)
+        if let succession {
+            payload.append(
+                contentsOf: #","previous":"\#(succession.previous)","reason":"\#(succession.change.rawValue)","#.utf8)
+            payload.append(contentsOf: #""had":\#(succession.had),"known":\#(succession.known)"#.utf8)
+        }
         payload.append(UInt8(ascii: "}"))
         return EventDraft(type: Self.type, user: user, payload: payload)
     }
 
     /// Reads the first event of an origin; `nil` if it does not say whose it is, or contradicts itself.
-    init?(_ event: Event) {
+    package init?(_ event: Event) {
         guard event.header.type == Self.type, event.header.dot.seq == 1, let payload = event.payload else {
             return nil
         }
@@ -33,5 +42,17 @@ package struct OriginStart: Hashable, Sendable {
         else { return nil }
         self.key = key
         name = object.string("name") ?? key.nodeID.short
+        succession = OriginSuccession(object)
+    }
+}
+
+extension OriginSuccession {
+    /// Reads it from the payload of an origin's first event; `nil` if there is none, or one of a later release.
+    fileprivate init?(_ object: JSONObject) {
+        guard let previous = object.string("previous").flatMap({ OriginID(text: $0) }),
+            let change = object.string("reason").flatMap(OriginChange.init(rawValue:))
+        else { return nil }
+        func count(_ name: String) -> UInt64 { UInt64(clamping: object.integer(name) ?? 0) }
+        self.init(change, previous: previous, had: count("had"), known: count("known"))
     }
 }

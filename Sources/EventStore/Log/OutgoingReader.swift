@@ -70,7 +70,6 @@ extension LogReader: OutgoingLog {}
 /// Reads what a peer lacks. Not Sendable: one for each thread that serves peers.
 package final class OutgoingReader {
     private let log: any OutgoingLog
-    private let own: OriginID
     /// A head of everything this node has appended; signed when it is asked for.
     private let ownHead: () -> SignedHead?
     private let sha = SHA256()
@@ -78,13 +77,12 @@ package final class OutgoingReader {
     private static let framing = 48
 
     package convenience init(_ store: EventStore) throws(StoreError) {
-        self.init(try LogReader(store.files), own: store.identity.origin) { store.head() }
+        self.init(try LogReader(store.files)) { store.head() }
     }
 
-    /// Reads from `log`, whose node writes to `own` and signs what it appended in `ownHead`.
-    package init(_ log: any OutgoingLog, own: OriginID, ownHead: @escaping () -> SignedHead?) {
+    /// Reads from `log`, whose node signs what it appended in `ownHead`.
+    package init(_ log: any OutgoingLog, ownHead: @escaping () -> SignedHead?) {
         self.log = log
-        self.own = own
         self.ownHead = ownHead
     }
 
@@ -192,10 +190,11 @@ package final class OutgoingReader {
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
         let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
-        if stored == nil, dot.origin != own, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
+        let isOwn = dot.origin == ownHead?.head.origin
+        if stored == nil, !isOwn, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
             if let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
         }
-        guard let head = stored ?? (dot.origin == own ? ownHead : nil), head.head.size >= dot.seq else {
+        guard let head = stored ?? (isOwn ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
         let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)

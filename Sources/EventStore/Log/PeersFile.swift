@@ -6,16 +6,22 @@ package struct PeerEntry: Hashable, Sendable {
     package var node: NodeID
     /// `host:port` to call it at; `nil` if it calls us.
     package var address: String?
+    /// Whether its operator has interrupted the exchange with it.
+    package var isPaused: Bool
+    /// The token of the invitation with which this node still has to be let in there; `nil` once it is.
+    package var token: [UInt8]?
 
-    package init(name: String, node: NodeID, address: String?) {
+    package init(name: String, node: NodeID, address: String?, isPaused: Bool = false, token: [UInt8]? = nil) {
         self.name = name
         self.node = node
         self.address = address
+        self.isPaused = isPaused
+        self.token = token
     }
 }
 
 /// The peers that were added with `syncctl`: state of the store, beside those of the daemon's configuration.
-/// `{"peers":[{"name":…,"node":"<64 hex digits>","address":"host:port"}]}`
+/// `{"peers":[{"name":…,"node":"<64 hex digits>","address":"host:port","paused":true,"token":"<32 hex digits>"}]}`
 package enum PeersFile {
     package static func load(_ files: StoreFiles) throws(StoreError) -> [PeerEntry] {
         guard let bytes = try SmallFile.read(files.peers) else { return [] }
@@ -27,7 +33,10 @@ package enum PeersFile {
             guard let peer = element.object, let name = peer.string("name"),
                 let node = peer.string("node").flatMap({ NodeID(text: $0) })
             else { throw .corrupt("\(files.peers): a peer without name or node") }
-            peers.append(PeerEntry(name: name, node: node, address: peer.string("address")))
+            peers.append(
+                PeerEntry(
+                    name: name, node: node, address: peer.string("address"), isPaused: peer.bool("paused") ?? false,
+                    token: peer.string("token").flatMap { hexBytes($0) }))
         }
         return peers
     }
@@ -43,6 +52,8 @@ package enum PeersFile {
                 out.append(contentsOf: ",\"address\":".utf8)
                 JSONText.append(address, to: &out)
             }
+            if peer.isPaused { out.append(contentsOf: ",\"paused\":true".utf8) }
+            if let token = peer.token { out.append(contentsOf: ",\"token\":\"\(hexText(token))\"".utf8) }
             out.append(UInt8(ascii: "}"))
         }
         out.append(contentsOf: "\n]}\n".utf8)

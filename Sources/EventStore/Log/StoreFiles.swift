@@ -23,6 +23,10 @@ public struct StoreFiles: Hashable, Sendable {
     public var lock: String { folder + "/lock" }
     /// The peers this node lets in.
     public var peers: String { folder + "/peers.json" }
+    /// Invitations that are open.
+    public var invitations: String { folder + "/invitations.json" }
+    /// Proofs that an origin has two histories, a file each.
+    public var evidence: String { folder + "/evidence" }
     /// The daemon's socket, unless configured elsewhere.
     public var socket: String { folder + "/api.sock" }
 

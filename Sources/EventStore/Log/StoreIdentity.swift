@@ -9,7 +9,7 @@ public struct StoreIdentity: Hashable, Sendable {
     /// Nodes of different clusters never exchange events.
     public let cluster: String
     /// The origin this node writes to.
-    public let origin: OriginID
+    public internal(set) var origin: OriginID
     /// Random, new for every store: what a peer remembers of a node is valid only for the same incarnation.
     public let incarnation: UInt64
 

@@ -6,6 +6,14 @@ extension SyncNode {
         struct Entry {
             var peer: Peer
             var link: PeerLink?
+            /// A second link, until it is known which of the two stays.
+            var candidate: PeerLink?
+            /// The store this node was seen with last.
+            var incarnation: UInt64?
+            /// Refused until then, because two processes have its key: monotonic milliseconds.
+            var heldUntil = UInt64(0)
+            /// Told once what came of an attempt to join: `nil` when it was let in, else why not.
+            var onJoin: (@Sendable (String?) -> Void)?
             var dialer: Dialer?
             var timer: TimerToken?
             var dueAt: UInt64?
@@ -19,8 +27,9 @@ extension SyncNode {
             var memory: PeerMemory?
         }
 
-        private let loop: EventLoop
-        private let workers: StoreWorkers
+        let loop: EventLoop
+        let workers: StoreWorkers
+        let desk: JoinDesk
         let snapshots: SnapshotDesk
         /// The peer whose snapshot is being received; the others wait.
         var snapshotSource: NodeID?
@@ -29,11 +38,18 @@ extension SyncNode {
         /// Peers whose snapshots were refused: from them events come one by one.
         var refusedSnapshots: Set<NodeID> = []
         private let context: TLSContext
-        let local: SyncSession.Local
+        var local: SyncSession.Local
         let log: @Sendable (String) -> Void
         private var random = SystemRandomNumberGenerator()
         var entries: [NodeID: Entry] = [:]
-        private var pending: [NodeID: PendingPeer] = [:]
+        var board = NoticeBoard()
+        /// Origins this node has given up while it ran.
+        var formerOrigins: Set<OriginID> = []
+        /// Why it gave them up.
+        var successions: [(OriginSuccession, at: Int64)] = []
+        var pending: [NodeID: PendingPeer] = [:]
+        /// Unknown callers that may say whether they are invited.
+        var heard = 0
         var progress = LocalVector()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
@@ -41,7 +57,7 @@ extension SyncNode {
         private var isTicking = false
         private var waiters = DurabilityWaiters()
         private var isCheckDue = false
-        private var listener: Listener?
+        var listener: Listener?
         private var isStopping = false
         private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
@@ -52,13 +68,14 @@ extension SyncNode {
 
         init(
             loop: EventLoop, workers: StoreWorkers, snapshots: SnapshotDesk, context: TLSContext,
-            local: SyncSession.Local, peers: [Peer], log: @escaping @Sendable (String) -> Void
+            local: SyncSession.Local, peers: [Peer], desk: JoinDesk, log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.workers = workers
             self.snapshots = snapshots
             self.context = context
             self.local = local
+            self.desk = desk
             self.log = log
             for peer in peers { entries[peer.node] = Entry(peer: peer) }
         }
@@ -88,14 +105,20 @@ extension SyncNode {
                 let entry = entries.removeValue(forKey: node)
                 entry?.timer?.cancel()
                 entry?.dialer?.cancel()
-                entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                for link in [entry?.link, entry?.candidate] {
+                    link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
+                }
             }
             for peer in peers {
                 pending[peer.node] = nil
                 let isNew = entries[peer.node] == nil
-                let moved = entries[peer.node]?.peer.address != peer.address
+                let before = entries[peer.node]?.peer
                 entries[peer.node, default: Entry(peer: peer)].peer = peer
-                if isNew || moved { dial(peer.node) }
+                if peer.isPaused {
+                    pause(peer.node)
+                } else if isNew || before?.address != peer.address || before?.isPaused == true || peer.token != nil {
+                    dial(peer.node)
+                }
             }
         }
 
@@ -105,7 +128,7 @@ extension SyncNode {
                 return
             }
             _ = progress.advance(notice)
-            for node in entries.keys.sorted() { entries[node]?.link?.logAdvanced(notice) }
+            for link in links { link.logAdvanced(notice) }
             sources.advanced(
                 notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
             tellWants()
@@ -132,12 +155,19 @@ extension SyncNode {
 
         private func answered(_ link: TLSLink, _ node: NodeID, _ address: String) {
             guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
-            guard entries[node] != nil else {
-                noteUnknown(node, address)
-                return refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
+            guard node != local.node else { return refuse(link, .metSelf, "this is the node itself") }
+            guard let peer = entries[node]?.peer else {
+                if desk.isOpen(), hear(link, node, address) { return }
+                return refuseUnknown(link, node, address)
             }
+            if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
             if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
             attach(link, node, isOutgoing: false)
+        }
+
+        func refuseUnknown(_ link: TLSLink, _ node: NodeID, _ address: String) {
+            noteUnknown(node, address)
+            refuse(link, .unknownPeer, "node \(node) is not among the peers of \(local.name)")
         }
 
         private func noteUnknown(_ node: NodeID, _ address: String) {
@@ -151,11 +181,11 @@ extension SyncNode {
         }
 
         /// Logs what strangers make happen, but not as often as they like.
-        private func note(_ text: String) {
+        func note(_ text: String) {
             if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
         }
 
-        private func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
+        func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
             link.onClose = nil
             // What an unlet node sends is never read.
             link.pauseReading()
@@ -165,8 +195,8 @@ extension SyncNode {
         }
 
         func dial(_ node: NodeID) {
-            guard !isStopping, obstacle(for: node) == nil, var entry = entries[node], entry.link == nil,
-                entry.dialer == nil, !entry.isHandshaking, let address = entry.peer.address
+            guard !isStopping, obstacle(for: node) == nil, var entry = entries[node], !entry.peer.isPaused,
+                entry.link == nil, entry.dialer == nil, !entry.isHandshaking, let address = entry.peer.address
             else { return }
             entry.timer?.cancel()
             entry.timer = nil
@@ -180,6 +210,19 @@ extension SyncNode {
                 self?.dialed(node, result)
             }
             entries[node] = entry
+        }
+
+        /// Calls now, whatever pause was due.
+        func redial(_ node: NodeID) {
+            entries[node]?.timer?.cancel()
+            entries[node]?.timer = nil
+            dial(node)
+        }
+
+        /// Lets in a node that has shown an invitation.
+        func admitted(_ peer: Peer) {
+            pending[peer.node] = nil
+            entries[peer.node, default: Entry(peer: peer)].peer = peer
         }
 
         private func dialed(_ node: NodeID, _ result: Result<Int32, DialError>) {
@@ -204,6 +247,7 @@ extension SyncNode {
                         retry(node, because: "WRONG_CERTIFICATE: \(text)")
                         return
                     }
+                    if entries[node]?.peer.token != nil { return knock(link, node) }
                     attach(link, node, isOutgoing: true)
                 }
                 link.onClose = { [weak self] end in
@@ -215,19 +259,14 @@ extension SyncNode {
             }
         }
 
-        /// Starts a session, unless there is a link to that node that stays: of two links in opposite directions the
-        /// one stays that the smaller node id called; of two in the same direction the newer.
-        private func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool) {
-            if let other = entries[node]?.link {
-                let prefersOutgoing = local.node < node
-                guard other.isOutgoing == isOutgoing || isOutgoing == prefersOutgoing else {
-                    return refuse(link, .duplicateLink, "there is another connection")
-                }
-                entries[node]?.link = nil
-                keepMemory(of: other)
-                other.onEnd = nil
-                sources.closed(node, now: PeerLink.now().monotonic)
-                other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+        /// Starts a session. Where there is a link to that node already, it is settled when both have said hello which
+        /// of them stays: ``arbitrate(_:)``.
+        ///
+        /// - Parameter first: The peer's first frame, if it came already.
+        func attach(_ link: TLSLink, _ node: NodeID, isOutgoing: Bool, first: Frame? = nil) {
+            if let text = refusal(of: node) {
+                refuse(link, .duplicateNodeID, text)
+                return isOutgoing ? retry(node, because: text) : ()
             }
             let session = SyncSession(
                 local: local, remote: node, progress: progress, memory: entries[node]?.memory,
@@ -235,22 +274,28 @@ extension SyncNode {
             let peerLink = PeerLink(
                 link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
                 snapshots: snapshots)
-            entries[node]?.link = peerLink
             peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
             peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
             peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
+            peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
+            peerLink.onReport = { [weak self] link, report in self?.learnt(report, from: link) }
             peerLink.onDurable = { [weak self] in self?.durableAdvanced() }
-            peerLink.start()
+            if entries[node]?.link == nil {
+                entries[node]?.link = peerLink
+            } else {
+                entries[node]?.candidate?.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
+                entries[node]?.candidate = peerLink
+            }
+            peerLink.start(first)
         }
 
         private func ended(_ link: PeerLink, _ end: SessionEnd) {
             if isStopping { leaving -= 1 }
+            if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
+            endedBy(link, end)
             snapshotLinkEnded(link)
             guard entries[link.node]?.link === link else { return }
-            entries[link.node]?.link = nil
-            keepMemory(of: link)
-            sources.closed(link.node, now: PeerLink.now().monotonic)
-            tellWants()
+            leave(link)
             let held = PeerLink.now().monotonic - link.openedAt
             if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
             let name = entries[link.node]?.peer.name ?? link.node.short
@@ -259,14 +304,16 @@ extension SyncNode {
             retry(link.node, because: end.description)
         }
 
-        private func keepMemory(of link: PeerLink) {
+        func keepMemory(of link: PeerLink) {
             if let memory = link.session.memory { entries[link.node]?.memory = memory }
         }
 
-        private func retry(_ node: NodeID, because reason: String) {
+        func retry(_ node: NodeID, because reason: String) {
             guard !isStopping, var entry = entries[node] else { return }
             entry.lastError = reason
-            if entry.link == nil, entry.peer.address != nil, entry.timer?.isPending != true {
+            entry.onJoin?(reason)
+            entry.onJoin = nil
+            if entry.link == nil, !entry.peer.isPaused, entry.peer.address != nil, entry.timer?.isPending != true {
                 let wait = entry.backoff.next(using: &random)
                 entry.dueAt = PeerLink.now().monotonic + UInt64(wait / .milliseconds(1))
                 entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
@@ -275,6 +322,20 @@ extension SyncNode {
         }
 
         // MARK: Sources
+
+        /// The link is no more the one to its node; a second one that waited takes its place.
+        func leave(_ link: PeerLink) {
+            keepMemory(of: link)
+            let candidate = entries[link.node]?.candidate
+            entries[link.node]?.link = candidate
+            entries[link.node]?.candidate = nil
+            let now = PeerLink.now().monotonic
+            sources.closed(link.node, now: now)
+            if let candidate, case .open = candidate.session.state, let memory = candidate.session.memory {
+                sources.opened(link.node, memory.vector.entries, own: candidate.session.remoteOrigin, now: now)
+            }
+            tellWants()
+        }
 
         private func heard(_ news: SessionNews, from link: PeerLink) {
             guard entries[link.node]?.link === link else { return }
@@ -354,50 +415,13 @@ extension SyncNode {
             for node in entries.keys.sorted() {
                 entries[node]?.timer?.cancel()
                 entries[node]?.dialer?.cancel()
-                guard let link = entries[node]?.link else { continue }
-                leaving += 1
-                link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                for link in [entries[node]?.link, entries[node]?.candidate].compactMap({ $0 }) {
+                    leaving += 1
+                    link.stop(SessionFailure(.shutdown, "the node is stopping"))
+                }
             }
         }
 
         var isQuiet: Bool { leaving <= 0 }
-
-        // MARK: Status
-
-        func status() -> NodeStatus {
-            let now = PeerLink.now().monotonic
-            let mine = progress.vector
-            return NodeStatus(
-                peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
-                pending: pending.values.sorted { $0.lastSeen > $1.lastSeen },
-                listeningPort: listener?.boundPort ?? 0)
-        }
-
-        private func status(of entry: Entry, _ mine: VersionVector, _ now: UInt64) -> PeerStatus {
-            let session = entry.link?.session
-            var hello: Hello?
-            var outgoing: SyncSession.Outgoing?
-            var incoming: SyncSession.Incoming?
-            if case .open(let found, let out, let into)? = session?.state {
-                (hello, outgoing, incoming) = (found, out, into)
-            }
-            let phase: PeerStatus.Phase =
-                if outgoing != nil {
-                    .connected
-                } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
-                    .connecting
-                } else {
-                    .disconnected(retryIn: entry.dueAt.map { $0 > now ? $0 - now : 0 })
-                }
-            return PeerStatus(
-                peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
-                theirName: hello?.name,
-                lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
-                owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
-                clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
-                eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
-                bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
-                silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 })
-        }
     }
 }

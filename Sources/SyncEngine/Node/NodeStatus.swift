@@ -1,9 +1,11 @@
-internal import EventStore
+package import EventStore
 
 /// A node as its operator sees it.
 package struct NodeStatus: Sendable {
     package let peers: [PeerStatus]
     package let pending: [PendingPeer]
+    /// What the operator should know about who is who.
+    package let notices: [NodeNotice]
     /// The port of the peers' listener; 0 if there is none.
     package let listeningPort: UInt16
 }
@@ -17,6 +19,8 @@ package struct PeerStatus: Sendable {
         case connecting
         /// No connection; `retryIn` milliseconds until the next call, if we are the one who calls.
         case disconnected(retryIn: UInt64?)
+        /// The operator has interrupted the exchange.
+        case paused
     }
 
     package let peer: Peer
@@ -41,4 +45,6 @@ package struct PeerStatus: Sendable {
     package let snapshot: SnapshotStatus?
     /// Milliseconds since anything was heard; `nil` without a connection.
     package let silentFor: UInt64?
+    /// Origins of which the peer has another history: they are not exchanged.
+    package let held: [OriginID]
 }

@@ -17,6 +17,12 @@ final class PeerLink {
     private var timer: TimerToken?
     private var armedFor: UInt64?
     private var isClosed = false
+    private var pings: [(at: UInt64, completion: (Duration?) -> Void)] = []
+    private var pongsSeen = UInt64(0)
+    /// Told once, when the peer has said hello.
+    var onHello: ((PeerLink, Hello) -> Void)?
+    /// Told what the session has learnt about identities.
+    var onReport: ((PeerLink, IdentityReport) -> Void)?
     /// Since when a frame has been coming in, monotonic milliseconds.
     private var partialSince: UInt64?
     /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
@@ -47,7 +53,9 @@ final class PeerLink {
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
 
     /// Takes over an open link and says hello.
-    func start() {
+    ///
+    /// - Parameter first: The peer's first frame, if it came already.
+    func start(_ first: Frame? = nil) {
         link.letIn()
         link.onFrame = { [weak self] type, flags, body in
             self?.partialSince = nil
@@ -58,6 +66,8 @@ final class PeerLink {
         link.onViolation = { [weak self] fault in self?.stop(SessionFailure(fault)) }
         link.onClose = { [weak self] end in self?.linkEnded(end) }
         input { $0.started(now: $1, effects: &$2) }
+        if let first { input { $0.frameReceived(first, now: $1, effects: &$2) } }
+        link.resumeReading()
     }
 
     /// A large frame over a slow line is no silence.
@@ -82,12 +92,45 @@ final class PeerLink {
         input { $0.stop(failure, now: $1, effects: &$2) }
     }
 
+    /// Asks for a sign of life; `completion` is called with the time there and back, or `nil` when the link ends.
+    func ping(_ completion: @escaping (Duration?) -> Void) {
+        guard !isClosed, session.hello != nil else { return completion(nil) }
+        pings.append((MonotonicClock.now, completion))
+        probe()
+    }
+
+    private func answerPings(_ isAlive: Bool) {
+        let asked = pings
+        pings = []
+        for ping in asked {
+            ping.completion(isAlive ? .nanoseconds(Int64(clamping: MonotonicClock.now - ping.at)) : nil)
+        }
+    }
+
+    func probe() { input { $0.probed(now: $1, effects: &$2) } }
+
+    func forkProven(_ evidence: Evidence) {
+        input { $0.forkProven(evidence, now: $1, effects: &$2) }
+    }
+
+    func originChanged(to origin: OriginID) {
+        input { session, _, _ in session.originChanged(to: origin) }
+    }
+
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         let before = session.durableRevision
         body(&session, Self.now(), &effects)
         for effect in effects { perform(effect) }
+        if session.pongs != pongsSeen {
+            pongsSeen = session.pongs
+            answerPings(true)
+        }
+        if let hello = session.hello, let tell = onHello {
+            onHello = nil
+            tell(self, hello)
+        }
         arm()
         if session.durableRevision != before { onDurable?() }
         let news = session.takeNews()
@@ -110,6 +153,12 @@ final class PeerLink {
             workers.store(frame) { result in
                 this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
             }
+        case .inspect(let id, let question):
+            let this = loop.bind(self)
+            workers.inspect(question) { result in
+                this.post { $0.input { $0.inspected(id, result, now: $1, effects: &$2) } }
+            }
+        case .report(let report): onReport?(self, report)
         case .describeSnapshot(let id):
             let this = loop.bind(self)
             snapshots.server.describe { offer in
@@ -185,6 +234,7 @@ final class PeerLink {
         isClosed = true
         timer?.cancel()
         link.onFrame = nil
+        answerPings(false)
         let tell = onEnd
         onEnd = nil
         onDurable = nil

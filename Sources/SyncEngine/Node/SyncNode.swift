@@ -22,7 +22,7 @@ package final class SyncNode: Sendable {
     ///     store, and open it again.
     ///   - software: name and version, for the peers' operators.
     package init(
-        store: EventStore, listen: HostPort?, peers: [Peer], software: String,
+        store: EventStore, listen: HostPort?, peers: [Peer], software: String, desk: JoinDesk = .closed,
         snapshots options: SnapshotOptions = SnapshotOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(NodeError) {
@@ -33,6 +33,14 @@ package final class SyncNode: Sendable {
             context = try TLSContext(identity: try TLSIdentity(privateKeyPEM: store.key.pem))
         } catch {
             throw .tls(error.description)
+        }
+        let own: [OwnOrigin]
+        let forks: [NodeNotice]
+        do throws(StoreError) {
+            own = try LogReader(store.files).origins(of: store.identity.node)
+            forks = try NodeNotice.standing(store.files).filter { $0.code == .fork }
+        } catch {
+            throw .store(error)
         }
         do throws(TransportError) {
             loop = try EventLoop()
@@ -45,14 +53,17 @@ package final class SyncNode: Sendable {
             intake: SnapshotIntake(store: store, minFree: options.minFree, threads: options.threads, log: log),
             options: options, onComplete: onSnapshot)
         let (loop, workers, snapshots) = (loop, workers, snapshots)
-        let local = SyncSession.Local(store.identity, software: software)
+        let local = SyncSession.Local(
+            store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max))
         let made = loop.make {
             Core(
                 loop: loop, workers: workers, snapshots: snapshots, context: context, local: local, peers: peers,
+                desk: desk,
                 log: log)
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
+        core.sync { $0.take(own, forks) }
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
         let standing: LocalVector
@@ -62,6 +73,7 @@ package final class SyncNode: Sendable {
         } catch {
             throw .store(error)
         }
+        if standing.entries.count > 1 { SnapshotSpool.removeAll(store.files) }
         let failure = core.sync { $0.open(listen: listen, standing: standing) } ?? nil
         if let failure {
             stop()
@@ -72,9 +84,20 @@ package final class SyncNode: Sendable {
     /// Changes who is let in. Links to those no longer named are closed.
     package func setPeers(_ peers: [Peer]) { _ = core.sync { $0.setPeers(peers) } }
 
+    /// Changes who is let in as ``setPeers(_:)`` does, and calls `completion` once it is known whether this node is let in at
+    /// `node`: with `nil`, or why it is not. The session has begun then.
+    package func setPeers(_ peers: [Peer], joining node: NodeID, completion: @escaping @Sendable (String?) -> Void) {
+        if core.sync({ $0.setPeers(peers, joining: node, completion) }) == nil { completion("the node is stopping") }
+    }
+
+    /// Asks a peer for a sign of life; `completion` is called once, `nil` if none came in time.
+    package func ping(_ node: NodeID, completion: @escaping @Sendable (PingResult?) -> Void) {
+        if core.sync({ $0.ping(node, completion) }) == nil { completion(nil) }
+    }
+
     /// How it stands with the peers.
     package func status() -> NodeStatus {
-        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], listeningPort: 0)
+        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0)
     }
 
     /// How far this node and each of its peers have made what is here durable.

@@ -29,6 +29,10 @@ package enum SessionEffect: Hashable, Sendable {
     case read(RequestID, ReadRequest)
     /// Check and store the events in this frame; answered by ``SyncSession/eventsStored(_:_:now:effects:)``.
     case store(RequestID, Frame)
+    /// Look into the histories in the log; answered by ``SyncSession/inspected(_:_:now:effects:)``.
+    case inspect(RequestID, Inspection)
+    /// Something about identities and histories that the node must act on.
+    case report(IdentityReport)
     /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
     case describeSnapshot(RequestID)
     /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.
@@ -145,7 +149,13 @@ package struct StoredFrame: Hashable, Sendable {
     /// The last dot of each origin in the frame: so much the peer has.
     package let carried: [Dot]
 
-    package init(events: Int, progress: [OriginProgress], carried: [Dot]? = nil) {
+    /// What it told about histories.
+    package let reports: [IdentityReport]
+
+    package init(
+        events: Int, progress: [OriginProgress], carried: [Dot]? = nil, reports: [IdentityReport] = []
+    ) {
+        self.reports = reports
         self.events = events
         self.progress = progress
         self.carried = carried ?? progress.map { Dot(origin: $0.origin, seq: $0.seq) }

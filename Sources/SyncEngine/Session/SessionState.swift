@@ -7,16 +7,24 @@ extension SyncSession {
         package let name: String
         package let cluster: String
         package let incarnation: UInt64
-        package let origin: OriginID
+        package internal(set) var origin: OriginID
         package let software: String
+        /// Origins that are proven to have two histories.
+        package internal(set) var forked: Set<OriginID>
+        /// Random, new for every process: tells a node that was started anew from two that live at once.
+        package let run: UInt64
 
-        package init(_ identity: StoreIdentity, software: String) {
+        package init(
+            _ identity: StoreIdentity, software: String, forked: Set<OriginID> = [], run: UInt64 = 0
+        ) {
             node = identity.node
             name = identity.name
             cluster = identity.cluster
             incarnation = identity.incarnation
             origin = identity.origin
             self.software = software
+            self.forked = forked
+            self.run = run
         }
     }
 

@@ -7,7 +7,7 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room: first what is new and can go before a
     /// backlog, for which an eighth of the window is kept free, then on through the log.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
-        guard !snapshot.holdsEvents, case .open(let hello, var outgoing, let incoming) = state,
+        guard !snapshot.holdsEvents, forks.isSettled, case .open(let hello, var outgoing, let incoming) = state,
             outgoing.reading == nil, outgoing.credit > 0, outgoing.flight.hasRoom, outgoing.wanted?.isEmpty != true
         else { return }
         let isAhead = outgoing.isBehind && outgoing.tail != nil
@@ -20,7 +20,7 @@ extension SyncSession {
         if !isAhead { outgoing.hasMore = false }
         let bytes = min(outgoing.credit, Int64(outgoing.flight.frame), Int64(hello.limits.maxBody / 2))
         let request = ReadRequest(
-            start: isAhead ? .after(outgoing.tail ?? 0) : outgoing.start, known: outgoing.known,
+            start: isAhead ? .after(outgoing.tail ?? 0) : outgoing.start, known: forks.masked(outgoing.known),
             sound: outgoing.sound, wanted: outgoing.wanted, isAhead: isAhead, bytes: Int(clamping: bytes),
             compress: hello.compressors.contains(Hello.zstd), through: progress.top == 0 ? .max : progress.top)
         outgoing.tail = nil
@@ -204,6 +204,7 @@ extension SyncSession {
         let owed = incoming.owed
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }
+        for report in stored.reports { effects.append(.report(report)) }
         for dot in stored.carried {
             // What a node sends is durable there.
             outgoing.known.advance(to: dot)

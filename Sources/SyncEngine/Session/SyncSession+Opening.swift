@@ -6,7 +6,7 @@ extension SyncSession {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
             software: local.software, name: local.name, features: features, remembered: memory?.remembered,
-            origin: local.origin, snapshotAfter: policy.after)
+            origin: local.origin, snapshotAfter: policy.after, run: local.run)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -17,7 +17,11 @@ extension SyncSession {
             return refuse(
                 .wrongCertificate, "the Hello names node \(hello.node.short), the certificate \(remote.short)")
         }
-        guard hello.node != local.node else { return refuse(.metSelf, "this is the node itself") }
+        guard hello.node != local.node else {
+            return hello.run == local.run
+                ? refuse(.metSelf, "this is the node itself")
+                : refuse(.duplicateNodeID, "another process has the key of this node")
+        }
         let ours = greeting(now)
         guard ours.commonProtocol(with: hello) != nil else {
             return refuse(
@@ -61,7 +65,6 @@ extension SyncSession {
         // A long statement on a slow link takes its time; what counts is that it goes on.
         openingDeadline = now.monotonic + timing.opening
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
-        guard agree(memory.entries, now: now, &effects) else { return }
         let vector = memory.vector
         durableRevision += 1
         let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
@@ -80,7 +83,7 @@ extension SyncSession {
         let frames = early
         early = []
         for frame in frames { frameReceived(frame, now: now, effects: &effects) }
-        pump(now: now, &effects)
+        examine(memory.entries, isOpening: true, now: now, &effects)
         // How long a round trip is says how long a frame may take.
         ping(now: now, &effects)
     }
@@ -105,24 +108,5 @@ extension SyncSession {
             }
             return nil
         }
-    }
-
-    /// Whether what the peer says of origins can be true beside what this node knows. Ends the session if not.
-    mutating func agree(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) -> Bool {
-        for entry in entries {
-            let mine = progress[entry.origin]
-            if entry.origin == local.origin, entry.seq > mine?.seq ?? 0 {
-                let text =
-                    "the peer has \(entry.seq) events of this node's own origin, the node itself \(mine?.seq ?? 0)"
-                fail(SessionFailure(.amnesia, text), now: now, &effects)
-                return false
-            }
-            if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
-                let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
-                fail(SessionFailure(.fork, text), now: now, &effects)
-                return false
-            }
-        }
-        return true
     }
 }

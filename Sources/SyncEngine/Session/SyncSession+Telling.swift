@@ -35,7 +35,8 @@ extension SyncSession {
     /// The peer has made more durable.
     mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
         let beginsAnew = statement.isWhole && awaitsFirstPart
-        guard let changed = takeIn(statement, now: now, &effects), agree(changed, now: now, &effects) else { return }
+        guard let changed = takeIn(statement, now: now, &effects) else { return }
+        examine(changed, isOpening: false, now: now, &effects)
         if beginsAnew { forgetEarlierStatements() }
         durableRevision += 1
         let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }

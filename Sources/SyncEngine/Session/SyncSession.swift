@@ -10,7 +10,7 @@ package import EventStore
 /// Catching up and following live are one path: the session reads on from where it stands whenever the log may have more
 /// and the peer has room.
 package struct SyncSession: Sendable {
-    package let local: Local
+    package internal(set) var local: Local
     /// The peer, as its certificate proved.
     package let remote: NodeID
     package internal(set) var state = State.idle
@@ -39,6 +39,8 @@ package struct SyncSession: Sendable {
     package internal(set) var isRestating = false
     /// What came while what the peer has was still open, because it is long or it was asked to state it again.
     var early: [Frame] = []
+    /// Histories that differ.
+    package internal(set) var forks = ForkState()
     /// Whether the peer has begun to say what it has, and is not done.
     var isHearing: Bool { isRestating || !awaitsFirstPart }
     private var nextRequest = UInt64(1)
@@ -46,6 +48,8 @@ package struct SyncSession: Sendable {
     var lastSent = UInt64(0)
     package internal(set) var lastReceived = UInt64(0)
     var pingSent: (nonce: UInt64, at: Moment)?
+    /// How many Pings were answered.
+    package private(set) var pongs = UInt64(0)
     /// Milliseconds there and back, of the last answered Ping.
     package internal(set) var roundTrip: UInt64?
     private(set) var shortestRoundTrip: UInt64?
@@ -89,7 +93,7 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                flightDue ?? .max, snapshotDeadline ?? .max)
+                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline)
         }
     }
 
@@ -147,6 +151,11 @@ package struct SyncSession: Sendable {
         case (.ping(let ping), .comparing), (.ping(let ping), .open):
             send(.pong(Pong(nonce: ping.nonce, clock: now.wall)), now: now, &effects)
         case (.pong(let pong), _): pongReceived(pong, now: now, &effects)
+        // It knew no better: this node has let it in meanwhile.
+        case (.join, _): break
+        case (.fork(let fork), .open): forkReceived(fork, now: now, &effects)
+        // As events do when the peer was asked to state everything again.
+        case (.fork, .comparing) where early.count < Evidence.capacity * 2: early.append(frame)
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)
         }
@@ -194,6 +203,7 @@ package struct SyncSession: Sendable {
                 releaseHeld(now: now, &effects)
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)
+                forkTimerFired(now: now, &effects)
             }
         }
     }
@@ -224,6 +234,7 @@ package struct SyncSession: Sendable {
     private mutating func pongReceived(_ pong: Pong, now: Moment, _ effects: inout [SessionEffect]) {
         guard let ping = pingSent, ping.nonce == pong.nonce else { return }
         pingSent = nil
+        pongs += 1
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
         shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)

@@ -24,6 +24,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case restate = 10
     /// From which origins I take events of you.
     case want = 11
+    /// An origin has two histories, one at each side.
+    case fork = 16
+    /// Let me in: I am invited.
+    case join = 17
     /// Would you rather have a copy of my log?
     case snapshotOffer = 24
     /// Yes, from here on.

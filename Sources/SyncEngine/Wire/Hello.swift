@@ -31,6 +31,9 @@ public struct Hello: Hashable, Sendable {
     /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
     /// at least so many events more; 0: it would not.
     public var snapshotAfter: UInt64
+    /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
+    /// with one node id and different runs are two processes with one key.
+    public var run: UInt64
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -42,7 +45,7 @@ public struct Hello: Hashable, Sendable {
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
         software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
-        origin: OriginID? = nil, snapshotAfter: UInt64 = 0
+        origin: OriginID? = nil, snapshotAfter: UInt64 = 0, run: UInt64 = 0
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -58,6 +61,7 @@ public struct Hello: Hashable, Sendable {
         self.remembered = remembered
         self.origin = origin
         self.snapshotAfter = snapshotAfter
+        self.run = run
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -137,6 +141,7 @@ extension Hello {
         if let remembered { writer.message(12) { remembered.write(to: &$0) } }
         if let origin { writer.uuid(13, origin.bits) }
         writer.uint(20, snapshotAfter)
+        writer.fixed64(21, run)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -146,6 +151,7 @@ extension Hello {
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
         var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
+        var run = UInt64(0)
         var remembered: Remembered?
         var origin: UUIDBits?
         while let field = try reader.next() {
@@ -164,6 +170,7 @@ extension Hello {
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
             case 13: origin = try reader.uuid(field)
             case 20: snapshotAfter = try reader.uint64(field)
+            case 21: run = try reader.fixed64(field)
             default: break
             }
         }
@@ -176,7 +183,7 @@ extension Hello {
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
             name: name, features: Features(rawValue: features), remembered: remembered,
-            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter)
+            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter, run: run)
     }
 }
 

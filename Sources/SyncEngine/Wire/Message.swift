@@ -35,6 +35,10 @@ public enum Message: Hashable, Sendable {
     case snapshotEnd(SnapshotEnd)
     /// What became of it.
     case snapshotDone(SnapshotDone)
+    /// An origin has two histories.
+    case fork(Fork)
+    /// Asks to be let in.
+    case join(Join)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -59,6 +63,8 @@ extension Message {
         case .snapshotRows: MessageType.snapshotRows.rawValue
         case .snapshotEnd: MessageType.snapshotEnd.rawValue
         case .snapshotDone: MessageType.snapshotDone.rawValue
+        case .fork: MessageType.fork.rawValue
+        case .join: MessageType.join.rawValue
         case .unknown(let type): type
         }
     }
@@ -82,6 +88,8 @@ extension Message {
         case .snapshotRows: "SnapshotRows"
         case .snapshotEnd: "SnapshotEnd"
         case .snapshotDone: "SnapshotDone"
+        case .fork: "Fork"
+        case .join: "Join"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -113,6 +121,8 @@ extension Message {
         case .snapshotRows(let rows): rows.write(to: &writer)
         case .snapshotEnd(let end): end.write(to: &writer)
         case .snapshotDone(let done): done.write(to: &writer)
+        case .fork(let fork): fork.write(to: &writer)
+        case .join(let join): join.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -149,6 +159,8 @@ extension Message {
         case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
         case .snapshotEnd: self = .snapshotEnd(try SnapshotEnd(MessageReader("SnapshotEnd", body)))
         case .snapshotDone: self = .snapshotDone(try SnapshotDone(MessageReader("SnapshotDone", body)))
+        case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
+        case .join: self = .join(try Join(MessageReader("Join", body)))
         }
     }
 }

@@ -50,6 +50,10 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case duplicateLink = 24
     /// An event came before one it depends on.
     case causalGap = 25
+    /// The invitation is unknown, used or expired.
+    case joinRefused = 26
+    /// The operator of this side has paused the peer.
+    case paused = 27
     /// A snapshot is stale or not of the node that offers it.
     case snapshot = 32
 
@@ -67,9 +71,10 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     public var errorClass: Class {
         switch self {
         case .protocolVersion, .wrongCluster, .unknownPeer, .metSelf, .duplicateNodeID, .frameTooLarge, .storeError,
-            .wrongCertificate:
+            .wrongCertificate, .joinRefused:
             .fatal
-        case .busy, .rateLimited, .badFrame, .storeFull, .idleTimeout, .slowPeer, .shutdown, .duplicateLink:
+        case .busy, .rateLimited, .badFrame, .storeFull, .idleTimeout, .slowPeer, .shutdown, .duplicateLink,
+            .paused:
             .retry
         case .badChain, .fork, .amnesia, .eventTooLarge, .unknownSchema, .vectorMismatch, .badProof, .badSignature,
             .causalGap, .snapshot:
@@ -105,6 +110,8 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
         case .wrongCertificate: "WRONG_CERTIFICATE"
         case .duplicateLink: "DUPLICATE_LINK"
         case .causalGap: "CAUSAL_GAP"
+        case .joinRefused: "JOIN_REFUSED"
+        case .paused: "PAUSED"
         case .snapshot: "SNAPSHOT"
         }
     }

@@ -22,9 +22,9 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone:
+        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone, .join:
             min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, nil: limit
+        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork, nil: limit
         }
     }
 
@@ -42,6 +42,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let events = 8_192
     /// Longest RFC 6962 consistency proof between sizes of 64 bits.
     public static let proof = 65
+    /// Most roots of a Fork.
+    public static let forkRoots = 64
     /// Longest text of a Bye.
     public static let byeText = 1_000
 }

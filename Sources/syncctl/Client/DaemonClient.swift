@@ -68,6 +68,7 @@ struct DaemonClient {
             case 404: .nothingFound
             case 426, 505: .versionMismatch
             case 429, 503: .tryAgain
+            case 504: .unreachable
             case 507: .cannotCreate
             default: .internalError
             }

@@ -47,10 +47,10 @@ struct DaemonStatus {
             if let progress = PeerTable.snapshot(peer) { try session.output.line(Sanitizer.line(progress)) }
         }
         for pending in object.elements("pending")?.compactMap(\.object) ?? [] {
-            let node = pending.string("node") ?? "unknown"
-            try session.output.line(
-                Sanitizer.line("Not let in: \(node) from \(pending.string("address") ?? "an unknown address")"))
-            try session.output.line(Sanitizer.line("  Let it in: syncctl peers add NAME \(node)"))
+            try PeerTable.show(pending: pending, session)
+        }
+        for notice in object.elements("notices")?.compactMap(\.object) ?? [] {
+            try Finding(notice: notice).show(session)
         }
         for problem in object.strings("problems") ?? [] {
             try session.output.line(Sanitizer.line("Problem: \(problem)"))
@@ -77,6 +77,14 @@ enum PeerTable {
             ])
         }
         return table
+    }
+
+    /// A node that knocked and was not let in.
+    static func show(pending: JSONObject, _ session: Session) throws(CommandFailure) {
+        let node = pending.string("node") ?? "unknown"
+        try session.output.line(
+            Sanitizer.line("Not let in: \(node) from \(pending.string("address") ?? "an unknown address")"))
+        try session.output.line(Sanitizer.line("  Let it in: syncctl peers add NAME \(node)"))
     }
 
     /// A copy of the log that is under way, as one line.

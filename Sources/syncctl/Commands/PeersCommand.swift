@@ -5,8 +5,14 @@ internal import SyncEngine
 enum PeersCommand {
     static let list = Subcommand(
         Command(
-            "peers list", "The nodes that are let in", group: "Nodes",
+            "peers list", "The nodes that are let in, and those that knock", group: "Nodes",
             examples: [.init("syncctl peers list", "with their state when the daemon runs")]), run: runList)
+
+    /// The same, for those who type no more.
+    static let all = Subcommand(
+        Command(
+            "peers", "The nodes that are let in, and those that knock", group: "Nodes",
+            examples: [.init("syncctl peers", "the same as syncctl peers list")]), run: runList)
 
     static let add = Subcommand(
         Command(
@@ -33,27 +39,35 @@ enum PeersCommand {
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         var peers: [JSONObject] = []
+        var pending: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
             let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
-            guard let found = JSONObject(validated: answer.body).elements("peers") else {
+            let object = JSONObject(validated: answer.body)
+            guard let found = object.elements("peers") else {
                 throw DaemonClient.misunderstood("no list of peers")
             }
             peers = found.compactMap(\.object)
+            pending = (object.elements("pending") ?? []).compactMap(\.object)
         } else {
             peers = try stored { try PeersFile.load(files) }.map { JSONObject(validated: object($0).utf8) }
         }
         if session.isJSON {
-            for peer in peers {
-                var line = JSONLine(type: "peer")
-                for member in peer { line.addRaw(member.name, member.value.raw) }
-                try session.output.line(line)
+            for (type, objects) in [("peer", peers), ("pending", pending)] {
+                for object in objects {
+                    var line = JSONLine(type: type)
+                    for member in object { line.addRaw(member.name, member.value.raw) }
+                    try session.output.line(line)
+                }
             }
-        } else if !peers.isEmpty {
-            try session.print(PeerTable.make(peers))
         } else {
-            session.say("no peers; syncctl peers add NAME NODEID@HOST:PORT")
+            if peers.isEmpty {
+                session.say("no peers; syncctl peers invite here, or peers join with a line from another node")
+            } else {
+                try session.print(PeerTable.make(peers))
+            }
+            for caller in pending { try PeerTable.show(pending: caller, session) }
         }
-        try session.end(count: peers.count)
+        try session.end(count: peers.count + pending.count)
         return .success
     }
 
@@ -86,13 +100,22 @@ enum PeersCommand {
                 isThere = peers.contains { $0.name == name }
                 peers.removeAll { $0.name == name }
             }
-            guard isThere else {
-                throw CommandFailure(
-                    code: "E_NO_PEER", "there is no peer called \(name)", hint: "syncctl peers list",
-                    exitCode: .nothingFound)
-            }
+            guard isThere else { throw unknown(name) }
         }
         return try confirm("removed", name, session)
+    }
+
+    static func unknown(_ name: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_NO_PEER", "there is no peer called \(name)", hint: "syncctl peers list", exitCode: .nothingFound)
+    }
+
+    /// Refuses what cannot be the name of a peer.
+    static func check(name: String) throws(CommandFailure) {
+        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
+        guard isPlain, (1...64).contains(name.utf8.count) else {
+            throw usageFailure("'\(name)': a name has 1 to 64 bytes without blanks, slashes and control characters")
+        }
     }
 
     private static func entry(_ session: Session) throws(CommandFailure) -> PeerEntry {
@@ -103,10 +126,7 @@ enum PeersCommand {
             throw usageFailure(
                 "'\(parts[0])' is no node id", hint: "the 64 hexadecimal digits of syncctl status there")
         }
-        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
-        guard isPlain, (1...64).contains(name.utf8.count) else {
-            throw usageFailure("'\(name)': a name has 1 to 64 bytes without blanks, slashes and control characters")
-        }
+        try check(name: name)
         let address = parts.count > 1 ? parts[1] : nil
         if let address, HostPort(address) == nil {
             throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
@@ -115,7 +135,7 @@ enum PeersCommand {
     }
 
     /// Changes `peers.json` under the writer's lock, so that no daemon starts meanwhile.
-    private static func edit(
+    static func edit(
         _ files: StoreFiles, _ change: (inout [PeerEntry]) -> Void
     ) throws(CommandFailure) {
         try stored {
@@ -132,10 +152,11 @@ enum PeersCommand {
         line.add("name", peer.name)
         line.add("node", peer.node.description)
         if let address = peer.address { line.add("address", address) }
+        if peer.isPaused { line.add("state", "paused") }
         return line
     }
 
-    private static func confirm(
+    static func confirm(
         _ what: String, _ name: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
         if session.isJSON {

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SyncEngine
 
 enum StatusCommand {
     static let entry = Subcommand(
@@ -46,6 +47,7 @@ private struct OfflineStatus {
     let quarantined: UInt64?
     let owner: String?
     let problem: String?
+    let notices: [Finding]
 
     init(_ files: StoreFiles, owner: String?, problem: String?) throws(CommandFailure) {
         self.files = files
@@ -55,6 +57,7 @@ private struct OfflineStatus {
         identity = try stored { try StoreIdentity(reader) }
         origins = try stored { try reader.origins() }
         top = try stored { try reader.top() }
+        notices = try stored { try NodeNotice.standing(files) }.map { Finding($0) }
         let reading = try? ViewReader(files)
         views = try? reading?.progress()
         quarantined = try? reading?.quarantined()
@@ -62,7 +65,11 @@ private struct OfflineStatus {
 
     func show(_ session: Session) throws(CommandFailure) -> ExitCode {
         if session.isJSON { try json(session) } else { try text(session) }
-        return problem == nil ? .success : .degraded
+        return isDegraded ? .degraded : .success
+    }
+
+    private var isDegraded: Bool {
+        problem != nil || notices.contains { $0.severity != .information }
     }
 
     private func json(_ session: Session) throws(CommandFailure) {
@@ -75,8 +82,11 @@ private struct OfflineStatus {
         line.add("views", views.map(String.init))
         line.add("quarantined", quarantined.map(String.init))
         line.add("running", owner != nil)
-        line.add("state", problem == nil ? "ok" : "degraded")
+        line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problem.map { [$0] } ?? [])
+        line.addArray("notices") { array in
+            for finding in notices { array.addObject { finding.write(to: &$0) } }
+        }
         line.addArray("origins") { array in
             for origin in origins {
                 array.addObject { line in
@@ -92,7 +102,7 @@ private struct OfflineStatus {
 
     private func text(_ session: Session) throws(CommandFailure) {
         let daemon = owner.map { "in use by \($0)" } ?? "daemon not running"
-        var lines = ["\(identity.name) · \(daemon)" + (problem == nil ? "" : " · DEGRADED")]
+        var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · DEGRADED" : "")]
         lines.append("  node     \(identity.node)")
         lines.append("  cluster  \(identity.cluster)")
         lines.append("  log      \(top) events in \(files.folder)")
@@ -113,6 +123,7 @@ private struct OfflineStatus {
             ])
         }
         try session.print(table)
+        for finding in notices { try finding.show(session) }
         if let problem { try session.output.line(Sanitizer.line("\nProblems\n  \(problem)")) }
     }
 }

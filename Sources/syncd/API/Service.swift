@@ -9,6 +9,11 @@ struct Service: Sendable {
     let views: ProjectorThread
     let node: SyncNode
     let roster: PeerRoster
+    let invitations: Invitations
+    /// Where peers may call.
+    let listen: NetworkAddress?
+    /// For what is answered later, from another thread that must not wait.
+    let worker: Worker<Void>
     let lag: LagGauge
     /// Free bytes below which appends are refused.
     let minFree: UInt64
@@ -39,8 +44,12 @@ struct Service: Sendable {
         case ("GET", "peers", 1): listPeers(exchange)
         case ("POST", "peers", 1): addPeer(exchange)
         case ("DELETE", "peers", 2): removePeer(exchange, path[1])
+        case ("POST", "peers", 3): change(exchange, path[1], path[2])
+        case ("POST", "invitations", 1): invite(exchange)
+        case ("POST", "join", 1): join(exchange)
         case ("POST", "quarantine", 2) where path[1] == "retry": retryQuarantine(exchange)
-        case (_, "events", 1), (_, "status", 1), (_, "wait", 1), (_, "peers", 1...2), (_, "quarantine", 2):
+        case (_, "events", 1), (_, "status", 1), (_, "wait", 1), (_, "peers", 1...3), (_, "invitations", 1),
+            (_, "join", 1), (_, "quarantine", 2):
             exchange.refuse(405, "E_METHOD", "\(exchange.request.method) is not for \(exchange.request.path)")
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
         }
@@ -62,8 +71,16 @@ struct Service: Sendable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
+    /// Whether the log is a snapshot that is on its way: until it is here nothing can be appended.
+    private var awaited: [String] {
+        node.status().peers.compactMap { peer in
+            guard let snapshot = peer.snapshot, snapshot.phase != .sending else { return nil }
+            return "snapshot: \(snapshot.done) of \(snapshot.total) events are here"
+        }
+    }
+
     private func ready(_ exchange: HTTPExchange) {
-        let obstacles = obstacles
+        let obstacles = obstacles + awaited
         let body = obstacles.isEmpty ? "[+]store ok\n" : obstacles.map { "[-]\($0)\n" }.joined()
         exchange.reply(status: obstacles.isEmpty ? 200 : 503, contentType: "text/plain", body: Array(body.utf8))
     }

@@ -9,8 +9,10 @@ extension Service {
         let status = node.status()
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
-        let obstacles = obstacles
-        let isDegraded = !obstacles.isEmpty || status.peers.contains { $0.phase != .connected }
+        let problems = obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+        let isDegraded =
+            !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
+            || status.notices.contains { $0.severity != .information }
         var line = JSONLine(type: "status")
         line.add("node", identity.node.description)
         line.add("name", identity.name)
@@ -22,33 +24,71 @@ extension Service {
         line.add("rebuilding", views.isRebuilding)
         line.addExact("quarantined", views.quarantined)
         line.add("state", isDegraded ? "degraded" : "ok")
-        line.add("problems", obstacles)
+        line.add("problems", problems)
         line.add("port", status.listeningPort)
         line.addArray("peers") { array in
             for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
         }
-        line.addArray("pending") { array in
-            for pending in status.pending {
-                array.addObject { line in
-                    line.add("node", pending.node.description)
-                    line.add("address", pending.address)
-                    line.add("calls", pending.calls)
-                }
-            }
+        line.addArray("notices") { array in
+            for notice in status.notices { array.addObject { notice.write(to: &$0) } }
         }
+        line.addArray("pending") { Self.describe(status.pending, &$0) }
         exchange.send(line)
     }
 
     func listPeers(_ exchange: HTTPExchange) {
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
+        let status = node.status()
         var line = JSONLine(type: "peers")
         line.addArray("peers") { array in
-            for peer in node.status().peers {
+            for peer in status.peers {
                 array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) }
             }
         }
+        line.addArray("pending") { Self.describe(status.pending, &$0) }
+        line.add("invitations", invitations.current(now: WallClock.now / 1_000).count)
         exchange.send(line)
+    }
+
+    private static func describe(_ pending: [PendingPeer], _ array: inout JSONArray) {
+        for caller in pending {
+            array.addObject { line in
+                line.add("node", caller.node.description)
+                line.add("address", caller.address)
+                line.add("calls", caller.calls)
+                line.add("last", Timestamp.text(caller.lastSeen))
+            }
+        }
+    }
+
+    /// `POST /v1/peers/<name>/pause`, `resume` or `ping`.
+    func change(_ exchange: HTTPExchange, _ name: String, _ what: String) {
+        guard let peer = roster.peer(name) else {
+            return exchange.refuse(404, "E_NO_PEER", "there is no peer called \(name)")
+        }
+        switch what {
+        case "pause", "resume":
+            do throws(StoreError) { _ = try roster.setPaused(name, what == "pause") } catch {
+                return exchange.refuse(error)
+            }
+            node.setPeers(roster.peers)
+            var line = JSONLine(type: what == "pause" ? "paused" : "resumed")
+            line.add("name", name)
+            exchange.send(line)
+        case "ping":
+            node.ping(peer.node) { result in
+                guard let result else {
+                    return exchange.refuse(504, "E_NO_PONG", "\(name) gave no sign of life within 5 s")
+                }
+                var line = JSONLine(type: "pong")
+                line.add("name", name)
+                line.add("rtt_us", Int64(result.roundTrip / .microseconds(1)))
+                if let offset = result.clockOffset { line.add("clock_offset_ms", offset) }
+                exchange.send(line)
+            }
+        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
+        }
     }
 
     private func measuredLags() throws(StoreError) -> [NodeID: PeerLag] {
@@ -129,6 +169,7 @@ extension Service {
         switch status.phase {
         case .connected: line.add("state", "connected")
         case .connecting: line.add("state", "connecting")
+        case .paused: line.add("state", "paused")
         case .disconnected(let retryIn):
             line.add("state", "disconnected")
             if let retryIn { line.add("retry_in_ms", retryIn) }
@@ -148,5 +189,18 @@ extension Service {
             line.add("snapshot_done", snapshot.done)
             line.add("snapshot_total", snapshot.total)
         }
+        if !status.held.isEmpty { line.add("held", status.held.map(\.description)) }
+    }
+}
+
+extension NodeNotice {
+    /// Adds its members to a line.
+    func write(to line: inout JSONLine) {
+        line.add("code", code.rawValue)
+        line.add("severity", severity.rawValue)
+        line.add("subject", subject)
+        line.add("text", text)
+        line.add("action", action)
+        line.add("at", Timestamp.text(at))
     }
 }

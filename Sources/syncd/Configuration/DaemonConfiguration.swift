@@ -25,6 +25,8 @@ struct DaemonConfiguration: Sendable, Equatable {
         var durability = Durability.full
         /// Free bytes below which the node refuses appends.
         var minFree: UInt64 = 2 << 30
+        /// The folder, best on another disk, that remembers how far this node was; `nil` for none.
+        var witness: String?
     }
 
     enum Durability: String, Sendable, CaseIterable {

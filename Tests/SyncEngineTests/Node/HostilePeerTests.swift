@@ -72,7 +72,7 @@ struct HostilePeerTests {
     )
     func attacks() throws {
         let scene = try Scene()
-        for attack in Attack.allCases {
+        for attack in Attack.allCases where attack.code != .amnesia && attack.code != .fork {
             let client = try scene.client()
             try perform(attack, client, scene)
             let bye = try client.farewell()
@@ -83,6 +83,29 @@ struct HostilePeerTests {
             try scene.converge()
         }
         #expect(try scene.a.vector().entries.count == 2)
+        #expect(try scene.a.store.progressBlocking() == scene.b.store.progressBlocking())
+        scene.stop()
+        #expect(try Verifier(scene.a.store.files).run().findings.isEmpty)
+    }
+
+    @Test("A peer that disputes a history is named, holds nothing else up, and makes no origins without end (INV-12)")
+    func disputes() throws {
+        let scene = try Scene()
+        func codes() -> Set<NodeNotice.Code> { Set(scene.a.node.status().notices.map(\.code)) }
+        for _ in 0..<4 {
+            for attack in [Attack.aheadOfUs, .otherHistory, .ackOfOtherHistory] {
+                let client = try scene.client()
+                let origin = scene.a.store.identity.origin
+                try perform(attack, client, scene)
+                _ = eventually(seconds: 1) { scene.a.store.identity.origin != origin }
+                try scene.converge()
+            }
+        }
+        #expect(codes().isSuperset(of: [.amnesia, .fork]))
+        // A claim proves nothing.
+        #expect(scene.a.node.status().notices.allSatisfy { $0.severity != .integrity })
+        #expect(scene.a.store.forkedOrigins.isEmpty)
+        #expect(try scene.a.vector().entries.count == 2 + 8)
         #expect(try scene.a.store.progressBlocking() == scene.b.store.progressBlocking())
         scene.stop()
         #expect(try Verifier(scene.a.store.files).run().findings.isEmpty)

@@ -10,13 +10,18 @@ final class TestNode: Sendable {
     let store: EventStore
     let node: SyncNode
 
-    init(_ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil) throws {
+    init(
+        _ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil,
+        surroundings: Surroundings? = nil, desk: JoinDesk = .closed
+    ) throws {
         self.folder =
             folder ?? FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
         if folder == nil { try EventStore.create(in: self.folder, name: name, cluster: cluster) }
-        store = try EventStore(opening: self.folder)
+        store = try EventStore(
+            opening: self.folder, surroundings: surroundings ?? .found(around: StoreFiles(self.folder)))
         node = try SyncNode(
             store: store, listen: HostPort("127.0.0.1:0"), peers: peers, software: "test",
+            desk: desk,
             log: { line in if ProcessInfo.processInfo.environment["SILLOK_TRACE"] != nil { print(name, line) } })
     }
 

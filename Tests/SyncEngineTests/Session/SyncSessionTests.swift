@@ -115,11 +115,6 @@ struct SyncSessionTests {
         #expect(try code(Frame(type: 3, flags: 0, body: []), before) == .badFrame)
         let open = opened([progress(a.origin, 5)], theirs: [])
         #expect(try code(hello(b), open) == .badFrame)
-        let open2 = greeted([progress(a.origin, 5)])
-        let ahead = Message.vector([VectorEntry(origin: a.origin, seq: 6, root: 1)]).frame(compress: false)
-        #expect(try code(ahead, open2) == .amnesia)
-        let forked = Message.vector([VectorEntry(origin: a.origin, seq: 5, root: 8)]).frame(compress: false)
-        #expect(try code(forked, open2) == .fork)
     }
 
     @Test("A truncated message at each byte ends the session with a name and stores nothing")

@@ -153,6 +153,16 @@ final class VirtualNetwork {
                 }
                 if let notice = stored.notice { committed(node, notice) }
             }
+        case .inspect(let id, let question):
+            let serial = node.serial(pair.to)
+            after(1_000) { [self] in
+                guard node.serial(pair.to) == serial, case .roots(let dots) = question else { return }
+                let entries = dots.map {
+                    VectorEntry(origin: $0.origin, seq: $0.seq, root: VirtualNode.root($0.origin, $0.seq))
+                }
+                input(pair) { $0.inspected(id, .success(.roots(entries)), now: $1, effects: &$2) }
+            }
+        case .report(let report): node.reports.append(report)
         // Nodes here neither offer snapshots nor ask for them.
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
         case .close(let end):

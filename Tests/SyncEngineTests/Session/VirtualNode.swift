@@ -94,6 +94,9 @@ final class VirtualNode {
 
     // MARK: Log
 
+    /// What sessions have learnt about identities: nothing, between honest nodes.
+    var reports: [IdentityReport] = []
+
     /// The root's prefix of an origin's first `seq` events: here a function of both.
     static func root(_ origin: OriginID, _ seq: UInt64) -> UInt64 { origin.bits.high ^ seq &* 0xbf58_476d_1ce4_e5b9 }
 

@@ -92,7 +92,24 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 file: "snapshot-done", schema: "SnapshotDone",
                 message: .snapshotDone(
                     SnapshotDone(id: b.bits, code: SessionErrorCode.badProof.rawValue, text: "다른 뿌리"))),
+            Golden(file: "fork", schema: "Fork", message: .fork(try fork(a))),
+            Golden(
+                file: "join", schema: "Join",
+                message: .join(Join(cluster: "병원", name: "부산-1", proof: try digest(0x30).bytes))),
         ]
+    }
+
+    private static func fork(_ origin: OriginID) throws -> Fork {
+        let head = TreeHead(
+            origin: origin, size: 9, root: try digest(1), hlc: HybridTime(milliseconds: milliseconds, counter: 1))
+        return Fork(
+            origin: origin,
+            roots: [Fork.Root(size: 1, root: 0x0102_0304_0506_0708), Fork.Root(size: 300, root: .max)], seq: 7,
+            branches: [
+                ForkBranch(
+                    head: SignedHead(head: head, signature: (0..<64).map { $0 }), header: [0x0a, 0x00],
+                    payloadDigest: try digest(0x40), proof: [try digest(0x60), try digest(0x80)])
+            ], asks: true)
     }
 
     static func digest(_ first: UInt8) throws -> Digest {
@@ -104,7 +121,8 @@ struct Golden: Sendable, CustomTestStringConvertible {
             protocolMin: 1, protocolMax: 3, cluster: "병원", node: NodeID(try digest(0x10)),
             incarnation: 0xfedc_ba98_7654_3210, clock: 1_785_549_735_120,
             limits: WireLimits(maxBody: 1 << 20, window: 4 << 20, maxPayload: 256 << 10),
-            compressors: ["zstd", "", "none"], software: "sillok/1.0", name: "서울-1", features: Features(rawValue: 5))
+            compressors: ["zstd", "", "none"], software: "sillok/1.0", name: "서울-1", features: Features(rawValue: 5),
+            run: 0x1122_3344_5566_7788)
     }
 
     private static let milliseconds: Int64 = 0x0198_e2c1_f3a0

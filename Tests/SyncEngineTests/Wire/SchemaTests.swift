@@ -24,7 +24,7 @@ struct SchemaTests {
             MessageType.allCases,
             [
                 "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Want",
-                "SnapshotOffer", "SnapshotGet", "SnapshotRows", "SnapshotEnd", "SnapshotDone",
+                "Fork", "Join", "SnapshotOffer", "SnapshotGet", "SnapshotRows", "SnapshotEnd", "SnapshotDone",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))
@@ -73,7 +73,7 @@ enum Protoc {
             return words[1...3].joined(separator: " ")
         }
         #expect(rows == SessionErrorCode.allCases.map { "\($0.rawValue) \($0.name) \($0.errorClass)" })
-        #expect(rows.count == 26)
+        #expect(rows.count == 28)
     }
 
     @Test func everyWireErrorHasItsCode() {

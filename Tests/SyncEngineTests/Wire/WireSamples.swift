@@ -92,7 +92,7 @@ struct MessageGenerator {
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
             software: text(0...10), name: text(0...10), features: Features(rawValue: number()),
             remembered: Bool.random(using: &random) ? remembered() : nil,
-            origin: Bool.random(using: &random) ? origin() : nil, snapshotAfter: number())
+            origin: Bool.random(using: &random) ? origin() : nil, snapshotAfter: number(), run: number())
     }
 
     mutating func remembered() -> Remembered {
@@ -130,6 +130,8 @@ struct MessageGenerator {
         case .credit: .credit(number())
         case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
         case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
+        case .fork: .fork(try fork())
+        case .join: .join(Join(cluster: text(1...20), name: text(0...20), proof: bytes(32)))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         case .standing: .standing(try standing())
         case .restate: .restate
@@ -145,6 +147,17 @@ struct MessageGenerator {
             .snapshotDone(
                 SnapshotDone(id: origin().bits, code: UInt32(truncatingIfNeeded: number()), text: text(0...40)))
         }
+    }
+
+    mutating func fork() throws -> Fork {
+        let sizes = Set((0..<Int.random(in: 0...5, using: &random)).map { _ in positive() }).sorted()
+        return Fork(
+            origin: origin(), roots: sizes.map { Fork.Root(size: $0, root: random.next()) }, seq: positive(),
+            branches: try coverage().prefix(2).map { cover in
+                ForkBranch(
+                    head: cover.head, header: bytes(Int.random(in: 1...160, using: &random)),
+                    payloadDigest: try digest(), proof: cover.proof)
+            }, asks: Bool.random(using: &random))
     }
 
     mutating func message() throws -> Message {

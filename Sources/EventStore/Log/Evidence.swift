@@ -1,0 +1,107 @@
+internal import Glibc
+
+/// One of the two histories of a forked origin: its signed head, and the first event in which they differ with the proof
+/// that it belongs to that head. Without payload: evidence may outlive the erasure of what was said (D14).
+public struct ForkBranch: Hashable, Sendable {
+    /// A head of at least that event.
+    public let head: SignedHead
+    /// The event's canonical header.
+    public let header: [UInt8]
+    /// SHA-256(salt ‖ payload).
+    public let payloadDigest: Digest
+    /// The RFC 6962 audit path from the event's leaf to the head.
+    public let proof: [Digest]
+
+    /// A branch of these parts; nothing is checked here.
+    public init(head: SignedHead, header: [UInt8], payloadDigest: Digest, proof: [Digest]) {
+        self.head = head
+        self.header = header
+        self.payloadDigest = payloadDigest
+        self.proof = proof
+    }
+
+    func leaf(_ sha: SHA256) -> Digest { sha.leaf(header: header, payloadDigest: payloadDigest) }
+
+    /// Whether the origin's key signed a history whose event `seq` is this one.
+    package func isValid(_ dot: Dot, key: VerifyingKey) -> Bool {
+        let sha = SHA256()
+        guard head.head.origin == dot.origin, dot.seq > 0, (try? EventHeader(canonicalBytes: header))?.dot == dot,
+            proof.count <= MerkleProof.longestInclusion
+        else { return false }
+        return MerkleProof.isIncluded(
+            leaf(sha), index: dot.seq - 1, size: head.head.size, root: head.head.root, proof: proof, using: sha)
+            && head.isValid(for: key)
+    }
+}
+
+/// Proof that one key has signed two histories of one origin. Whoever has the key can check it; nobody without the private
+/// key can make it up.
+public struct Evidence: Hashable, Sendable {
+    /// Whose.
+    public let origin: OriginID
+    /// The first event in which the histories differ.
+    public let seq: UInt64
+    /// Both, ascending by the leaf of that event: the same on every node.
+    public let branches: [ForkBranch]
+
+    /// The evidence in two branches that differ at `dot`; `nil` if `key` did not sign both, or they do not differ.
+    package init?(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch, key: VerifyingKey) {
+        let sha = SHA256()
+        let leaves = [one.leaf(sha), other.leaf(sha)].map(\.bytes)
+        guard leaves[0] != leaves[1], one.isValid(dot, key: key), other.isValid(dot, key: key) else { return nil }
+        origin = dot.origin
+        seq = dot.seq
+        branches = leaves[0].lexicographicallyPrecedes(leaves[1]) ? [one, other] : [other, one]
+    }
+
+    /// Where the histories part.
+    public var dot: Dot { Dot(origin: origin, seq: seq) }
+
+    /// The same fork has the same name on every node: `fork-<origin>-<seq>-<8 digits of a leaf>-<8 of the other>`.
+    public var name: String {
+        let leaves = branches.map { String($0.leaf(SHA256()).description.prefix(8)) }
+        return "fork-\(origin)-\(seq)-" + leaves.joined(separator: "-")
+    }
+
+    /// Which of ``branches`` is the one in `log`; `nil` if it has neither.
+    package func branch(in log: LogReader) throws(StoreError) -> Int? {
+        guard let event = try log.event(dot)?.event else { return nil }
+        let sha = SHA256()
+        let leaf = sha.leaf(of: event)
+        return branches.firstIndex { $0.leaf(sha) == leaf }
+    }
+}
+
+extension LogReader {
+    /// This log's history of an origin as a branch that differs at `dot`; `nil` if the event or a head of it is not here.
+    /// `ownHead` vouches for the newest events of this node's own origin.
+    package func branch(at dot: Dot, ownHead: SignedHead?) throws(StoreError) -> ForkBranch? {
+        guard dot.seq > 0, let event = try event(dot)?.event else { return nil }
+        let own = ownHead.flatMap { $0.head.origin == dot.origin ? $0 : nil }
+        guard let head = try head(of: dot.origin, atLeast: dot.seq) ?? own, head.head.size >= dot.seq else {
+            return nil
+        }
+        let sha = SHA256()
+        let proof = try mapped { () throws(SQLiteError) -> [Digest] in
+            guard let ref = try names.originRef(dot.origin, on: connection) else { return [] }
+            let merkle = MerkleStore(connection: connection, sha: sha)
+            return try MerkleProof.inclusion(of: dot.seq - 1, size: head.head.size, using: sha) {
+                (level, index) throws(SQLiteError) in
+                try merkle.node(origin: ref, level: level, index: index, names: &names)
+            }
+        }
+        return ForkBranch(
+            head: head, header: event.header.canonicalBytes, payloadDigest: sha.payloadDigest(event.body),
+            proof: proof)
+    }
+
+    /// The key that signs an origin's heads; `nil` if nothing of the origin is here.
+    package func key(of origin: OriginID) throws(StoreError) -> VerifyingKey? {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT key FROM origin WHERE id = ?")
+            defer { select.reset() }
+            try select.bind(1, origin.bits)
+            return try select.step() ? VerifyingKey(rawBytes: select.bytes(0)) : nil
+        }
+    }
+}

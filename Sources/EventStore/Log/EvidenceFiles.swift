@@ -1,0 +1,104 @@
+internal import Glibc
+
+/// Evidence is kept in the store's folder `evidence`, a JSON file for each fork: readable without this program.
+extension Evidence {
+    /// Most files; a key that forks more often than this has made its point.
+    public static let capacity = 100
+
+    /// Every readable proof in the store, by name.
+    public static func list(_ files: StoreFiles) throws(StoreError) -> [Evidence] {
+        var found: [Evidence] = []
+        for name in try names(files) {
+            guard let bytes = try SmallFile.read(files.evidence + "/" + name), let evidence = Evidence(json: bytes)
+            else { continue }
+            found.append(evidence)
+        }
+        return found
+    }
+
+    private static func names(_ files: StoreFiles) throws(StoreError) -> [String] {
+        guard let folder = opendir(files.evidence) else {
+            if errno == ENOENT { return [] }
+            throw .io("\(files.evidence): \(String(cString: strerror(errno)))")
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name.hasPrefix("fork-"), name.hasSuffix(".json") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Writes the file, durably; false if it is there already or there are ``capacity`` others.
+    func write(_ files: StoreFiles) throws(StoreError) -> Bool {
+        guard mkdir(files.evidence, 0o700) == 0 || errno == EEXIST else {
+            throw .io("\(files.evidence): \(String(cString: strerror(errno)))")
+        }
+        let names = try Self.names(files)
+        guard !names.contains(name + ".json"), names.count < Self.capacity else { return false }
+        try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
+        try SmallFile.syncFolder(of: files.evidence)
+        return true
+    }
+
+    /// `{"kind":"fork","origin":…,"seq":"…","branches":[{"head":"<checkpoint text>","signature":"<base64>",`
+    /// `"header":"<base64>","payload_digest":"<hex>","proof":["<hex>",…]},…]}`
+    package var json: [UInt8] {
+        var out = Array(#"{"kind":"fork","origin":"\#(origin)","seq":"\#(seq)","branches":["#.utf8)
+        for (index, branch) in branches.enumerated() {
+            out.append(contentsOf: (index == 0 ? "\n{\"head\":" : ",\n{\"head\":").utf8)
+            JSONText.append(branch.head.head.checkpointText, to: &out)
+            let proof = branch.proof.map { "\"\($0)\"" }.joined(separator: ",")
+            out.append(contentsOf: #","signature":"\#(base64Text(branch.head.signature))","header":"#.utf8)
+            out.append(contentsOf: #""\#(base64Text(branch.header))","payload_digest":"#.utf8)
+            out.append(contentsOf: #""\#(branch.payloadDigest)","proof":[\#(proof)]}"#.utf8)
+        }
+        out.append(contentsOf: "\n]}\n".utf8)
+        return out
+    }
+
+    /// Reads a file of this node's own: it was checked when it was written.
+    private init?(json bytes: [UInt8]) {
+        guard let object = try? JSONObject(validating: bytes), object.string("kind") == "fork",
+            let origin = object.string("origin").flatMap({ OriginID(text: $0) }),
+            let seq = object.string("seq").flatMap({ UInt64($0) }),
+            let branches = object.elements("branches")?.compactMap({ $0.object.flatMap(ForkBranch.init) }),
+            branches.count == 2
+        else { return nil }
+        self.origin = origin
+        self.seq = seq
+        self.branches = branches
+    }
+}
+
+extension ForkBranch {
+    fileprivate init?(_ object: JSONObject) {
+        guard let head = object.string("head").flatMap({ TreeHead(checkpointText: $0) }),
+            let signature = object.string("signature").flatMap({ base64Bytes($0) }),
+            let header = object.string("header").flatMap({ base64Bytes($0) }),
+            let digest = object.string("payload_digest").flatMap({ hexBytes($0) }).flatMap({ Digest(bytes: $0) }),
+            let proof = object.strings("proof")?.map({ hexBytes($0).flatMap { Digest(bytes: $0) } }),
+            !proof.contains(nil)
+        else { return nil }
+        self.init(
+            head: SignedHead(head: head, signature: signature), header: header, payloadDigest: digest,
+            proof: proof.compactMap { $0 })
+    }
+}
+
+extension TreeHead {
+    /// Reads what ``checkpointText`` writes; `nil` for anything else.
+    public init?(checkpointText text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard lines.count == 5, lines[0].hasPrefix("sillok/"), lines[3].hasPrefix("hlc "),
+            let origin = OriginID(text: lines[0].dropFirst(7)), let size = UInt64(lines[1]),
+            let root = base64Bytes(lines[2]).flatMap({ Digest(bytes: $0) }),
+            let hlc = HybridTime(text: lines[3].dropFirst(4))
+        else { return nil }
+        self.init(origin: origin, size: size, root: root, hlc: hlc)
+        guard checkpointText.hasSameBytes(as: text) else { return nil }
+    }
+}

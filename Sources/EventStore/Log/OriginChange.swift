@@ -1,0 +1,111 @@
+/// Why a node gives up its origin and starts a new one (D12): it may have lost its memory, and what it would append to the
+/// old one might stand elsewhere already.
+public enum OriginChange: String, Sendable, CaseIterable {
+    /// The store ran on another machine before.
+    case machine
+    /// `log.db` is not the file that was written last, but a copy of it.
+    case copied
+    /// The witness file has seen more of the origin than the log holds, or another history of it.
+    case witness
+    /// A peer has more of the origin than the log.
+    case behind
+    /// There are two histories of the origin.
+    case forked
+
+    /// What happened, in one sentence.
+    public var summary: String {
+        switch self {
+        case .machine: "the store was moved or copied from another machine"
+        case .copied: "the log is a copy: it was restored or cloned"
+        case .witness: "the witness file has seen more of this node's events than its log holds"
+        case .behind: "a peer has more of this node's events than its own log holds"
+        case .forked: "there are two histories of this node's events"
+        }
+    }
+}
+
+/// What the first event of a new origin says of the one before it.
+package struct OriginSuccession: Hashable, Sendable {
+    package let change: OriginChange
+    /// The origin that was given up.
+    package let previous: OriginID
+    /// How many of its events were here then.
+    package let had: UInt64
+    /// How many were known to exist; at least `had`.
+    package let known: UInt64
+
+    package init(_ change: OriginChange, previous: OriginID, had: UInt64, known: UInt64) {
+        self.change = change
+        self.previous = previous
+        self.had = had
+        self.known = max(had, known)
+    }
+}
+
+/// An origin that this node's key has started, and how it came to that.
+package struct OwnOrigin: Hashable, Sendable {
+    package let id: OriginID
+    /// How many of its events are here.
+    package let size: UInt64
+    /// Whether the node appends to it now.
+    package let isCurrent: Bool
+    /// When it was started, Unix milliseconds.
+    package let started: Int64
+    /// Why, unless it is the first one of its store.
+    package let succession: OriginSuccession?
+}
+
+extension LogReader {
+    /// The origins of `node`, oldest first. Of each the first event is read.
+    package func origins(of node: NodeID) throws(StoreError) -> [OwnOrigin] {
+        let current = try meta("origin").flatMap { Int64($0) }
+        var own: [OwnOrigin] = []
+        for origin in try origins() where origin.node == node {
+            guard let first = try event(Dot(origin: origin.id, seq: 1)) else { continue }
+            own.append(
+                OwnOrigin(
+                    id: origin.id, size: origin.size, isCurrent: origin.ref == current,
+                    started: first.event.header.hlc.milliseconds, succession: OriginStart(first.event)?.succession))
+        }
+        return own.sorted { ($0.started, $0.id) < ($1.started, $1.id) }
+    }
+}
+
+extension LogAppender {
+    /// Most origins an event names as dependencies, so that its header stays within ``Limits/header``.
+    static let maximumDependencies = 2_000
+
+    /// Gives up the present origin for a new one, inside the writer's open transaction.
+    ///
+    /// The first event of the new origin depends on everything that is here. After a fork it does not name the old origin:
+    /// what stands under its last seq here is something else elsewhere.
+    func startOrigin(
+        _ change: OriginChange, known: UInt64, key: VerifyingKey, name: String
+    ) throws(SQLiteError) -> OriginID {
+        guard let old = state.own else {
+            throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "startOrigin")
+        }
+        let previous = state.origins[old]
+        let start = OriginStart(
+            key: key, name: name,
+            succession: OriginSuccession(change, previous: previous.id, had: previous.size, known: known))
+        let index = try addOrigin(.random(), start)
+        try setMeta("origin", .integer(state.origins[index].ref))
+        dependOnEverything(but: change == .forked ? [old, index] : [index])
+        setOwn(index)
+        var random = RandomSource()
+        let salt = random.uuidBits()
+        let draft = start.draft
+        let prepared = PreparedDraft(
+            draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
+        _ = try append(AppendRequest(drafts: [prepared], atomicity: .whole))
+        return state.origins[index].id
+    }
+
+    func setMeta(_ key: String, _ value: Binding) throws(SQLiteError) {
+        let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
+        try insert.bind(1, text: Array(key.utf8))
+        try insert.bind(2, value)
+        try insert.run()
+    }
+}

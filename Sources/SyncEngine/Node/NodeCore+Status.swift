@@ -1,0 +1,43 @@
+internal import EventStore
+
+// How it stands with the peers.
+extension SyncNode.Core {
+    func status() -> NodeStatus {
+        let now = PeerLink.now().monotonic
+        let mine = progress.vector
+        return NodeStatus(
+            peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
+            pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
+            listeningPort: listener?.boundPort ?? 0)
+    }
+
+    private func status(of entry: Entry, _ mine: VersionVector, _ now: UInt64) -> PeerStatus {
+        let session = entry.link?.session
+        var hello: Hello?
+        var outgoing: SyncSession.Outgoing?
+        var incoming: SyncSession.Incoming?
+        if case .open(let found, let out, let into)? = session?.state {
+            (hello, outgoing, incoming) = (found, out, into)
+        }
+        let phase: PeerStatus.Phase =
+            if entry.peer.isPaused {
+                .paused
+            } else if outgoing != nil {
+                .connected
+            } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
+                .connecting
+            } else {
+                .disconnected(retryIn: entry.dueAt.map { $0 > now ? $0 - now : 0 })
+            }
+        return PeerStatus(
+            peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
+            theirName: hello?.name,
+            lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
+            owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
+            clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
+            eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
+            bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
+            silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
+            held: (session?.forks.held ?? []).sorted())
+    }
+}

@@ -1,0 +1,144 @@
+package import EventStore
+
+/// Something an operator should know about who is who, with what to do.
+package struct NodeNotice: Hashable, Sendable {
+    /// Stable names for machines.
+    package enum Code: String, Sendable, CaseIterable {
+        /// A peer has another history of an origin.
+        case fork = "FORK"
+        /// The log had lost events of this node; a new origin was started.
+        case amnesia = "AMNESIA"
+        /// A new origin was started because the log might have lost events, or has another history than others.
+        case newOrigin = "NEW_ORIGIN"
+        /// Two processes with one key are alive.
+        case duplicateNodeID = "DUPLICATE_NODE_ID"
+        /// A peer's store was made anew: it has the key, and none of its memory.
+        case newStore = "NEW_STORE"
+    }
+
+    package enum Severity: String, Sendable {
+        /// For information: it was dealt with.
+        case information
+        /// Something does not go on by itself.
+        case warning
+        /// The record has two versions.
+        case integrity
+    }
+
+    package let code: Code
+    package let severity: Severity
+    /// What it is about: an origin or a node. One notice is kept for each code and subject.
+    package let subject: String
+    /// What happened, one sentence.
+    package let text: String
+    /// What to do, one sentence; empty where there is nothing to do.
+    package let action: String
+    /// When it was last seen, Unix milliseconds.
+    package let at: Int64
+
+    package init(
+        _ code: Code, _ severity: Severity, subject: String, _ text: String, action: String, at: Int64
+    ) {
+        self.code = code
+        self.severity = severity
+        self.subject = subject
+        self.text = text
+        self.action = action
+        self.at = at
+    }
+}
+
+/// The last notices, one for each code and subject, newest first; bounded.
+struct NoticeBoard {
+    private(set) var notices: [NodeNotice] = []
+    private static let capacity = 100
+
+    /// Puts up a notice. True if there was none of its code and subject.
+    mutating func put(_ notice: NodeNotice) -> Bool {
+        let before = notices.count
+        notices.removeAll { $0.code == notice.code && $0.subject == notice.subject }
+        let isNew = notices.count == before
+        notices.insert(notice, at: 0)
+        if notices.count > Self.capacity { notices.removeLast() }
+        return isNew
+    }
+
+    mutating func remove(_ code: NodeNotice.Code, _ subject: String) {
+        notices.removeAll { $0.code == code && $0.subject == subject }
+    }
+}
+
+extension NodeNotice {
+    static func fork(_ origin: OriginID, isOwn: Bool, with peer: String, isProven: Bool, at: Int64) -> NodeNotice {
+        let whose = isOwn ? "this node's origin \(origin)" : "origin \(origin)"
+        let proof = isProven ? "the proof is kept in the folder evidence" : "there is no proof of it (yet)"
+        return NodeNotice(
+            .fork, isProven ? .integrity : .warning, subject: origin.description,
+            "two histories of \(whose), one here and one at \(peer); both stay where they are, \(proof)",
+            action: isOwn
+                ? "the node goes on with a new origin; bring over what only one side has: OPERATING.md, 'A fork'"
+                : "nothing of that origin is exchanged with \(peer); see OPERATING.md, 'A fork'", at: at)
+    }
+
+    /// - Parameter size: How many events of the origin that was given up are here now.
+    static func succession(_ succession: OriginSuccession, size: UInt64, at: Int64) -> NodeNotice {
+        let isLoss = succession.change == .behind || succession.change == .witness
+        let missing = succession.known > size ? succession.known - size : 0
+        let text =
+            "this node went on with a new origin: \(succession.change.summary) "
+            + "(\(succession.had) of at least \(succession.known) events of origin \(succession.previous))"
+        let recovery = missing > 0 ? "; recovering, \(missing) of its own events are not back yet" : ""
+        let action =
+            if missing > 0 {
+                "connect it with a peer that has them"
+            } else if succession.change == .forked {
+                "bring over what only one side has: OPERATING.md, 'A fork'"
+            } else {
+                isLoss ? "find out why the store was old; nothing else is to be done" : ""
+            }
+        return NodeNotice(
+            isLoss ? .amnesia : .newOrigin, missing > 0 ? .warning : .information,
+            subject: succession.previous.description, text + recovery, action: action, at: at)
+    }
+
+    /// What the files of a store say without their daemon: forks, and why the node appends to another origin than before.
+    package static func standing(_ files: StoreFiles) throws(StoreError) -> [NodeNotice] {
+        let log = try LogReader(files)
+        let own = try log.origins(of: try StoreIdentity(log).node)
+        var notices: [NodeNotice] = []
+        for evidence in try Evidence.list(files) {
+            let at = try log.event(evidence.dot)?.event.header.hlc.milliseconds ?? 0
+            let isOwn = own.contains { $0.id == evidence.origin }
+            notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
+        }
+        for (succession, at) in Self.open(own) {
+            let size = own.first { $0.id == succession.previous }?.size ?? 0
+            notices.append(.succession(succession, size: size, at: at))
+        }
+        return notices
+    }
+
+    /// The last change of origin, and earlier ones after which something is still missing.
+    static func open(_ own: [OwnOrigin]) -> [(OriginSuccession, at: Int64)] {
+        own.compactMap { origin in
+            guard let succession = origin.succession else { return nil }
+            let size = own.first { $0.id == succession.previous }?.size ?? 0
+            guard origin.isCurrent || size < succession.known else { return nil }
+            return (succession, origin.started)
+        }
+    }
+
+    static func duplicate(_ node: NodeID, _ text: String, at: Int64) -> NodeNotice {
+        NodeNotice(
+            .duplicateNodeID, .warning, subject: node.description, text,
+            action: "stop one of the two and make it a node of its own: OPERATING.md, 'Two nodes with one key'",
+            at: at)
+    }
+
+    static func newStore(_ node: NodeID, name: String, at: Int64) -> NodeNotice {
+        NodeNotice(
+            .newStore, .information, subject: node.description,
+            "the store of \(name) was made anew with its old key; what it had written before is sent back to it",
+            action: "", at: at)
+    }
+}

@@ -1,0 +1,140 @@
+public import EventStore
+
+/// Speaks of an origin with two histories, one at each side. Roots narrow down where they part; one branch is what the
+/// sender has there; two are the proof.
+public struct Fork: Hashable, Sendable {
+    /// Whose histories.
+    public var origin: OriginID
+    /// Roots of the sender's history, strictly ascending by size; at most ``WireLimits/forkRoots``.
+    public var roots: [Root]
+    /// The first event in which the histories differ; 0 while that is not known.
+    public var seq: UInt64
+    /// None, the sender's, or both.
+    public var branches: [ForkBranch]
+    /// Whether an answer is wanted: the receiver's roots of the same sizes, or the proof with its own branch.
+    public var asks: Bool
+
+    /// The root of a history's first `size` events.
+    public struct Root: Hashable, Sendable {
+        /// How many events.
+        public var size: UInt64
+        /// ``Digest/prefix64`` of the RFC 6962 root over them.
+        public var root: UInt64
+
+        /// A root of these parts.
+        public init(size: UInt64, root: UInt64) {
+            self.size = size
+            self.root = root
+        }
+    }
+
+    /// A message of these parts.
+    public init(
+        origin: OriginID, roots: [Root] = [], seq: UInt64 = 0, branches: [ForkBranch] = [], asks: Bool = false
+    ) {
+        self.origin = origin
+        self.roots = roots
+        self.seq = seq
+        self.branches = branches
+        self.asks = asks
+    }
+
+    /// The proof in `evidence`.
+    public init(_ evidence: Evidence) {
+        self.init(origin: evidence.origin, seq: evidence.seq, branches: evidence.branches)
+    }
+
+    /// Where the histories part.
+    public var dot: Dot { Dot(origin: origin, seq: seq) }
+}
+
+extension Fork {
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, origin.bits)
+        for root in roots {
+            writer.message(2) { inner in
+                inner.uint(1, root.size)
+                inner.fixed64(2, root.root)
+            }
+        }
+        writer.uint(3, seq)
+        for branch in branches { writer.message(4) { branch.write(to: &$0) } }
+        writer.uint(5, asks ? 1 : 0)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?
+        self.init(origin: OriginID(UUIDBits(high: 0, low: 0)))
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2:
+                guard roots.count < WireLimits.forkRoots else {
+                    throw .tooMany(message: "Fork", field: "roots", limit: WireLimits.forkRoots)
+                }
+                roots.append(try Root(try reader.nested("ForkRoot", field)))
+            case 3: seq = try reader.uint64(field)
+            case 4:
+                guard branches.count < 2 else { throw .tooMany(message: "Fork", field: "branches", limit: 2) }
+                branches.append(try ForkBranch(try reader.nested("ForkBranch", field)))
+            case 5: asks = try reader.uint64(field) != 0
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        self.origin = OriginID(origin)
+        guard branches.isEmpty || seq > 0 else { throw message.missing("seq") }
+        for (a, b) in zip(roots, roots.dropFirst()) where a.size >= b.size {
+            throw message.invalid("sizes do not ascend")
+        }
+    }
+}
+
+extension Fork.Root {
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(size: 0, root: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: size = try reader.uint64(field)
+            case 2: root = try reader.fixed64(field)
+            default: break
+            }
+        }
+        guard size > 0 else { throw message.missing("size") }
+    }
+}
+
+extension ForkBranch {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.message(1) { head.write(to: &$0) }
+        writer.data(2, header)
+        writer.digest(3, payloadDigest)
+        for digest in proof { writer.digest(4, digest) }
+    }
+
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var head: SignedHead?, payloadDigest: Digest?
+        var header: [UInt8] = []
+        var proof: [Digest] = []
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: head = try SignedHead(try reader.nested("Head", field))
+            case 2: header = try reader.eventData(field, limit: Limits.header)
+            case 3: payloadDigest = try reader.digest(field)
+            case 4:
+                guard proof.count < WireLimits.proof else {
+                    throw .tooMany(message: message.name, field: "proof", limit: WireLimits.proof)
+                }
+                proof.append(try reader.digest(field))
+            default: break
+            }
+        }
+        guard let head else { throw message.missing("head") }
+        guard !header.isEmpty else { throw message.missing("header") }
+        guard let payloadDigest else { throw message.missing("payload_digest") }
+        self.init(head: head, header: header, payloadDigest: payloadDigest, proof: proof)
+    }
+}

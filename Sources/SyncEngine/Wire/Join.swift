@@ -1,0 +1,50 @@
+public import EventStore
+
+/// Asks to be let in, with proof of an invitation; the first frame of a node that is not known yet.
+public struct Join: Hashable, Sendable {
+    /// The sender's cluster.
+    public var cluster: String
+    /// What people call the sender.
+    public var name: String
+    /// HMAC-SHA-256 under the invitation's token over ``transcript(secret:inviter:guest:)``; 32 bytes.
+    public var proof: [UInt8]
+
+    /// A Join of these parts.
+    public init(cluster: String, name: String, proof: [UInt8]) {
+        self.cluster = cluster
+        self.name = name
+        self.proof = proof
+    }
+
+    /// The label of the secret both ends export from TLS (RFC 8446 §7.5).
+    public static let secretLabel = "EXPORTER-sillok-join-v1"
+
+    /// What is proven: this connection, the one who invites and the one who is invited.
+    public static func transcript(secret: [UInt8], inviter: NodeID, guest: NodeID) -> [UInt8] {
+        Array("sillok join v1\n".utf8) + secret + inviter.bytes + guest.bytes
+    }
+}
+
+extension Join {
+    func write(to writer: inout ProtobufWriter) {
+        writer.text(1, cluster)
+        writer.text(2, name)
+        writer.data(3, proof)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(cluster: "", name: "", proof: [])
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: cluster = try reader.text(field)
+            case 2: name = try reader.text(field)
+            case 3: proof = try reader.data(field)
+            default: break
+            }
+        }
+        guard !cluster.isEmpty else { throw message.missing("cluster") }
+        guard !proof.isEmpty else { throw message.missing("proof") }
+        guard proof.count == 32 else { throw message.invalid("the proof is not 32 bytes") }
+    }
+}

@@ -1,0 +1,48 @@
+internal import CommandLineKit
+internal import EventStore
+
+enum DoctorCommand {
+    static let entry = Subcommand(
+        Command(
+            "doctor", "Finds what is wrong, and says what to do", group: "Administration",
+            examples: [
+                .init("syncctl doctor", "forks, lost memory, doubles, peers that are away, wrong clocks"),
+                .init("syncctl doctor --json", "one finding to a line"),
+            ],
+            discussion: """
+                Looks at the store's files, and asks the daemon if one runs. Exit code 0 when nothing has to be done, 2 with \
+                warnings, 3 when the record is damaged or has two versions. 'syncctl verify' proves the log itself.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        var doctor = Doctor(try StoreLocation.find(for: session).files)
+        try doctor.run()
+        for finding in doctor.findings {
+            if session.isJSON {
+                var line = JSONLine(type: "finding")
+                finding.write(to: &line)
+                try session.output.line(line)
+            } else {
+                try text(finding, session)
+            }
+        }
+        let count = doctor.findings.count
+        if !session.isJSON, !session.isQuiet {
+            session.say(count == 0 ? "nothing found" : "\(count) finding\(count == 1 ? "" : "s")")
+        }
+        try session.end(count: count)
+        switch doctor.findings.first?.severity {
+        case .integrity: return .integrityFailure
+        case .warning: return .degraded
+        case .information, nil: return .success
+        }
+    }
+
+    private static func text(_ finding: Finding, _ session: Session) throws(CommandFailure) {
+        if session.form == .plain {
+            let cells = [finding.severity.rawValue, finding.code, finding.subject, finding.text, finding.action]
+            return try session.output.line(cells.map { Sanitizer.line($0) }.joined(separator: "\t"))
+        }
+        try finding.show(session)
+    }
+}

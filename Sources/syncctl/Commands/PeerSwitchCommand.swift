@@ -1,0 +1,85 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SyncEngine
+
+/// Interrupting and resuming the exchange with a peer.
+enum PeerSwitchCommand {
+    static let pause = Subcommand(
+        Command(
+            "peers pause", "Interrupts the exchange with a node", group: "Nodes",
+            arguments: [.init("name", "What it is called.")],
+            examples: [.init("syncctl peers pause busan-1", "until syncctl peers resume busan-1, restarts included")]),
+        run: { (session) throws(CommandFailure) in try run(session, isPaused: true) })
+
+    static let resume = Subcommand(
+        Command(
+            "peers resume", "Goes on with a node", group: "Nodes",
+            arguments: [.init("name", "What it is called.")],
+            examples: [.init("syncctl peers resume busan-1", "what was missed is sent at once")]),
+        run: { (session) throws(CommandFailure) in try run(session, isPaused: false) })
+
+    private static func run(_ session: Session, isPaused: Bool) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let name = session.arguments.positional("name") ?? ""
+        if let daemon = try DaemonClient.running(files) {
+            let target = "/v1/peers/\(percentEncoded(name))/\(isPaused ? "pause" : "resume")"
+            _ = try daemon.ask(HTTPRequest(method: "POST", target: target, body: [], timeout: 10_000))
+        } else {
+            var isThere = false
+            try PeersCommand.edit(files) { peers in
+                for index in peers.indices where peers[index].name == name {
+                    peers[index].isPaused = isPaused
+                    isThere = true
+                }
+            }
+            guard isThere else { throw PeersCommand.unknown(name) }
+        }
+        return try PeersCommand.confirm(isPaused ? "paused" : "resumed", name, session)
+    }
+}
+
+/// A sign of life from a peer, over the session.
+enum PeerPingCommand {
+    static let entry = Subcommand(
+        Command(
+            "peers ping", "Asks a node for signs of life", group: "Nodes",
+            arguments: [.init("name", "What it is called.")],
+            options: [.value("count", short: "c", "N", "How many times (default: 3).")],
+            examples: [.init("syncctl peers ping busan-1", "times there and back, and how its clock stands")]),
+        run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let name = session.arguments.positional("name") ?? ""
+        let count = try usage { try session.arguments.integer("count", in: 1...1_000) } ?? 3
+        guard let daemon = try DaemonClient.running(files) else {
+            throw CommandFailure(
+                code: "E_NO_DAEMON", "no daemon runs here, so there is no connection to \(name)", hint: "start syncd",
+                exitCode: .unreachable)
+        }
+        for number in 0..<count {
+            if number > 0 { sleep(milliseconds: 200) }
+            let answer = try daemon.ask(
+                HTTPRequest(
+                    method: "POST", target: "/v1/peers/\(percentEncoded(name))/ping", body: [], timeout: 10_000))
+            try show(JSONObject(validated: answer.body), name, session)
+        }
+        try session.end(count: count)
+        return .success
+    }
+
+    private static func show(_ pong: JSONObject, _ name: String, _ session: Session) throws(CommandFailure) {
+        guard let micros = pong.integer("rtt_us") else { throw DaemonClient.misunderstood("no round trip") }
+        let offset = pong.integer("clock_offset_ms")
+        if session.isJSON {
+            var line = JSONLine(type: "pong")
+            line.add("name", name)
+            line.add("rtt_us", micros)
+            if let offset { line.add("clock_offset_ms", offset) }
+            return try session.output.line(line)
+        }
+        let millis = "\(micros / 1_000).\(String(1_000 + micros % 1_000).dropFirst())"
+        let clock = offset.map { ", its clock \($0 >= 0 ? "+" : "")\($0) ms" } ?? ""
+        try session.output.line(Sanitizer.line("\(name): \(millis) ms\(clock)"))
+    }
+}

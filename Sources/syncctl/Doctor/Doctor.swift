@@ -1,0 +1,133 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SyncEngine
+
+/// Looks for what is wrong with a node: in its files, and through its daemon if that runs.
+struct Doctor {
+    let files: StoreFiles
+    private(set) var findings: [Finding] = []
+    /// What was looked at.
+    private(set) var checks = 0
+
+    init(_ files: StoreFiles) { self.files = files }
+
+    mutating func run() throws(CommandFailure) {
+        checkKey()
+        try checkWitness()
+        var status: JSONObject?
+        do throws(CommandFailure) {
+            if let daemon = try DaemonClient.running(files) {
+                let answer = try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))
+                status = JSONObject(validated: answer.body)
+            }
+        } catch {
+            note(Finding("UNREACHABLE", .warning, error.what, action: "syncctl status; the daemon's own log"))
+        }
+        if let status {
+            checkDaemon(status)
+        } else {
+            checks += 1
+            for notice in try stored({ try NodeNotice.standing(files) }) { note(Finding(notice)) }
+        }
+        findings.sort { ($0.severity.rank, $0.code, $0.subject) < ($1.severity.rank, $1.code, $1.subject) }
+    }
+
+    private mutating func note(_ finding: Finding) { findings.append(finding) }
+
+    // MARK: Files
+
+    private mutating func checkKey() {
+        checks += 1
+        var entry = stat()
+        guard stat(files.key, &entry) == 0 else {
+            let reason = String(cString: strerror(errno))
+            return note(
+                Finding(
+                    "KEY_MISSING", .warning, subject: files.key, "the node's key cannot be read: \(reason)",
+                    action: "bring it back from the backup: without it nothing can be appended"))
+        }
+        guard entry.st_mode & 0o077 != 0 else { return }
+        note(
+            Finding(
+                "KEY_MODE", .warning, subject: files.key,
+                "the node's key can be read by others (mode 0\(String(entry.st_mode & 0o777, radix: 8)))",
+                action: "chmod 600 \(files.key)"))
+    }
+
+    private mutating func checkWitness() throws(CommandFailure) {
+        checks += 1
+        let folder = try stored { try LogReader(files).meta("witness") } ?? ""
+        guard !folder.isEmpty else {
+            return note(
+                Finding(
+                    "NO_WITNESS", .information,
+                    "no witness is kept outside of the data directory: a rewound disk is noticed by a peer only",
+                    action: "set storage.witness to a folder on another disk"))
+        }
+        var entry = stat()
+        guard stat(folder, &entry) != 0 else { return }
+        note(
+            Finding(
+                "WITNESS", .warning, subject: folder, "the folder of the witness is not there",
+                action: "make it, writable for the user that runs syncd"))
+    }
+
+    // MARK: The daemon
+
+    private mutating func checkDaemon(_ status: JSONObject) {
+        checks += 3
+        for notice in status.elements("notices")?.compactMap(\.object) ?? [] { note(Finding(notice: notice)) }
+        for problem in status.strings("problems") ?? [] {
+            note(Finding("PROBLEM", .warning, problem, action: "OPERATING.md, 'Watching'"))
+        }
+        for peer in status.elements("peers")?.compactMap(\.object) ?? [] { checkPeer(peer) }
+        for pending in status.elements("pending")?.compactMap(\.object) ?? [] {
+            let node = pending.string("node") ?? ""
+            note(
+                Finding(
+                    "PENDING", .information, subject: node,
+                    "node \(node.prefix(12)) calls from \(pending.string("address") ?? "somewhere") and is not let in",
+                    action: "syncctl peers add NAME \(node), if it is one of yours"))
+        }
+    }
+
+    private mutating func checkPeer(_ peer: JSONObject) {
+        let state = peer.string("state") ?? ""
+        guard state != "connected", state != "paused" else { return }
+        let name = peer.string("name") ?? ""
+        let reason = peer.string("error") ?? ""
+        let advice = PeerAdvice.all.first { reason.contains($0.name) }
+        note(
+            Finding(
+                advice?.name ?? "PEER_AWAY", .warning, subject: peer.string("node") ?? "",
+                "peer \(name) is \(state)" + (reason.isEmpty ? "" : ": \(reason)"),
+                action: advice?.action ?? "is it running, and reachable at \(peer.string("address") ?? "its side")?"))
+    }
+}
+
+extension Finding.Severity {
+    /// The worst first.
+    var rank: Int {
+        switch self {
+        case .integrity: 0
+        case .warning: 1
+        case .information: 2
+        }
+    }
+}
+
+/// What to do about the errors that end sessions.
+private enum PeerAdvice {
+    static let all: [(name: String, action: String)] = [
+        ("UNKNOWN_PEER", "add this node there: syncctl peers add, or peers invite here and peers join there"),
+        ("WRONG_CERTIFICATE", "another node answers at that address: check address and node id"),
+        ("WRONG_CLUSTER", "nodes of different clusters never exchange events: check node.cluster of both"),
+        ("PROTO_VERSION", "bring both to releases that speak a common version"),
+        ("DUPLICATE_NODE_ID", "two processes have one key: OPERATING.md, 'Two nodes with one key'"),
+        ("BAD_PROOF", "syncctl verify on the peer; restore it from a good copy"),
+        ("BAD_SIGNATURE", "syncctl verify on the peer; restore it from a good copy"),
+        ("STORE_FULL", "make room on the peer's disk"),
+        ("STORE_ERROR", "the log of the daemon there says more"),
+    ]
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Testing
+
+@testable import EventStore
+
+/// A store that may have lost its memory starts a new origin before it appends (D12).
+struct MemoryTests {
+    private func append(_ store: EventStore, _ count: Int, _ text: String = "말") throws {
+        _ = try store.appendBlocking((0..<count).map { .message("\(text) \($0)", user: "u-1") })
+    }
+
+    private func origins(_ store: EventStore) throws -> [OwnOrigin] {
+        try LogReader(store.files).origins(of: store.identity.node)
+    }
+
+    @Test("A store that is opened again where it was goes on with its origin")
+    func goesOn() throws {
+        let (folder, store) = try makeStore()
+        try append(store, 3)
+        let origin = store.identity.origin
+        store.close()
+        for _ in 0..<3 {
+            let again = try EventStore(opening: folder.path)
+            #expect(again.identity.origin == origin && again.originChange == nil)
+            again.close()
+        }
+        #expect(try EventStore(opening: folder.path, surroundings: .unknown).originChange == nil)
+    }
+
+    @Test("A copy starts a new origin whose first event says why and depends on everything there")
+    func copied() throws {
+        let (folder, store) = try makeStore()
+        try append(store, 300)
+        store.close()
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let other = try EventStore(opening: copy.path)
+        #expect(other.originChange == .copied)
+        try append(other, 2)
+        let own = try origins(other)
+        #expect(own.map(\.size) == [301, 3])
+        #expect(own.map(\.isCurrent) == [false, true])
+        #expect(own[1].id == other.identity.origin && own[1].id != store.identity.origin)
+        #expect(
+            own[1].succession
+                == OriginSuccession(.copied, previous: store.identity.origin, had: 301, known: 301))
+        let first = try #require(try LogReader(other.files).event(Dot(origin: own[1].id, seq: 1)))
+        #expect(first.event.header.dependencies == [Dot(origin: own[0].id, seq: 301)])
+        other.close()
+        // Everything of the old origin is still covered by a signed head.
+        let head = try LogReader(other.files).head(of: own[0].id, atLeast: 301)
+        #expect(head?.head.size == 301)
+        #expect(try Verifier(other.files).run().findings.isEmpty)
+        #expect(try EventStore(opening: copy.path).originChange == nil)
+        #expect(try EventStore(opening: folder.path).originChange == nil)
+    }
+
+    @Test("On another machine a new origin is started; a machine without an id decides nothing")
+    func machine() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        func open(_ machine: String?) throws -> OriginChange? {
+            let store = try EventStore(opening: folder.path, surroundings: Surroundings(machine: machine, file: nil))
+            defer { store.close() }
+            return store.originChange
+        }
+        #expect(try open("one") == nil)
+        #expect(try open(nil) == nil)
+        #expect(try open("other") == .machine)
+        #expect(try open("other") == nil)
+        let last = try EventStore(opening: folder.path, surroundings: .unknown)
+        #expect(try origins(last).map(\.succession?.change) == [nil, .machine])
+    }
+
+    @Test("machine-id(5) is read, and never kept as it is")
+    func machineID() throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        let path = folder.path + "/machine-id"
+        let files = StoreFiles(folder.path)
+        func found(_ text: String) throws -> String? {
+            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            return Surroundings.found(around: files, machineID: path).machine
+        }
+        let digits = "0123456789abcdef0123456789abcdef"
+        let name = try #require(try found(digits + "\n"))
+        #expect(name != digits && name.count == 32)
+        #expect(try found("uninitialized\n") == nil)
+        #expect(try found("") == nil)
+        #expect(Surroundings.found(around: files, machineID: path + ".missing").machine == nil)
+        #expect(Surroundings.found(around: files).file == nil)
+    }
+
+    @Test("A rewound log is noticed by its witness, and by it alone")
+    func rewound() throws {
+        let (folder, store) = try makeStore()
+        let outside = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        store.close()
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(first, 10)
+        first.close()
+        let old = LogImage(first.files)
+        let second = try EventStore(opening: folder.path)
+        try append(second, 600)
+        #expect(second.originChange == nil && second.witness?.problem == nil)
+        second.close()
+        let lost = second.identity.origin
+        try old.restore(second.files)
+        // The place of the witness is remembered by the log: no program has to be told.
+        let third = try EventStore(opening: folder.path)
+        #expect(third.originChange == .witness)
+        let own = try origins(third)
+        #expect(own.last?.succession == OriginSuccession(.witness, previous: lost, had: 11, known: 611))
+        third.close()
+        #expect(try EventStore(opening: folder.path).originChange == nil)
+        // Without a witness the same rewinding is not seen from here: peers will name it.
+        try old.restore(third.files)
+        #expect(try EventStore(opening: folder.path, witness: .none).originChange == nil)
+    }
+
+    @Test("A log rewound and written anew is another history: the witness sees that, too")
+    func rewritten() throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        let outside = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        let old = LogImage(store.files)
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(first, 5)
+        first.close()
+        try old.restore(first.files)
+        let second = try EventStore(opening: folder.path, witness: .none)
+        try append(second, 7, "다른 말")
+        second.close()
+        let third = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        #expect(third.originChange == .witness)
+    }
+
+    @Test("A damaged, foreign or unwritable witness stops nothing, and says so")
+    func damagedWitness() throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        let outside = TemporaryFolder()
+        let missing = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(missing, 1)
+        missing.close()
+        #expect(missing.originChange == nil)
+        #expect(missing.witness?.problem?.contains(outside.path) == true)
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        let written = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(written, 1)
+        written.close()
+        #expect(written.witness?.problem == nil)
+        let path = try #require(written.witness?.path)
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        for damaged in ["", "{}", text.replacingOccurrences(of: "\"size\":\"3\"", with: "\"size\":\"4\"")] {
+            #expect(damaged != text)
+            try damaged.write(toFile: path, atomically: true, encoding: .utf8)
+            let again = try EventStore(opening: folder.path)
+            #expect(again.originChange == nil)
+            #expect(again.witness?.problem?.contains("damaged") == true)
+            again.close()
+        }
+        // The next head mends it.
+        let mended = try EventStore(opening: folder.path)
+        try append(mended, 1)
+        mended.close()
+        #expect(mended.witness?.problem == nil)
+    }
+
+    @Test("A new origin takes appends at once, and what peers send of the old one is stored like any other's")
+    func fetchesBack() throws {
+        let (folder, full) = try makeStore()
+        try append(full, 20)
+        full.close()
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let ahead = try EventStore(opening: folder.path)
+        try append(ahead, 30, "나중")
+        try ahead.flushBlocking()
+
+        let behind = try EventStore(opening: copy.path, surroundings: .unknown)
+        let before = try behind.makeVerifierBlocking()
+        try behind.startOriginBlocking(.behind, known: 51)
+        try append(behind, 3, "새로")
+        let reader = try OutgoingReader(ahead)
+        let known = try LogReader(behind.files).vector()
+        let batch = try reader.batch(
+            after: try reader.start(for: known), lacking: known, limits: OutgoingLimits())
+        #expect(batch.events.count == 30)
+        #expect(throws: IngestError.self) { try before.verify(batch.events, batch.coverage) }
+        let verified = try behind.makeVerifierBlocking().verify(batch.events, batch.coverage)
+        try blocking { behind.ingest(verified, completion: $0) }
+        #expect(try origins(behind).map(\.size) == [51, 4])
+        behind.close()
+        #expect(try Verifier(behind.files).run().findings.isEmpty)
+    }
+
+    @Test("An event names a bounded number of origins; the others follow with the next one")
+    func boundedDependencies() {
+        var state = LogState()
+        state.dirty = Set(0..<5_000)
+        let first = state.nextDependencies(2_000)
+        #expect(first == Set(0..<2_000))
+        state.dirty.subtract(first)
+        #expect(state.nextDependencies(2_000) == Set(2_000..<4_000))
+        state.dirty.subtract(state.nextDependencies(2_000))
+        #expect(state.nextDependencies(2_000) == Set(4_000..<5_000))
+    }
+}

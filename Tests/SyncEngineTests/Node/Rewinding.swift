@@ -1,0 +1,40 @@
+import Foundation
+
+@testable import EventStore
+
+/// The files of a store's log at one moment, to be put back in place: a rewound disk, a restored snapshot of a machine.
+struct LogImage {
+    private let contents: [String: Data?]
+
+    /// Of a store that is closed.
+    init(_ files: StoreFiles) {
+        var contents: [String: Data?] = [:]
+        for suffix in ["", "-wal"] { contents[suffix] = FileManager.default.contents(atPath: files.log + suffix) }
+        self.contents = contents
+    }
+
+    /// Puts the files back, `log.db` without a new inode.
+    func restore(_ files: StoreFiles) throws {
+        for (suffix, data) in contents {
+            let path = files.log + suffix
+            guard let data else {
+                try? FileManager.default.removeItem(atPath: path)
+                continue
+            }
+            if !FileManager.default.fileExists(atPath: path) {
+                try Data().write(to: URL(fileURLWithPath: path))
+            }
+            let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try handle.truncate(atOffset: 0)
+            try handle.write(contentsOf: data)
+            try handle.close()
+        }
+        try? FileManager.default.removeItem(atPath: files.log + "-shm")
+    }
+}
+
+extension Surroundings {
+    /// Nothing that is compared: the store takes itself for the one that was written last, as a clone of a whole machine
+    /// does.
+    static let unknown = Surroundings(machine: nil, file: nil)
+}

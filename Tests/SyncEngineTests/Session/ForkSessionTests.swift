@@ -1,0 +1,302 @@
+import Testing
+
+@testable import EventStore
+@testable import SyncEngine
+
+/// What a session asks of histories that differ, without network and store.
+struct ForkSessionTests {
+    /// A log that can answer: for each origin a number for the root of each size.
+    private final class Side {
+        var session: SyncSession
+        /// The root at a size is the hash of what is before it, so that a difference stays.
+        var histories: [OriginID: [UInt64]]
+        var reports: [IdentityReport] = []
+        var sent: [Frame] = []
+        var reads: [ReadRequest] = []
+        var questions: [Inspection] = []
+        var answersForks = true
+        /// What `.prove` finds.
+        var evidence: Evidence?
+        var kept: [Evidence] = []
+        var end: SessionEnd?
+
+        init(_ number: UInt64, _ histories: [OriginID: [UInt64]], origin: OriginID, forked: Set<OriginID> = []) {
+            self.histories = histories
+            let node = ForkSessionTests.node(number)
+            let identity = StoreIdentity(
+                node: node, name: "n\(number)", cluster: "default", origin: origin, incarnation: number)
+            session = SyncSession(
+                local: SyncSession.Local(identity, software: "test", forked: forked, run: number),
+                remote: ForkSessionTests.node(3 - number),
+                progress: histories.map { origin, roots in
+                    OriginProgress(origin: origin, seq: UInt64(roots.count), rootPrefix: roots.last ?? 0)
+                })
+        }
+
+        func input(_ body: (inout SyncSession, inout [SessionEffect]) -> Void) throws {
+            var effects: [SessionEffect] = []
+            body(&session, &effects)
+            for effect in effects { try perform(effect) }
+        }
+
+        private func perform(_ effect: SessionEffect) throws {
+            switch effect {
+            case .send(let frame, _): sent.append(frame)
+            case .read(_, let request): reads.append(request)
+            case .report(let report): reports.append(report)
+            case .close(let end): self.end = end
+            case .inspect(let id, let question):
+                questions.append(question)
+                try input { $0.inspected(id, .success(answer(question)), now: now, effects: &$1) }
+            default: break
+            }
+        }
+
+        private func answer(_ question: Inspection) -> Finding {
+            switch question {
+            case .roots(let dots):
+                return .roots(
+                    dots.compactMap { dot in
+                        guard let roots = histories[dot.origin], dot.seq <= roots.count else { return nil }
+                        return VectorEntry(origin: dot.origin, seq: dot.seq, root: roots[Int(dot.seq) - 1])
+                    })
+            case .branch(let dot): return .branch(branch(dot))
+            case .prove: return .proof(evidence, isNew: evidence != nil)
+            case .evidence: return .evidence(kept)
+            }
+        }
+
+        func branch(_ dot: Dot) -> ForkBranch? {
+            guard let digest = Digest(bytes: [UInt8](repeating: 1, count: 32)) else { return nil }
+            let head = TreeHead(origin: dot.origin, size: dot.seq, root: digest, hlc: HybridTime(rawValue: 1))
+            return ForkBranch(
+                head: SignedHead(head: head, signature: [UInt8](repeating: 2, count: 64)), header: [1],
+                payloadDigest: digest, proof: [])
+        }
+
+        var now: Moment { Moment(monotonic: 1_000, wall: 1_760_000_000_000) }
+
+        var forks: [Fork] {
+            sent.compactMap { frame in
+                if case .fork(let fork)? = try? Message(frame: frame) { fork } else { nil }
+            }
+        }
+    }
+
+    private static func node(_ number: UInt64) -> NodeID {
+        NodeID(SHA256().digest([UInt8(number)]))
+    }
+
+    private let own = [1, 2].map { OriginID(UUIDBits(high: $0, low: 0)) }
+    private let other = OriginID(UUIDBits(high: 9, low: 9))
+
+    /// Roots of a history of `count` events, of which those from `fork` on are another branch.
+    private func roots(_ count: UInt64, from fork: UInt64 = .max) -> [UInt64] {
+        count == 0 ? [] : (1...count).map { $0 < fork ? $0 : $0 + 1_000_000_000 }
+    }
+
+    /// Hands what one has sent to the other until both are quiet.
+    private func converse(_ a: Side, _ b: Side) throws {
+        for side in [a, b] { try side.input { $0.started(now: side.now, effects: &$1) } }
+        for _ in 0..<200 {
+            let (fromA, fromB) = (a.sent, b.sent)
+            if fromA.isEmpty, fromB.isEmpty { return }
+            (a.sent, b.sent) = ([], [])
+            for (frames, side) in [(fromA, b), (fromB, a)] {
+                for frame in frames where side.answersForks || frame.type != MessageType.fork.rawValue {
+                    try side.input { $0.frameReceived(frame, now: side.now, effects: &$1) }
+                }
+            }
+        }
+        Issue.record("the sessions do not come to rest")
+    }
+
+    @Test(
+        "The first event that differs is found, whatever the lengths, and everything else goes on",
+        arguments: [
+            (1, 1, 1), (2, 2, 2), (10, 10, 7), (10, 8, 8), (300, 17, 1), (17, 300, 17), (100_000, 99_999, 54_321),
+            (1_000_000, 1_000_000, 1), (1_000_000, 1_000_000, 1_000_000),
+        ] as [(UInt64, UInt64, UInt64)])
+    func finds(mine: UInt64, theirs: UInt64, fork: UInt64) throws {
+        let a = Side(1, [other: roots(mine), own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [other: roots(theirs, from: fork), own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        let larger = mine >= theirs ? a : b
+        let found = larger.questions.compactMap { if case .branch(let dot) = $0 { dot } else { nil } }
+        #expect(found == [Dot(origin: other, seq: fork)])
+        for side in [a, b] {
+            #expect(side.end == nil)
+            #expect(side.session.forks.held == [other])
+            #expect(side.session.forks.isSettled)
+            // What is held counts as known; what the peer lacks of the node's own origin is read. Who has less reads
+            // before it is told: nothing that the other lacks.
+            let read = try #require(side.reads.last)
+            #expect(read.known[other] == (side === larger || mine == theirs ? .max : max(mine, theirs)))
+            #expect(side.reads.count == 1)
+        }
+        let rounds = larger.questions.count
+        #expect(rounds < 15, "\(rounds)")
+    }
+
+    @Test("Prefixes are no fork: nothing is held, and one comparison is all that is asked")
+    func prefix() throws {
+        let a = Side(1, [other: roots(500), own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [other: roots(20), own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        for side in [a, b] {
+            #expect(side.end == nil && side.reports.isEmpty && side.session.forks.held.isEmpty)
+        }
+        #expect(a.questions == [.roots([Dot(origin: other, seq: 20)])])
+        #expect(b.questions.isEmpty)
+        #expect(a.reads.last?.known[other] == 20)
+    }
+
+    @Test("A peer that has more of this node's own origin is reported, and the session goes on")
+    func behind() throws {
+        let a = Side(1, [own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [own[0]: roots(9), own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        #expect(a.reports == [.behind(own[0], have: 5, known: 9)])
+        #expect(a.end == nil && b.end == nil && b.reports.isEmpty)
+        #expect(b.reads.last?.known[own[0]] == 5)
+        // Once it appends elsewhere that is nothing special any more.
+        var session = a.session
+        session.originChanged(to: OriginID(UUIDBits(high: 7, low: 7)))
+        var effects: [SessionEffect] = []
+        session.examine(
+            [VectorEntry(origin: own[0], seq: 10, root: 3)], isOpening: false, now: a.now, &effects)
+        #expect(!effects.contains { if case .report = $0 { true } else { false } })
+    }
+
+    @Test("A fork that only a later statement shows is held and looked into, too")
+    func later() throws {
+        let a = Side(1, [own[0]: roots(5), other: roots(8)], origin: own[0])
+        let b = Side(2, [own[1]: roots(4), other: roots(8)], origin: own[1])
+        try converse(a, b)
+        let memory = try #require(a.session.memory)
+        let number = try #require(memory.number(of: other))
+        let statement = Standing(
+            entries: [StandingEntry(.number(number), seq: 8, root: 77)], isWhole: false, since: memory.through,
+            through: memory.through + 1)
+        let frame = Message.standing(statement).frame(compress: false)
+        try a.input { $0.frameReceived(frame, now: a.now, effects: &$1) }
+        #expect(a.session.forks.held == [other])
+        #expect(a.reports == [.forked(other, size: 8)])
+        #expect(a.forks.last?.asks == true)
+        #expect(a.end == nil)
+    }
+
+    @Test("A peer that does not answer about forks holds nothing else up")
+    func silent() throws {
+        let a = Side(1, [other: roots(10), own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [other: roots(10, from: 3), own[1]: roots(4)], origin: own[1])
+        b.answersForks = false
+        try converse(a, b)
+        #expect(!a.session.forks.isSettled && a.reads.isEmpty)
+        let deadline = try #require(a.session.nextDeadline)
+        #expect(deadline == 11_000)
+        let late = Moment(monotonic: deadline, wall: a.now.wall)
+        try a.input { $0.timerFired(now: late, effects: &$1) }
+        #expect(a.session.forks.isSettled && a.reads.count == 1 && a.session.forks.held == [other])
+        #expect(a.end == nil)
+    }
+
+    @Test("Proofs that are kept are sent before any event; proven forks are held without another inquiry")
+    func gossip() throws {
+        let key = SigningKey.generate()
+        let evidence = try Self.evidence(other, key)
+        let a = Side(1, [other: roots(10), own[0]: roots(5)], origin: own[0], forked: [other])
+        a.kept = [evidence]
+        let b = Side(2, [other: roots(10, from: 3), own[1]: roots(4)], origin: own[1])
+        b.evidence = evidence
+        try converse(a, b)
+        #expect(b.reports.contains(.proven(evidence, isNew: true)))
+        #expect(a.questions.first == .evidence)
+        #expect(!a.questions.contains { if case .branch = $0 { true } else { false } })
+        // And one that comes up later is passed on.
+        let c = Side(1, [own[0]: roots(5)], origin: own[0])
+        try converse(c, Side(2, [own[1]: roots(4)], origin: own[1]))
+        try c.input { $0.forkProven(evidence, now: c.now, effects: &$1) }
+        #expect(c.forks == [Fork(evidence)])
+    }
+
+    private static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> Evidence {
+        let dot = Dot(origin: origin, seq: 1)
+        let sha = SHA256()
+        let branches = (1...2).map { number in
+            let header = EventHeader(
+                dot: dot, hlc: HybridTime(rawValue: UInt64(number)), id: EventID(UUIDBits(high: 1, low: 1)),
+                type: "t",
+                user: "u"
+            ).canonicalBytes
+            let digest = sha.digest([UInt8(number)])
+            let leaf = sha.leaf(header: header, payloadDigest: digest)
+            let head = TreeHead(origin: origin, size: 1, root: leaf, hlc: HybridTime(rawValue: 1))
+            return ForkBranch(
+                head: SignedHead(signing: head, with: key), header: header, payloadDigest: digest, proof: [])
+        }
+        return try #require(Evidence(dot, branches[0], branches[1], key: key.publicKey))
+    }
+
+    @Test("Nonsense about forks is answered or passed over, and never asked twice at once")
+    func hostile() throws {
+        let a = Side(1, [other: roots(10), own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        let unknown = OriginID(UUIDBits(high: 1, low: 77))
+        func receive(_ fork: Fork) throws -> [Fork] {
+            a.sent = []
+            try a.input {
+                $0.frameReceived(Message.fork(fork).frame(compress: false), now: a.now, effects: &$1)
+            }
+            return a.forks
+        }
+        // Sizes that are not here are left out, as for an origin that is not here.
+        let roots = [Fork.Root(size: 3, root: 1), Fork.Root(size: 11, root: 1)]
+        #expect(
+            try receive(Fork(origin: other, roots: roots, asks: true))
+                == [Fork(origin: other, roots: [Fork.Root(size: 3, root: 3)])])
+        #expect(try receive(Fork(origin: unknown, roots: roots, asks: true)) == [Fork(origin: unknown)])
+        // Answers that nobody asked for, and proofs of nothing.
+        let branch = try #require(a.branch(Dot(origin: other, seq: 2)))
+        for fork in [
+            Fork(origin: other, roots: roots), Fork(origin: other, seq: 4), Fork(origin: unknown),
+            Fork(origin: other, seq: 2, branches: [branch, branch]),
+            Fork(origin: other, seq: 2, branches: [branch]),
+        ] { #expect(try receive(fork).isEmpty) }
+        #expect(
+            try receive(Fork(origin: other, seq: 2, branches: [branch], asks: true)) == [Fork(origin: other, seq: 1)])
+        #expect(a.reports.isEmpty && a.end == nil && a.session.forks.isSettled)
+
+        // Without an answer of the store in between, a second question is one too many.
+        var session = a.session
+        var effects: [SessionEffect] = []
+        let question = Message.fork(Fork(origin: other, roots: roots, asks: true)).frame(compress: false)
+        session.frameReceived(question, now: a.now, effects: &effects)
+        session.frameReceived(question, now: a.now, effects: &effects)
+        guard case .close(.failed(let failure))? = effects.last else {
+            Issue.record("\(effects)")
+            return
+        }
+        #expect(failure.code == .rateLimited)
+    }
+
+    @Test("Two processes with one key know each other by their runs")
+    func doubles() throws {
+        func met(run: UInt64) throws -> SessionErrorCode? {
+            let identity = StoreIdentity(
+                node: Self.node(1), name: "n", cluster: "default", origin: own[0], incarnation: 1)
+            var session = SyncSession(
+                local: SyncSession.Local(identity, software: "test", run: 5), remote: Self.node(1), progress: [])
+            var effects: [SessionEffect] = []
+            let now = Moment(monotonic: 1, wall: 1)
+            session.started(now: now, effects: &effects)
+            let hello = Hello(cluster: "default", node: Self.node(1), incarnation: 1, clock: 1, run: run)
+            session.frameReceived(Message.hello(hello).frame(compress: false), now: now, effects: &effects)
+            guard case .close(.failed(let failure))? = effects.last else { return nil }
+            return failure.code
+        }
+        #expect(try met(run: 5) == .metSelf)
+        #expect(try met(run: 6) == .duplicateNodeID)
+    }
+}

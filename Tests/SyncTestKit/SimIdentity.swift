@@ -1,0 +1,131 @@
+internal import EventStore
+internal import SyncEngine
+
+// Lost memory and forks in the simulated shell: what the daemon does about ``IdentityReport`` and ``Inspection`` (D12).
+
+extension SimNode {
+    /// What the session has learnt.
+    func learnt(_ report: IdentityReport, from link: SimPeerLink) {
+        switch report {
+        case .behind(let origin, _, let known):
+            sim.coverage.count(.amnesia)
+            startOrigin(insteadOf: origin, .behind, known: known)
+        case .forked(let origin, _):
+            sim.coverage.count(.forks)
+            sim.checks.name(knownAs, link.peer)
+            startOrigin(insteadOf: origin, .forked, known: 0)
+        case .proven(let evidence, let isNew):
+            guard isNew else { return }
+            for peer in entries.keys.sorted() {
+                guard let other = entries[peer]?.link, other !== link else { continue }
+                other.forkProven(evidence)
+            }
+            startOrigin(insteadOf: evidence.origin, .forked, known: 0)
+        }
+    }
+
+    private func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
+        guard origin == store.log.own else { return }
+        store.startOrigin(change, known: known)
+        for peer in entries.keys.sorted() { entries[peer]?.link?.originChanged(to: store.log.own) }
+    }
+}
+
+extension SimPeerLink {
+    func forkProven(_ evidence: Evidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
+
+    func originChanged(to origin: OriginID) { input { session, _, _ in session.originChanged(to: origin) } }
+
+    func inspect(_ id: RequestID, _ question: Inspection) {
+        store.inspect(question) { [self] finding in
+            input { $0.inspected(id, .success(finding), now: $1, effects: &$2) }
+        }
+    }
+}
+
+extension SimStore {
+    /// In the order of the daemon's threads: proofs where events are verified, the rest where they are read.
+    func inspect(_ question: Inspection, completion: @escaping (Finding) -> Void) {
+        let isProof = if case .prove = question { true } else { false }
+        node.schedule(at: turn(isVerifier: isProof)) { [self] in completion(find(question)) }
+    }
+
+    private func find(_ question: Inspection) -> Finding {
+        switch question {
+        case .roots(let dots):
+            return .roots(
+                dots.compactMap { dot in
+                    log.root(of: dot.origin, size: dot.seq, using: sha).map {
+                        VectorEntry(origin: dot.origin, seq: dot.seq, root: $0.prefix64)
+                    }
+                })
+        case .branch(let dot): return .branch(branch(at: dot))
+        case .prove(let fork) where fork.branches.count == 2 && log.origins[fork.origin] == nil:
+            currentVerifier().claim(fork.dot, fork.branches[0], fork.branches[1])
+            return .proof(nil, isNew: false)
+        case .prove(let fork):
+            guard let key = log.origins[fork.origin]?.key, let theirs = fork.branches.first,
+                let other = fork.branches.dropFirst().first ?? branch(at: fork.dot),
+                let evidence = Evidence(fork.dot, theirs, other, key: key)
+            else { return .proof(nil, isNew: false) }
+            let isNew = !node.evidence.contains { $0.name == evidence.name }
+            if isNew {
+                node.evidence.append(evidence)
+                renewVerifier()
+            }
+            return .proof(evidence, isNew: isNew)
+        case .evidence: return .evidence(node.evidence)
+        }
+    }
+
+    private func branch(at dot: Dot) -> ForkBranch? {
+        guard let origin = log.origins[dot.origin], let event = log.event(dot)?.event else { return nil }
+        let own = head().flatMap { $0.head.origin == dot.origin ? $0 : nil }
+        guard let head = origin.heads.first(where: { $0.head.size >= dot.seq }) ?? own, head.head.size >= dot.seq
+        else { return nil }
+        let proof = MerkleProof.inclusion(of: dot.seq - 1, size: head.head.size, using: sha) {
+            (level, index) throws(Never) in
+            var range = MerkleRange()
+            let first = Int(index) << level
+            for leaf in origin.leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
+            return range.root(using: sha)
+        }
+        return ForkBranch(
+            head: head, header: event.header.canonicalBytes, payloadDigest: sha.payloadDigest(event.body),
+            proof: proof)
+    }
+
+    /// A commit of its own: what is queued goes to the new origin.
+    func startOrigin(_ change: OriginChange, known: UInt64) {
+        let before = log
+        var changed = log
+        if let head = head() { changed.store(head) }
+        let start = OriginStart(
+            key: key.publicKey, name: node.name,
+            succession: OriginSuccession(
+                change, previous: log.own, had: log.size(of: log.own), known: known))
+        changed.startOrigin(
+            OriginID(sim.random.uuid()), start, id: EventID(sim.random.uuid()), salt: sim.random.uuid(),
+            wall: node.wall, using: sha)
+        log = changed
+        if isFullyDurable { onDisk = log }
+        renewVerifier()
+        node.appends(to: log.own)
+        sim.note { "\(self.node.name): new origin, \(change.rawValue)" }
+        sim.checks.committed(node, before: before, after: log)
+        notify(before)
+    }
+}
+
+extension SimLog {
+    /// Gives up the own origin for a new one whose first event is `start`.
+    mutating func startOrigin(
+        _ id: OriginID, _ start: OriginStart, id event: EventID, salt: UUIDBits, wall: Int64, using sha: SHA256
+    ) {
+        let left = start.succession?.change == .forked ? [own] : []
+        dependOnEverything(but: left)
+        own = id
+        add(id, start.key)
+        _ = append(start.draft, id: event, salt: salt, wall: wall, using: sha)
+    }
+}
