@@ -95,17 +95,21 @@ extension SyncSession {
             let frame: Frame
             let failure: SessionFailure
             let since: UInt64
+            /// Whether the peer has its credit back: what it waits for may have to come from the same peer.
+            let isCredited: Bool
             /// Whether somebody was told what it needs.
             var isTold = false
         }
 
-        /// Frames being stored, and since when they are here.
-        var storing: [RequestID: (frame: Frame, since: UInt64)] = [:]
+        /// Frames being stored, since when they are here, and whether the peer has their credit back.
+        var storing: [RequestID: (frame: Frame, since: UInt64, isCredited: Bool)] = [:]
+        /// Bytes of frames that are here beyond the window, because the peer has their credit back.
+        var beyond = 0
         /// When the last frame came.
         var lastFrame = UInt64(0)
         /// In the order of their coming.
         var held: [Held] = []
-        /// Bytes of frames being stored or held.
+        /// Bytes of frames being stored or held whose credit the peer does not have.
         var waiting = 0
         /// Bytes stored that the peer has not been given credit for.
         var owed = 0

@@ -111,7 +111,7 @@ extension SyncSession {
         }
         let id = RequestID(number: takeNumber())
         if outgoing.wanted != nil { news.hasDelivered = true }
-        incoming.storing[id] = (frame, now.monotonic)
+        incoming.storing[id] = (frame, now.monotonic, false)
         incoming.lastFrame = now.monotonic
         incoming.waiting += frame.count
         incoming.bytes += UInt64(frame.count)
@@ -143,7 +143,7 @@ extension SyncSession {
         let ids = ready.map { _ in RequestID(number: takeNumber()) }
         updateOpen { _, _, incoming in
             incoming.held = rest
-            for (id, held) in zip(ids, ready) { incoming.storing[id] = (held.frame, held.since) }
+            for (id, held) in zip(ids, ready) { incoming.storing[id] = (held.frame, held.since, held.isCredited) }
         }
         for (id, held) in zip(ids, ready) { effects.append(.store(id, held.frame)) }
     }
@@ -178,15 +178,28 @@ extension SyncSession {
         case .failure(let failure):
             guard failure.needs != nil, outgoing.wanted != nil else { return fail(failure, now: now, &effects) }
             // What it depends on comes by another connection.
-            incoming.held.append(Incoming.Held(frame: request.frame, failure: failure, since: request.since))
+            let isLent = !request.isCredited && incoming.beyond + bytes <= Int(limits.window)
+            if isLent {
+                incoming.waiting -= bytes
+                incoming.beyond += bytes
+            }
+            incoming.held.append(
+                Incoming.Held(
+                    frame: request.frame, failure: failure, since: request.since,
+                    isCredited: request.isCredited || isLent))
             state = .open(hello, outgoing, incoming)
+            if isLent { send(.credit(UInt64(bytes)), now: now, &effects) }
             releaseHeld(now: now, &effects)
             return
         case .success(let value): stored = value
         }
         durableRevision += 1
-        incoming.waiting -= bytes
-        incoming.owed += bytes
+        if request.isCredited {
+            incoming.beyond -= bytes
+        } else {
+            incoming.waiting -= bytes
+            incoming.owed += bytes
+        }
         incoming.events += UInt64(stored.events)
         let owed = incoming.owed
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
@@ -203,6 +216,6 @@ extension SyncSession {
         if !speaks(.standings, hello), !stored.progress.isEmpty {
             send(.ack(stored.progress.map(VectorEntry.init)), now: now, &effects)
         }
-        if isDue { send(.credit(UInt64(owed)), now: now, &effects) }
+        if isDue, owed > 0 { send(.credit(UInt64(owed)), now: now, &effects) }
     }
 }
