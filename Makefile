@@ -1,10 +1,12 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
+.PHONY: help deps build demo test soak sim lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
 MINUTES ?= 10
 SEED ?=
+SEEDS ?= 10000
+JOBS ?= $(shell nproc)
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
   protobuf-compiler zstd
 
@@ -12,6 +14,7 @@ help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
+	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make lint      swift format lint --strict'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes hours'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
@@ -40,6 +43,11 @@ soak: deps
 	$(SWIFT) build --build-tests
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
 	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
+
+# Built with the optimizer: a seed takes some 20 ms.
+sim: deps
+	$(SWIFT) build -c release --product sillok-sim
+	.build/release/sillok-sim $(if $(SEED),replay $(SEED),run $(SEEDS) --jobs $(JOBS))
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

@@ -1,1 +1,63 @@
+import Foundation
+import SyncTestKit
 import Testing
+
+/// The cluster in virtual time (docs/SIMULATOR.md).
+@Suite(.serialized)
+struct SimulatorTests {
+    @Test("200 seeds hold, and every fault was really met (INV-1 to 5, 7 to 10, 12)")
+    func seeds() async {
+        let batch = await SimBatch.run(seeds: 1..<201, jobs: 2)
+        for (seed, violation) in batch.failures {
+            Issue.record("sillok-sim replay \(seed): \(violation.rule): \(violation.text)")
+        }
+        for fault in SimFault.allCases { #expect((batch.coverage.faults[fault] ?? 0) > 0, "\(fault) is not met") }
+        for counter in SimCoverage.Counter.allCases {
+            #expect((batch.coverage.counters[counter] ?? 0) > 0, "\(counter)")
+        }
+    }
+
+    @Test("A planted defect is found within 1,000 seeds", arguments: SimMutation.allCases)
+    func mutation(_ mutation: SimMutation) async {
+        let batch = await SimBatch.run(seeds: 1..<1_001, jobs: 2, mutation: mutation, stoppingAtFailure: true)
+        #expect(!batch.failures.isEmpty)
+    }
+
+    @Test("A failing plan is shrunk to one that fails in the same way")
+    func shrinks() throws {
+        let plan = SimPlan(seed: 2)
+        let violation = try #require(Simulation(plan, mutation: .noReconnect).run().violation)
+        var shrinker = SimShrinker(plan, failing: violation, mutation: .noReconnect, limit: 60)
+        shrinker.shrink()
+        #expect(shrinker.plan.steps.count < plan.steps.count)
+        #expect(Simulation(shrinker.plan, mutation: .noReconnect).run().violation?.rule == violation.rule)
+    }
+
+    @Test("A seed reproduces a run byte for byte, whatever order Swift's dictionaries take")
+    func reproduces() throws {
+        for seed in ["3", "17", "40"] {
+            let plain = try trace(seed, [:])
+            #expect(plain.count > 10_000)
+            #expect(try trace(seed, [:]) == plain)
+            #expect(try trace(seed, ["SWIFT_DETERMINISTIC_HASHING": "1"]) == plain)
+        }
+    }
+
+    /// What the program prints.
+    private func trace(_ seed: String, _ more: [String: String]) throws -> Data {
+        var folder = Bundle.main.bundleURL
+        if folder.pathExtension == "xctest" { folder.deleteLastPathComponent() }
+        let process = Process()
+        process.executableURL = folder.appending(path: "sillok-sim")
+        process.arguments = ["trace", seed]
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "SWIFT_DETERMINISTIC_HASHING" }.merging(more) { $1 }
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return data
+    }
+}

@@ -75,7 +75,7 @@ extension Simulation {
         switch kind {
         case .large:
             coverage.count(.largeEvents)
-            text = String(repeating: "큰 말 ", count: random.pick([2_000, 20_000, 26_000]))
+            text = String(repeating: "큰 말 ", count: random.pick([300, 1_000, 1_000, 3_000, 36_000]))
         case .strange:
             coverage.reached(.strangeEvents)
             (type, version, text) = ("later.kind", 9, "모르는 것")
@@ -169,7 +169,7 @@ extension Simulation {
         guard node.isUp, node.knownAs == node.index else { return }
         let copy = addNode(knownAs: node.index, name: node.name + "copy")
         checks.forgot(copy, keeping: copy.store.log)
-        copy.assume(node.identity)
+        copy.assume(node)
         copy.install(node.store.log, isFullyDurable: true)
         checks.taint(node.identity.origin)
         for peer in node.entries.keys.sorted() { copy.entries[peer] = SimNode.Entry(calls: true) }
@@ -224,6 +224,7 @@ extension Simulation {
     private func put(_ disguise: Disguise, on node: SimNode, _ time: UInt64) {
         guard node.knownAs == node.index, node.disguise == .honest else { return }
         node.disguise = disguise
+        if disguise == .olderVersion { coverage.reached(.versions) }
         for link in allLinks where link.nodes.contains(where: { $0 === node }) {
             link.cut("another release is started")
         }

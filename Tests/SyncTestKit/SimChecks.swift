@@ -141,7 +141,7 @@ final class SimChecks {
                 return sim.violate("INV-9", "\(node.name) sends events without credit")
             }
             link.allowance = allowance - Int64(frame.count)
-        case .vector, .ack, .credit: sendingState(frame, link, node)
+        case .vector, .standing, .ack, .credit: sendingState(frame, link, node)
         default: break
         }
         sim.note { "\(node.name) → \(link.link.other(link.side).name): \(describe(frame))" }
@@ -150,22 +150,37 @@ final class SimChecks {
     private func sendingState(_ frame: Frame, _ link: SimPeerLink, _ node: SimNode) {
         switch try? Message(frame: frame) {
         case .vector(let entries)?, .ack(let entries)?:
-            for entry in entries {
-                let size = node.store.log.size(of: entry.origin)
-                guard entry.seq <= size else {
-                    return sim.violate(
-                        "INV-7", "\(node.name) says it has \(entry.seq) of \(entry.origin), durable are \(size)")
-                }
-                guard entry.seq == size, let progress = node.store.log.progress(of: entry.origin, using: sha) else {
-                    continue
-                }
-                if progress.rootPrefix != entry.root, !sim.has(.blindToForks) {
-                    sim.violate("INV-3", "\(node.name) gives a wrong root of \(entry.origin) at \(size)")
+            for entry in entries { states(node, entry.origin, entry.seq, entry.root) }
+        case .standing(let standing)?:
+            coverage(of: standing, link)
+            for entry in standing.entries {
+                switch entry.name {
+                case .new(let origin): states(node, origin, entry.seq, entry.root)
+                case .number(let number):
+                    states(node, node.progress.entries[Int(number) - 1].progress.origin, entry.seq, entry.root)
                 }
             }
-        case .fork?, .standing?, .restate?: break
+        case .fork?, .restate?: break
         case .credit(let bytes)?: link.taken -= Int64(bytes)
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
+        }
+    }
+
+    private func coverage(of standing: Standing, _ link: SimPeerLink) {
+        if case .comparing = link.session.state {
+            sim.coverage.count(standing.isWhole ? .wholeOpenings : .differenceOpenings)
+        }
+    }
+
+    /// A node says that it has so much of an origin, with this history.
+    private func states(_ node: SimNode, _ origin: OriginID, _ seq: UInt64, _ root: UInt64) {
+        let size = node.store.log.size(of: origin)
+        guard seq <= size else {
+            return sim.violate("INV-7", "\(node.name) says it has \(seq) of \(origin), durable are \(size)")
+        }
+        guard seq == size, let progress = node.store.log.progress(of: origin, using: sha) else { return }
+        if progress.rootPrefix != root, !sim.has(.blindToForks) {
+            sim.violate("INV-3", "\(node.name) gives a wrong root of \(origin) at \(size)")
         }
     }
 
@@ -219,32 +234,27 @@ final class SimChecks {
 
     // MARK: At rest
 
-    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing.
+    /// What two connected nodes must agree upon when the faults are over: `nil`, or what is still missing. Of an origin
+    /// with two histories each keeps its own, and both must have said so; everything else goes on (D12).
     func difference(_ a: SimNode, _ b: SimNode) -> String? {
-        let pair = [a.knownAs, b.knownAs].sorted()
-        if let dot = contradiction(a, b) {
-            return named.contains(pair) ? nil : "\(a.name) and \(b.name) differ about \(dot) and neither says so"
+        let forked = contradictions(a, b)
+        if !forked.isEmpty, !named.contains([a.knownAs, b.knownAs].sorted()) {
+            return "\(a.name) and \(b.name) differ about \(forked) and neither says so"
         }
-        let (mine, theirs) = (a.store.log.vector, b.store.log.vector)
-        if mine == theirs { return nil }
-        // A signed head of another branch speaks against a history as much as an event does.
-        if named.contains(pair), tainted.contains(where: { mine[$0] != theirs[$0] }) { return nil }
-        let origins = Set((mine.entries + theirs.entries).map(\.origin)).filter { mine[$0] != theirs[$0] }.sorted()
-        let first = origins.first.map { "; of \($0) one has \(mine[$0]), the other \(theirs[$0])" } ?? ""
-        return "\(a.name) lacks \(theirs.count(missingFrom: mine)), "
-            + "\(b.name) lacks \(mine.count(missingFrom: theirs))\(first)"
-    }
-
-    /// The first dot that stands for two contents.
-    private func contradiction(_ a: SimNode, _ b: SimNode) -> Dot? {
-        for origin in tainted.sorted() {
-            let left = a.store.log.origins[origin]?.leaves ?? []
-            let right = b.store.log.origins[origin]?.leaves ?? []
-            if let index = zip(left, right).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
-                return Dot(origin: origin, seq: UInt64(index) + 1)
-            }
+        for origin in Set(a.store.log.originIDs + b.store.log.originIDs).subtracting(forked).sorted() {
+            let (mine, theirs) = (a.store.log.size(of: origin), b.store.log.size(of: origin))
+            if mine != theirs { return "\(a.name) has \(mine) of \(origin), \(b.name) \(theirs)" }
         }
         return nil
+    }
+
+    /// The origins of which they have two histories.
+    private func contradictions(_ a: SimNode, _ b: SimNode) -> [OriginID] {
+        tainted.sorted().filter { origin in
+            let left = a.store.log.origins[origin]?.leaves ?? []
+            let right = b.store.log.origins[origin]?.leaves ?? []
+            return zip(left, right).contains { $0 != $1 }
+        }
     }
 
     /// INV-3 over a whole log: every head stored speaks of what is stored.

@@ -6,7 +6,8 @@ package struct SimCoverage: Sendable {
     package enum Counter: String, CaseIterable, Sendable {
         case events, appends, repeatedAppends, twins, commits, reads, frames, sessions, dialsFailed, refusedBatches,
             refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
-            unknownMessages, quietChecks
+            unknownMessages, wholeOpenings,
+            differenceOpenings, restatements, sourceChanges, quietChecks
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -17,6 +17,7 @@ struct SimFollower {
                 continue
             }
             let isNext = stored.position == checkpoint + 1 && dot.seq == seen[dot.origin] + 1
+            // Of a forked origin a dependency may be on the branch that is elsewhere.
             let forked = Set(node.evidence.map(\.origin))
             let isClosed = stored.event.header.dependencies.allSatisfy {
                 seen.contains($0) || forked.contains($0.origin)

@@ -60,6 +60,9 @@ extension SimStore {
                     }
                 })
         case .branch(let dot): return .branch(branch(at: dot))
+        case .prove(let fork) where fork.branches.count == 2 && log.origins[fork.origin] == nil:
+            currentVerifier().claim(fork.dot, fork.branches[0], fork.branches[1])
+            return .proof(nil, isNew: false)
         case .prove(let fork):
             guard let key = log.origins[fork.origin]?.key, let theirs = fork.branches.first,
                 let other = fork.branches.dropFirst().first ?? branch(at: fork.dot),
@@ -122,7 +125,7 @@ extension SimLog {
         let left = start.succession?.change == .forked ? [own] : []
         dependOnEverything(but: left)
         own = id
-        origins[id] = Origin(key: start.key)
+        add(id, start.key)
         _ = append(start.draft, id: event, salt: salt, wall: wall, using: sha)
     }
 }

@@ -163,6 +163,8 @@ final class SimLink {
 
     // MARK: Ending
 
+    func dismantle() { ends = [nil, nil] }
+
     /// Both ends learn of it.
     func cut(_ reason: String) {
         guard isOpen else { return }

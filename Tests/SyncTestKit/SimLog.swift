@@ -18,7 +18,9 @@ package struct SimLog {
     }
 
     package private(set) var events: [StoredEvent] = []
-    package internal(set) var origins: [OriginID: Origin] = [:]
+    package private(set) var origins: [OriginID: Origin] = [:]
+    /// In the order in which the log met them.
+    package private(set) var metOrigins: [OriginID] = []
     private var firstOfID: [EventID: UInt64] = [:]
     package var clock = HybridClock()
     /// Origins that advanced since the last own event: what its dependencies will name.
@@ -28,6 +30,7 @@ package struct SimLog {
     package init(own: OriginID, key: VerifyingKey) {
         self.own = own
         origins[own] = Origin(key: key)
+        metOrigins = [own]
     }
 
     package var top: UInt64 { UInt64(events.count) }
@@ -50,9 +53,13 @@ package struct SimLog {
         return OriginProgress(origin: id, seq: origin.size, rootPrefix: origin.range.root(using: sha).prefix64)
     }
 
+    /// How far each origin is, in the order in which the log met them.
     package func progress(using sha: SHA256) -> [OriginProgress] {
-        originIDs.compactMap { progress(of: $0, using: sha) }
+        metOrigins.compactMap { progress(of: $0, using: sha) }
     }
+
+    /// The position of each origin's last event.
+    package var lastPositions: [OriginID: UInt64] { origins.compactMapValues(\.positions.last) }
 
     /// The root of an origin's first `size` events.
     package func root(of id: OriginID, size: UInt64, using sha: SHA256) -> Digest? {
@@ -96,7 +103,7 @@ package struct SimLog {
         let dot = event.header.dot
         if origins[dot.origin] == nil {
             guard let key else { return false }
-            origins[dot.origin] = Origin(key: key)
+            add(dot.origin, key)
         }
         if dot.seq <= size(of: dot.origin) { return true }
         guard dot.seq == size(of: dot.origin) + 1 else { return false }
@@ -104,6 +111,11 @@ package struct SimLog {
         insert(event, leaf: leaf, using: sha)
         if dot.origin != own { dirty.insert(dot.origin) }
         return true
+    }
+
+    mutating func add(_ id: OriginID, _ key: VerifyingKey) {
+        origins[id] = Origin(key: key)
+        metOrigins.append(id)
     }
 
     /// Stores a head; of those in one block of 4,096 sizes only the last is kept.

@@ -9,6 +9,8 @@ package final class SimNode {
         /// Whether this node calls that peer.
         var calls: Bool
         var backoff = Backoff()
+        /// What the peer has said to have; it outlives the link.
+        var memory: PeerMemory?
         var isWaiting = false
     }
 
@@ -32,7 +34,9 @@ package final class SimNode {
     private(set) var isPaused = false
     private var deferred: [() -> Void] = []
     var entries: [Int: Entry] = [:]
-    private var progress: [OriginID: OriginProgress] = [:]
+    private(set) var progress = LocalVector()
+    var sources = SourcePlan()
+    var isTicking = false
 
     /// Microseconds at which this machine's monotonic clock was 0.
     let bootedAt = UInt64(0)
@@ -116,6 +120,7 @@ package final class SimNode {
         evidence = []
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
+        log = log.reopened(wall: wall, using: sha)
         let start = OriginStart(key: key.publicKey, name: name)
         _ = log.append(
             start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
@@ -128,6 +133,7 @@ package final class SimNode {
         let store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
         disk = store
         if sim.draws(.slowStore) {
+            sim.coverage.reached(.slowStore)
             store.commitTime = sim.random.pick(1_000...80_000)
             store.verifyTime = sim.random.pick(100...20_000)
         }
@@ -140,7 +146,11 @@ package final class SimNode {
     }
 
     /// Takes over who it is from another store: a copied data directory.
-    func assume(_ other: StoreIdentity) { identity = other }
+    func assume(_ other: SimNode) {
+        identity = other.identity
+        evidence = other.evidence
+        highestWall = max(highestWall, other.highestWall)
+    }
 
     func start() {
         guard !isUp, !isRetired else { return }
@@ -154,8 +164,10 @@ package final class SimNode {
         let fault = store.diskFault
         install(opened, isFullyDurable: store.isFullyDurable)
         store.diskFault = fault
-        progress = [:]
-        for entry in opened.progress(using: store.sha) { progress[entry.origin] = entry }
+        let standing = CommitNotice(top: opened.top, advanced: opened.progress(using: store.sha).map(sim.mutated))
+        progress = LocalVector(standing, positions: opened.lastPositions)
+        sources = SourcePlan(progress.vector)
+        isTicking = false
         sim.note { "\(self.name): starts with \(opened.top) events" }
         for peer in entries.keys.sorted() {
             let calls = entries[peer]?.calls ?? false
@@ -191,10 +203,9 @@ package final class SimNode {
         if sim.random.chance(0.3) { backups.append(store.log) }
         if sim.random.chance(0.2) { store.sync() }
         schedule(after: 50) { [self] in
-            for entry in notice.advanced where entry.seq > progress[entry.origin]?.seq ?? 0 {
-                progress[entry.origin] = entry
-            }
             let seen = CommitNotice(top: notice.top, advanced: notice.advanced.map(sim.mutated))
+            _ = progress.advance(seen)
+            logAdvanced(to: seen)
             if !sim.has(.deafSession) {
                 for peer in entries.keys.sorted() { entries[peer]?.link?.logAdvanced(seen) }
             }
@@ -204,7 +215,12 @@ package final class SimNode {
 
     private func follow() { reader.follow(self) }
 
-    var progressEntries: [OriginProgress] { progress.values.sorted { $0.origin < $1.origin } }
+    func dismantle() {
+        entries = [:]
+        deferred = []
+        backups = []
+        disk = nil
+    }
 
     // MARK: Peers
 
@@ -246,17 +262,25 @@ package final class SimNode {
                 return
             }
             entries[peer]?.link = nil
+            keepMemory(of: other)
+            left(other)
             other.onEnd = nil
             other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
         }
         let session = SyncSession(
             local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
-            remote: link.other(side).id,
-            progress: progressEntries.map(sim.mutated), limits: sim.limits)
+            remote: link.other(side).id, progress: progress, memory: entries[peer]?.memory,
+            features: features, limits: sim.limits)
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
         peerLink.start()
+    }
+
+    /// What this node's release is able to do.
+    private var features: Features {
+        if disguise == .olderVersion { return [] }
+        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources]
     }
 
     private func refuse(_ link: SimLink, _ side: Int, _ code: SessionErrorCode) {
@@ -267,8 +291,14 @@ package final class SimNode {
     private func ended(_ link: SimPeerLink, _ end: SessionEnd) {
         guard let current = entries[link.peer]?.link, current === link else { return }
         entries[link.peer]?.link = nil
+        keepMemory(of: link)
+        left(link)
         if (sim.now - link.openedAt) / 1_000 >= Backoff.healthyMilliseconds { entries[link.peer]?.backoff.reset() }
         retry(link.peer)
+    }
+
+    private func keepMemory(of link: SimPeerLink) {
+        if let memory = link.session.memory { entries[link.peer]?.memory = memory }
     }
 
     private func retry(_ peer: Int) {

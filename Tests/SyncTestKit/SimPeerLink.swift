@@ -54,6 +54,8 @@ final class SimPeerLink {
             perform(effect)
             guard node.isUp else { return }
         }
+        let news = session.takeNews()
+        if !news.isEmpty { node.heard(news, from: self) }
         sim.checks.stepped(self, node)
         arm()
     }

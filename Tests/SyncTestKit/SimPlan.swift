@@ -31,7 +31,7 @@ package struct SimPlan: Sendable {
         var random = SimRandom(seed: seed, purpose: 1)
         self.seed = seed
         topology = random.pick(Topology.allCases)
-        let small = random.chance(0.7)
+        let small = random.chance(0.8)
         nodes = topology == .pair ? 2 : small ? random.pick(3...5) : random.pick(6...15)
         edges = SimPlan.edges(topology, nodes, &random)
         // Swarm testing (Groce et al., 2012): runs without a fault find what the fault would hide.
@@ -147,7 +147,7 @@ struct SimPlanner {
         case .membership: random.chance(0.6) ? .join(peers: [node(), node()], fromCopyOf: nil) : .leave(node: node())
         case .versions:
             .disguise(
-                node: node(), random.pick([.newerVersion, .newerVersion, .tooNewVersion]),
+                node: node(), random.pick([.olderVersion, .newerVersion, .tooNewVersion]),
                 for: random.pick(5_000...30_000))
         case .hostileFrames: .disguise(node: node(), random.pick(Disguise.hostile), for: plan.duration)
         case .erasure: .erase(node: node())

@@ -119,13 +119,13 @@ package final class SimStore {
         }
         if isOutOfStep { verifier = nil }
         isOutOfStep = false
-        let current = verifier ?? makeVerifier()
-        verifier = current
+        let current = currentVerifier()
         do throws(SessionFailure) {
             let batch = try StoreWork.verify(frame, current)
             sim.coverage.verified(batch, in: frame)
             if sim.has(.ackBeforeDurable) {
-                completion(.success(StoredFrame(events: batch.count, progress: batch.progress)))
+                completion(
+                    .success(StoreWork.stored(batch, newProofs: [])))
                 queue.append(.ingest(batch, link: link) { _ in })
             } else {
                 queue.append(.ingest(batch, link: link, completion))
@@ -136,6 +136,13 @@ package final class SimStore {
             sim.coverage.count(.refusedBatches)
             completion(.failure(error))
         }
+    }
+
+    /// The verifier as it is, made if there is none.
+    func currentVerifier() -> IngestVerifier {
+        let current = verifier ?? makeVerifier()
+        verifier = current
+        return current
     }
 
     private func makeVerifier() -> IngestVerifier {
@@ -184,7 +191,7 @@ package final class SimStore {
                     if let gap = perform(batch, &changed) {
                         failure = gap
                     } else {
-                        let stored = StoredFrame(events: batch.count, progress: batch.progress)
+                        let stored = StoreWork.stored(batch, newProofs: keep(batch.proven))
                         answers.append { completion(.success(stored)) }
                     }
                 }
@@ -236,9 +243,18 @@ package final class SimStore {
         return nil
     }
 
+    private func keep(_ proofs: [Evidence]) -> Set<String> {
+        var new: Set<String> = []
+        for evidence in proofs where !node.evidence.contains(where: { $0.name == evidence.name }) {
+            node.evidence.append(evidence)
+            new.insert(evidence.name)
+        }
+        return new
+    }
+
     func notify(_ before: SimLog) {
         var advanced: [OriginProgress] = []
-        for id in log.originIDs where log.size(of: id) > before.size(of: id) {
+        for id in log.metOrigins where log.size(of: id) > before.size(of: id) {
             if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
         }
         guard !advanced.isEmpty else { return }

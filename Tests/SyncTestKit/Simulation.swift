@@ -76,9 +76,19 @@ package final class Simulation {
         checks.promisesKept()
         for node in nodes where !damaged.contains(node.index) && !node.isRetired { checks.headsFit(node) }
         isOver = true
+        dismantle()
         return Outcome(
             violation: violation, coverage: coverage, fingerprint: fingerprint, virtualMilliseconds: now / 1_000,
             trace: trace)
+    }
+
+    /// Everything here holds everything else: what is planned, links, sessions, stores.
+    private func dismantle() {
+        agenda = Agenda()
+        for (_, link) in links { link.dismantle() }
+        links = [:]
+        for node in nodes { node.dismantle() }
+        nodes = []
     }
 
     private func build() {
@@ -162,7 +172,7 @@ package final class Simulation {
         advance(to: now + 60_000_000)
         if dataFrames != before { violate("INV-12", "equal nodes go on sending: \(dataFrames - before) frames") }
         for node in nodes where !node.isRetired {
-            if node.progressEntries != node.store.log.progress(using: node.store.sha) {
+            if node.progress.entries.map(\.progress) != node.store.log.progress(using: node.store.sha).map(mutated) {
                 violate("I9", "\(node.name): what it believes of its log is not what is there")
             }
             if !node.reader.isComplete(node.store.log) {
@@ -233,9 +243,10 @@ package final class Simulation {
 
     func received(_ frame: Frame, _ end: SimPeerLink) {
         switch MessageType(rawValue: frame.type) {
-        case .vector, .events, .ack, .credit: dataFrames += 1
+        case .vector, .standing, .restate, .want, .events, .ack, .credit: dataFrames += 1
         default: break
         }
+        if frame.type == MessageType.restate.rawValue { coverage.count(.restatements) }
         checks.received(frame, end)
     }
 

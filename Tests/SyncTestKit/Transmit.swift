@@ -18,13 +18,21 @@ extension SimNode {
 
     private func disguised(_ frame: Frame) -> [[UInt8]] {
         switch disguise {
-        case .honest: [frame.bytes]
+        case .honest, .olderVersion: [frame.bytes]
         case .newerVersion: asLaterRelease(frame, min: 1)
         case .tooNewVersion: asLaterRelease(frame, min: 2)
-        case .neverAcks: frame.type == MessageType.ack.rawValue ? [] : [frame.bytes]
-        case .neverCredits:
-            frame.type == MessageType.ack.rawValue || frame.type == MessageType.credit.rawValue ? [] : [frame.bytes]
+        case .neverAcks: isLaterStatement(frame) ? [] : [frame.bytes]
+        case .neverCredits: isLaterStatement(frame) || frame.type == MessageType.credit.rawValue ? [] : [frame.bytes]
         default: sim.random.chance(0.3) ? lie(frame) : [frame.bytes]
+        }
+    }
+
+    /// Says what is durable, after the opening.
+    private func isLaterStatement(_ frame: Frame) -> Bool {
+        switch try? Message(frame: frame) {
+        case .ack?: true
+        case .standing(let standing)?: !standing.isWhole && standing.digest == nil
+        default: false
         }
     }
 
@@ -33,7 +41,7 @@ extension SimNode {
         if case .hello(var hello)? = try? Message(frame: frame) {
             hello.protocolMin = min
             hello.protocolMax = 3
-            hello.features.insert(Features(rawValue: 1 << 60))
+            hello.features = Features(rawValue: hello.features.rawValue | 1 << 60)
             hello.compressors.append("later")
             return [Message.hello(hello).frame(compress: false).bytes]
         }
@@ -69,11 +77,31 @@ extension SimNode {
         case (.claimsLess, .vector(let entries)?): return [vector(Array(entries.prefix(1)))]
         case (.wrongRoots, .vector(let entries)?):
             return [vector(entries.map { VectorEntry(origin: $0.origin, seq: $0.seq, root: $0.root ^ 1) })]
+        case (.claimsMore, .standing(let standing)?): return [changed(standing) { $0 + 3 }]
+        case (.claimsLess, .standing(let standing)?):
+            var other = standing
+            other.entries = Array(other.entries.prefix(1))
+            return [Message.standing(other).frame(compress: false).bytes]
+        case (.wrongRoots, .standing(let standing)?): return [changed(standing) { $0 }]
         case (.ignoresCredit, .events?): return [[UInt8]](repeating: frame.bytes, count: 40)
-        case (.eventsBeforeVector, .vector?):
+        case (.eventsBeforeVector, .vector?), (.eventsBeforeVector, .standing?):
             return [Message.events(EventBatch(events: [], coverage: [])).frame(compress: false).bytes, frame.bytes]
         default: return [frame.bytes]
         }
+    }
+
+    /// A statement that speaks of other histories, its digest made to fit.
+    private func changed(_ standing: Standing, _ seq: (UInt64) -> UInt64) -> [UInt8] {
+        var other = standing
+        other.entries = standing.entries.map { StandingEntry($0.name, seq: seq($0.seq), root: $0.root ^ 9) }
+        if standing.digest != nil, standing.isWhole {
+            other.digest = Standing.digest(
+                of: other.entries.compactMap { entry in
+                    guard case .new(let origin) = entry.name else { return nil }
+                    return VectorEntry(origin: origin, seq: entry.seq, root: entry.root)
+                })
+        }
+        return Message.standing(other).frame(compress: false).bytes
     }
 
     private func vector(_ entries: [VectorEntry]) -> [UInt8] { Message.vector(entries).frame(compress: false).bytes }
@@ -101,7 +129,7 @@ extension Disguise {
     /// The fault this is an instance of.
     var fault: SimFault {
         switch self {
-        case .honest, .newerVersion, .tooNewVersion: .versions
+        case .honest, .olderVersion, .newerVersion, .tooNewVersion: .versions
         case .neverAcks, .neverCredits: .neverAcks
         default: .hostileFrames
         }

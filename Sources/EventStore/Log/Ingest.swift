@@ -52,6 +52,11 @@ package struct VerifiedBatch: Sendable {
     var heads: [SignedHead] = []
     /// Where a batch ended before the head that covers it.
     var reaches: [Reach] = []
+    /// Origins of which there is another history somewhere: it has a signed head of this size, which these events
+    /// contradict.
+    package var contradicted: [Dot] = []
+    /// Proofs of forks that could not be checked before these events came.
+    package var proven: [Evidence] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
@@ -76,7 +81,17 @@ package final class IngestVerifier {
     package let own: OriginID
     /// Origins proven to have two histories: what depends on an event of theirs cannot say on which, so it does not wait
     /// for it.
-    private let forked: Set<OriginID>
+    private var forked: Set<OriginID>
+    /// Proofs of forks in origins that are not here yet: without their keys nothing can be said of them.
+    private var claims: [Claim] = []
+
+    private struct Claim {
+        let dot: Dot
+        let branches: (ForkBranch, ForkBranch)
+    }
+
+    /// Most claims that are kept.
+    private static let claimCapacity = 16
     /// How many events this node has appended durably: it goes on appending while the verifier lives.
     private let ownSize: () -> UInt64
     /// Of the other origins.
@@ -93,6 +108,13 @@ package final class IngestVerifier {
         }
     }
 
+    /// Takes note of what may be proof of a fork in an origin that is not here: it is checked when an event needs it.
+    package func claim(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch) {
+        claims.removeAll { $0.dot.origin == dot.origin }
+        if claims.count == Self.claimCapacity { claims.removeFirst() }
+        claims.append(Claim(dot: dot, branches: (one, other)))
+    }
+
     /// How many events of `origin` have been verified.
     package func size(of origin: OriginID) -> UInt64 {
         origin == own ? ownSize() : trees[origin]?.range.size ?? 0
@@ -104,7 +126,7 @@ package final class IngestVerifier {
         var batch = VerifiedBatch()
         carried.removeAll(keepingCapacity: true)
         for item in received {
-            if let verified = try verify(item, &working, &batch.heads) { batch.events.append(verified) }
+            if let verified = try verify(item, &working, &batch) { batch.events.append(verified) }
         }
         for origin in working.keys.sorted() {
             guard var tree = working[origin] else { continue }
@@ -115,6 +137,7 @@ package final class IngestVerifier {
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
+        for evidence in batch.proven { forked.insert(evidence.origin) }
         batch.progress = coverage.compactMap { cover in
             let origin = cover.head.head.origin
             return trees[origin].map { tree in
@@ -127,7 +150,7 @@ package final class IngestVerifier {
     }
 
     private func verify(
-        _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ heads: inout [SignedHead]
+        _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ batch: inout VerifiedBatch
     ) throws(IngestError) -> VerifiedEvent? {
         let header: EventHeader
         do { header = try EventHeader(received: item.header) } catch { throw .header(error) }
@@ -143,7 +166,9 @@ package final class IngestVerifier {
         guard dot.seq == size + 1 else { throw .gap(dot, have: size) }
         for needs in header.dependencies where needs.origin != dot.origin && !forked.contains(needs.origin) {
             let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
-            guard needs.seq <= have else { throw .causalGap(dot, needs: needs) }
+            guard needs.seq <= have || isProvenForked(needs.origin, working, &batch) else {
+                throw .causalGap(dot, needs: needs)
+            }
         }
         let event = Event(header: header, body: item.body.judged)
         let start = dot.seq == 1 ? OriginStart(event) : nil
@@ -152,20 +177,35 @@ package final class IngestVerifier {
         }
         let leaf = sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body))
         next.range.append(leaf, using: sha)
-        try settle(&next, &heads)
+        settle(&next, &batch)
         working[dot.origin] = next
         return VerifiedEvent(event: event, leaf: leaf, start: start)
     }
 
-    /// Stores a head that was verified earlier, now that its size is reached.
-    private func settle(_ tree: inout Tree, _ heads: inout [SignedHead]) throws(IngestError) {
+    /// Whether a claim of a fork holds, now that the origin's key is here.
+    private func isProvenForked(
+        _ origin: OriginID, _ working: [OriginID: Tree], _ batch: inout VerifiedBatch
+    ) -> Bool {
+        if batch.proven.contains(where: { $0.origin == origin }) { return true }
+        guard let claim = claims.first(where: { $0.dot.origin == origin }),
+            let key = (working[origin] ?? trees[origin])?.key,
+            let evidence = Evidence(claim.dot, claim.branches.0, claim.branches.1, key: key)
+        else { return false }
+        batch.proven.append(evidence)
+        return true
+    }
+
+    /// Stores a head that was verified earlier, now that its size is reached. If it speaks of another history, so be it:
+    /// the one that came is as good, and refusing it would keep everything that follows out for ever. It is reported.
+    private func settle(_ tree: inout Tree, _ batch: inout VerifiedBatch) {
         while let signed = tree.ahead.first, signed.head.size <= tree.range.size {
             tree.ahead.removeFirst()
             guard signed.head.size == tree.range.size else { continue }
-            guard signed.head.root == tree.range.root(using: sha) else {
-                throw .badProof(signed.head.origin, size: signed.head.size)
+            if signed.head.root == tree.range.root(using: sha) {
+                batch.heads.append(signed)
+            } else {
+                batch.contradicted.append(Dot(origin: signed.head.origin, seq: signed.head.size))
             }
-            heads.append(signed)
         }
     }
 

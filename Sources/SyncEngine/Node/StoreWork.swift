@@ -34,4 +34,12 @@ package enum StoreWork {
             throw SessionFailure(error)
         }
     }
+
+    /// What the session is told of a batch, once it is stored.
+    package static func stored(_ batch: VerifiedBatch, newProofs: Set<String>) -> StoredFrame {
+        let forks = batch.contradicted.map { IdentityReport.forked($0.origin, size: $0.seq) }
+        let proofs = batch.proven.map { IdentityReport.proven($0, isNew: newProofs.contains($0.name)) }
+        return StoredFrame(
+            events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs)
+    }
 }

@@ -19,14 +19,31 @@ extension StoreWorkers {
             return
         }
         verifiers.submit { verifier in
-            do throws(StoreError) {
-                let (evidence, isNew) = try Self.prove(fork, store)
-                if isNew { verifier = nil }
+            do throws(SessionFailure) {
+                let (evidence, isNew) = try Self.prove(fork, &verifier, store)
                 completion(.success(.proof(evidence, isNew: isNew)))
             } catch {
-                completion(.failure(SessionFailure(.storeError, error.description)))
+                completion(.failure(error))
             }
         }
+    }
+
+    /// Checks a proof, or keeps it until the origin's key is here.
+    private static func prove(
+        _ fork: Fork, _ verifier: inout IngestVerifier?, _ store: EventStore
+    ) throws(SessionFailure) -> (Evidence?, isNew: Bool) {
+        let isKnown: Bool
+        do { isKnown = try LogReader(store.files).key(of: fork.origin) != nil } catch {
+            throw SessionFailure(IngestError.store(error))
+        }
+        if fork.branches.count == 2, !isKnown {
+            try current(&verifier, store).claim(fork.dot, fork.branches[0], fork.branches[1])
+            return (nil, false)
+        }
+        let proof: (Evidence?, isNew: Bool)
+        do { proof = try prove(fork, store) } catch { throw SessionFailure(IngestError.store(error)) }
+        if proof.isNew { verifier = nil }
+        return proof
     }
 
     private static func find(_ question: Inspection, _ store: EventStore) throws(StoreError) -> Finding {

@@ -55,7 +55,7 @@ final class StoreWorkers: Sendable {
                 }
                 if mustRenew { verifier = nil }
                 let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
-                let stored = StoredFrame(events: batch.count, progress: batch.progress, carried: batch.carried)
+                let stored = StoreWork.stored(batch, newProofs: try Self.keep(batch.proven, store))
                 store.ingest(batch) { result in
                     if case .failure(let error) = result {
                         isOutOfStep.withLock { $0 = true }
@@ -70,7 +70,20 @@ final class StoreWorkers: Sendable {
         }
     }
 
-    private static func current(
+    /// Keeps proofs; returns the names of those that were not here before.
+    private static func keep(
+        _ proofs: [Evidence], _ store: EventStore
+    ) throws(SessionFailure) -> Set<String> {
+        var new: Set<String> = []
+        do throws(StoreError) {
+            for evidence in proofs where try store.keep(evidence) { new.insert(evidence.name) }
+        } catch {
+            throw SessionFailure(IngestError.store(error))
+        }
+        return new
+    }
+
+    static func current(
         _ verifier: inout IngestVerifier?, _ store: EventStore
     ) throws(SessionFailure) -> IngestVerifier {
         if let verifier { return verifier }

@@ -149,7 +149,13 @@ package struct StoredFrame: Hashable, Sendable {
     /// The last dot of each origin in the frame: so much the peer has.
     package let carried: [Dot]
 
-    package init(events: Int, progress: [OriginProgress], carried: [Dot]? = nil) {
+    /// What it told about histories.
+    package let reports: [IdentityReport]
+
+    package init(
+        events: Int, progress: [OriginProgress], carried: [Dot]? = nil, reports: [IdentityReport] = []
+    ) {
+        self.reports = reports
         self.events = events
         self.progress = progress
         self.carried = carried ?? progress.map { Dot(origin: $0.origin, seq: $0.seq) }

@@ -191,6 +191,7 @@ extension SyncSession {
         let owed = incoming.owed
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }
+        for report in stored.reports { effects.append(.report(report)) }
         for dot in stored.carried {
             // What a node sends is durable there.
             outgoing.known.advance(to: dot)

@@ -1,0 +1,132 @@
+import Testing
+
+@testable import EventStore
+
+/// Receiving while an origin has two histories: what does not belong to them goes on (D12, INV-12).
+struct ForkedIngestTests {
+    private let sha = SHA256()
+
+    private func head(_ origin: ForeignOrigin) -> SignedHead {
+        let hlc = HybridTime(milliseconds: 1_700_000_000_000 + Int64(origin.tree.size), counter: 7)
+        return SignedHead(
+            signing: TreeHead(
+                origin: origin.id, size: origin.tree.size, root: origin.tree.root(using: sha), hlc: hlc),
+            with: origin.key)
+    }
+
+    private func leaves(_ origin: ForeignOrigin) -> [Digest] {
+        origin.received.map { sha.leaf(header: $0.header, payloadDigest: sha.payloadDigest($0.body)) }
+    }
+
+    private func node(_ leaves: [Digest], _ level: Int, _ index: UInt64) -> Digest {
+        var range = MerkleRange()
+        for leaf in leaves[Int(index) << level..<(Int(index) + 1) << level] { range.append(leaf, using: sha) }
+        return range.root(using: sha)
+    }
+
+    private func branch(_ origin: ForeignOrigin, at seq: UInt64) -> ForkBranch {
+        let leaves = leaves(origin)
+        let item = origin.received[Int(seq) - 1]
+        let proof = MerkleProof.inclusion(of: seq - 1, size: origin.tree.size, using: sha) {
+            (level, index) throws(Never) in node(leaves, level, index)
+        }
+        return ForkBranch(
+            head: head(origin), header: item.header, payloadDigest: sha.payloadDigest(item.body), proof: proof)
+    }
+
+    /// One origin with two histories that part at event 4, of 6 and of 9 events.
+    private func fork() -> (ForeignOrigin, ForeignOrigin) {
+        var one = ForeignOrigin(1, name: "forked")
+        for number in 2...3 { one.add(.message("\(number)", user: "u")) }
+        var other = one
+        for number in 4...6 { one.add(.message("one \(number)", user: "u")) }
+        for number in 4...9 { other.add(.message("other \(number)", user: "u")) }
+        return (one, other)
+    }
+
+    @Test("A proof that came before its origin is checked when an event needs it")
+    func claims() throws {
+        let (one, other) = fork()
+        // It has applied nine events of the other history.
+        var witness = ForeignOrigin(2, name: "witness")
+        witness.add(.message("대답", user: "u"), needs: [Dot(origin: one.id, seq: 9)])
+        let dot = Dot(origin: one.id, seq: 4)
+        let events = one.received + witness.received
+        let coverage = [Coverage(head: head(one), proof: []), Coverage(head: head(witness), proof: [])]
+        func verifier(_ store: EventStore) throws -> IngestVerifier { try store.makeVerifierBlocking() }
+
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let missing = IngestError.causalGap(Dot(origin: witness.id, seq: 2), needs: Dot(origin: one.id, seq: 9))
+        #expect(throws: missing) { try verifier(store).verify(events, coverage) }
+        // Branches that are the same, or signed by another key, prove nothing.
+        let same = try verifier(store)
+        same.claim(dot, branch(one, at: 4), branch(one, at: 4))
+        #expect(throws: missing) { try same.verify(events, coverage) }
+        var stranger = ForeignOrigin(1, name: "stranger")
+        for number in 2...9 { stranger.add(.message("\(number)", user: "u")) }
+        let forged = try verifier(store)
+        forged.claim(dot, branch(one, at: 4), branch(stranger, at: 4))
+        #expect(throws: missing) { try forged.verify(events, coverage) }
+
+        let told = try verifier(store)
+        told.claim(dot, branch(one, at: 4), branch(other, at: 4))
+        let batch = try told.verify(events, coverage)
+        #expect(batch.count == 8 && batch.proven.map(\.dot) == [dot])
+        try blocking { store.ingest(batch, completion: $0) }
+        #expect(try LogReader(store.files).vector()[witness.id] == 2)
+        // From now on it is known.
+        witness.add(.message("더", user: "u"), needs: [Dot(origin: one.id, seq: 8)])
+        let next = try told.verify(
+            Array(witness.received.suffix(1)), [Coverage(head: head(witness), proof: [])])
+        #expect(next.count == 1 && next.proven.isEmpty)
+    }
+
+    @Test("Only so many claims are kept, the newest of each origin (INV-9)")
+    func manyClaims() throws {
+        let (one, other) = fork()
+        var witness = ForeignOrigin(2, name: "witness")
+        witness.add(.message("대답", user: "u"), needs: [Dot(origin: one.id, seq: 9)])
+        let coverage = [Coverage(head: head(one), proof: []), Coverage(head: head(witness), proof: [])]
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let verifier = try store.makeVerifierBlocking()
+        verifier.claim(Dot(origin: one.id, seq: 4), branch(one, at: 4), branch(other, at: 4))
+        for number in 0..<16 {
+            let dot = Dot(origin: OriginID(UUIDBits(high: 1, low: UInt64(number))), seq: 4)
+            verifier.claim(dot, branch(one, at: 4), branch(other, at: 4))
+        }
+        #expect(throws: IngestError.self) { try verifier.verify(one.received + witness.received, coverage) }
+    }
+
+    @Test("A head of another history that reaches beyond what is here does not keep the history that comes out")
+    func contradictedHead() throws {
+        let (one, other) = fork()
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let verifier = try store.makeVerifierBlocking()
+        // The common beginning, vouched for by the history of six.
+        let leaves = leaves(one)
+        let proof = MerkleProof.consistency(from: 3, to: 6, using: sha) { (level, index) throws(Never) in
+            node(leaves, level, index)
+        }
+        let beginning = try verifier.verify(
+            Array(one.received.prefix(3)), [Coverage(head: head(one), proof: proof)])
+        try blocking { store.ingest(beginning, completion: $0) }
+        // The rest comes from the other.
+        let rest = Array(other.received.suffix(6))
+        let batch = try verifier.verify(rest, [Coverage(head: head(other), proof: [])])
+        #expect(batch.count == 6 && batch.contradicted == [Dot(origin: one.id, seq: 6)])
+        try blocking { store.ingest(batch, completion: $0) }
+        let log = try LogReader(store.files)
+        #expect(try log.vector()[one.id] == 9)
+        #expect(try log.root(of: one.id, size: 9) == other.tree.root(using: sha))
+        // What was not signed at all is refused as before, and nothing of it is taken note of.
+        var tampered = other
+        tampered.add(.message("거짓", user: "u"))
+        #expect(throws: IngestError.self) {
+            try verifier.verify(Array(tampered.received.suffix(1)), [Coverage(head: head(other), proof: [])])
+        }
+        #expect(verifier.size(of: one.id) == 9)
+    }
+}
