@@ -1,7 +1,7 @@
 /// Rows of a snapshot, read and found to be events in canonical form, each with its leaf. What depends on other rows
 /// (order, dependencies, roots) is not checked here, so that all cores can do this at once.
-struct CheckedRows: Sendable {
-    struct Row: Sendable {
+package struct CheckedRows: Sendable {
+    package struct Row: Sendable {
         var flags: UInt8 = 0
         /// Index of its origin in the runs.
         var run: Int32 = 0
@@ -25,7 +25,7 @@ struct CheckedRows: Sendable {
         var time: Int64 = 0
         var id = UUIDBits(high: 0, low: 0)
         var cause = UUIDBits(high: 0, low: 0)
-        var leaf: Digest
+        package internal(set) var leaf: Digest
 
         func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
     }
@@ -40,12 +40,12 @@ struct CheckedRows: Sendable {
     let rows: SnapshotRows
     /// For each name where its length and its bytes stand.
     private(set) var names: [(start: Int, text: Int, end: Int)] = []
-    private(set) var list: [Row] = []
+    package private(set) var list: [Row] = []
     private(set) var extras: [Extra] = []
     /// First events of origins: the row's index and whose origin it is.
     private(set) var starts: [(row: Int, start: OriginStart)] = []
 
-    init(_ rows: SnapshotRows, using sha: SHA256) throws(SnapshotError) {
+    package init(_ rows: SnapshotRows, using sha: SHA256) throws(SnapshotError) {
         self.rows = rows
         guard rows.count > 0, rows.count <= SnapshotRows.limit, rows.columns.count >= rows.count * 12 else {
             throw .malformed("\(rows.count) rows")

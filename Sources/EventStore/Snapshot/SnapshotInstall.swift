@@ -20,6 +20,7 @@ enum SnapshotInstall {
             throw .io("\(files.log): \(String(cString: strerror(errno)))")
         }
         try SmallFile.syncFolder(of: files.log)
+        SnapshotFolder(files: files).removeAll()
     }
 
     /// Whether the waiting log is this store's, begins with this node's own events, and has all of them.

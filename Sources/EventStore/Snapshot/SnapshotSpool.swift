@@ -57,6 +57,9 @@ package final class SnapshotSpool {
     /// Bytes free on the disk of the store in `files`.
     package static func freeBytes(_ files: StoreFiles) -> UInt64 { SnapshotFolder(files: files).freeBytes }
 
+    /// Takes away all that an unfinished snapshot left in the store in `files`: its log has events now.
+    package static func removeAll(_ files: StoreFiles) { SnapshotFolder(files: files).removeAll() }
+
     /// Takes away the spool of the store in `files`.
     package static func remove(_ files: StoreFiles) {
         unlink(SnapshotFolder(files: files).spool)

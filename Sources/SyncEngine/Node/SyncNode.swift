@@ -73,6 +73,7 @@ package final class SyncNode: Sendable {
         } catch {
             throw .store(error)
         }
+        if standing.entries.count > 1 { SnapshotSpool.removeAll(store.files) }
         let failure = core.sync { $0.open(listen: listen, standing: standing) } ?? nil
         if let failure {
             stop()

@@ -138,7 +138,7 @@ extension SyncSession {
     package mutating func snapshotOpened(
         _ id: RequestID, _ result: Result<UInt64, SessionFailure>, now: Moment, effects: inout [SessionEffect]
     ) {
-        guard case .opening(id, let offer) = snapshot.role else { return }
+        guard case .opening(id, let offer) = snapshot.role, case .open = state else { return }
         switch result {
         case .failure(let failure): refuse(offer, failure, now: now, &effects)
         case .success(let after):
@@ -176,7 +176,7 @@ extension SyncSession {
         _ id: RequestID, _ result: Result<SnapshotStored, SessionFailure>, now: Moment,
         effects: inout [SessionEffect]
     ) {
-        guard case .receiving(var receiving) = snapshot.role,
+        guard case .receiving(var receiving) = snapshot.role, case .open = state,
             let bytes = receiving.storing.removeValue(forKey: id)
         else { return }
         switch result {

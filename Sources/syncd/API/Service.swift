@@ -71,8 +71,16 @@ struct Service: Sendable {
         return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
+    /// Whether the log is a snapshot that is on its way: until it is here nothing can be appended.
+    private var awaited: [String] {
+        node.status().peers.compactMap { peer in
+            guard let snapshot = peer.snapshot, snapshot.phase != .sending else { return nil }
+            return "snapshot: \(snapshot.done) of \(snapshot.total) events are here"
+        }
+    }
+
     private func ready(_ exchange: HTTPExchange) {
-        let obstacles = obstacles
+        let obstacles = obstacles + awaited
         let body = obstacles.isEmpty ? "[+]store ok\n" : obstacles.map { "[-]\($0)\n" }.joined()
         exchange.reply(status: obstacles.isEmpty ? 200 : 503, contentType: "text/plain", body: Array(body.utf8))
     }

@@ -69,6 +69,38 @@ struct SnapshotBuildTests {
         #expect(try allEvents(empty).dropFirst().map(\.event) == allEvents(folder).map(\.event))
     }
 
+    @Test("Events that this release cannot read travel as they are (D13)")
+    func poison() throws {
+        let (folder, store) = try makeStore(name: "full")
+        var origin = ForeignOrigin(1, name: "later")
+        origin.add(.message("before", user: "u", conversation: "c"))
+        let needs = Dot(origin: store.identity.origin, seq: 1)
+        for poison in PoisonTests.Poison.allCases { poison.append(to: &origin, needs: [needs]) }
+        let largest = origin.next(user: String(repeating: "u", count: Limits.header - 200))
+        let salt = UUIDBits(high: 1, low: 2)
+        origin.append(
+            largest.canonicalBytes,
+            .present(salt: salt, payload: [UInt8](repeating: 0x61, count: Limits.carriedPayload)))
+        origin.append(
+            origin.next(String(repeating: "t", count: 200)).canonicalBytes,
+            .erased(payloadDigest: SHA256().digest([1])))
+        origin.add(.message("after", user: "u", conversation: "c"))
+        try origin.send(to: store)
+        store.close()
+        let empty = try makeEmptyStore()
+        let pieces = try SnapshotPieces(of: folder, bytes: 1 << 20)
+        // The largest row there can be fits a frame as it is.
+        #expect(pieces.pieces.allSatisfy { $0.size < 1 << 20 })
+        try pieces.build(in: empty)
+        try EventStore(opening: empty.path).close()
+        let report = try verify(empty)
+        #expect(report.isIntact, "\(report)")
+        let sent = try allEvents(folder).map(\.event)
+        #expect(try allEvents(empty).dropFirst().map(\.event) == sent)
+        #expect(sent.count(where: { $0.header.isOpaque }) == 8)
+        #expect(sent.count(where: { if case .unreadable = $0.body { true } else { false } }) == 7)
+    }
+
     @Test("This node's own events come first, and are not stored twice when the peer has them too")
     func ownEvents() throws {
         let (folder, store) = try makeStore(name: "full")

@@ -9,6 +9,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case session
     /// Events of a peer with heads and proofs, changed on the way; some signed by the changer.
     case ingest
+    /// Rows of a snapshot.
+    case rows
     /// A canonical header.
     case headers
     /// A consistency proof.
@@ -31,6 +33,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .messages: try fuzzMessages(bytes)
         case .session: try fuzzSession(bytes)
         case .ingest: try fuzzIngest(bytes)
+        case .rows: try fuzzRows(bytes)
         case .headers: try fuzzHeaders(bytes)
         case .proofs: try fuzzProofs(bytes)
         case .json: try fuzzJSON(bytes)

@@ -20,15 +20,20 @@ private struct SessionRun {
     private var reads: [RequestID] = []
     private var stores: [RequestID: Int] = [:]
     private var lastRequest: RequestID?
+    /// What the shell was asked about snapshots, and the pieces it is storing.
+    private var snapshotRequests: [RequestID] = []
+    private var pieces: [RequestID: Int] = [:]
     private var isOver = false
 
     init(_ script: inout Script) {
         let progress = (0..<script.below(4)).map { Self.progress(UInt64($0), &script) }
         var log = LocalVector(progress)
         if script.bool() { _ = log.advance(CommitNotice(top: 9, advanced: [])) }
+        let memory = Self.memory(&script)
+        let traits = Self.traits(script.byte())
         session = SyncSession(
-            local: Self.local, remote: Self.node(2), progress: log, memory: Self.memory(&script),
-            features: Self.features(&script), limits: Self.limits)
+            local: Self.local, remote: Self.node(2), progress: log, memory: memory,
+            features: traits.features, limits: Self.limits, policy: traits.policy)
     }
 
     mutating func step(_ script: inout Script) throws {
@@ -84,6 +89,8 @@ private struct SessionRun {
             session.want(
                 take: origins.filter { _ in script.bool() }, leave: origins.filter { _ in script.bool() }, now: now,
                 effects: &effects)
+        case 20, 21, 22, 23: receiveSnapshot(&script, &effects)
+        case 24, 25: answerSnapshot(&script, &effects)
         default: session.heard(at: now)
         }
     }
@@ -118,6 +125,56 @@ private struct SessionRun {
             id, .success(StoredFrame(events: script.below(9), progress: progress)), now: now, effects: &effects)
     }
 
+    private mutating func receiveSnapshot(_ script: inout Script, _ effects: inout [SessionEffect]) {
+        let id = UUIDBits(high: 0, low: UInt64(script.below(2)))
+        switch script.below(5) {
+        case 0:
+            receive(
+                .snapshotOffer(
+                    SnapshotOffer(
+                        id: id, through: script.number(), events: script.number(), bytes: script.number(),
+                        entries: Self.entries(&script))), &effects)
+        case 1: receive(.snapshotGet(SnapshotGet(id: id, after: script.number(), window: script.number())), &effects)
+        case 2: receive(.snapshotDone(SnapshotDone(id: id, code: UInt32(script.byte()), text: "x")), &effects)
+        case 3: receive(.snapshotEnd(SnapshotEnd(coverage: [], hasMore: script.bool())), &effects)
+        default:
+            var rows = SnapshotRows(after: script.number() >> 1)
+            rows.count = 1 + script.below(4)
+            rows.payloads = [UInt8](repeating: 0, count: script.below(256) * 16)
+            receive(.snapshotRows(rows), &effects)
+        }
+    }
+
+    private mutating func answerSnapshot(_ script: inout Script, _ effects: inout [SessionEffect]) {
+        let failure = SessionFailure(.storeError, "a bad disk")
+        if let id = pieces.keys.min(), script.bool() {
+            pieces[id] = nil
+            let stored: SnapshotStored = [.rows(last: script.number()), .proof, .complete][script.below(3)]
+            let isGood = script.below(8) > 0
+            session.snapshotStored(id, isGood ? .success(stored) : .failure(failure), now: now, effects: &effects)
+            return
+        }
+        guard let id = snapshotRequests.popLast() ?? lastRequest else { return }
+        switch script.below(4) {
+        case 0: session.snapshotDescribed(id, nil, now: now, effects: &effects)
+        case 1:
+            let offer = SnapshotOffer(
+                id: UUIDBits(high: 0, low: 0), through: 9, events: .max, bytes: 9, entries: Self.entries(&script))
+            session.snapshotDescribed(id, offer, now: now, effects: &effects)
+        case 2:
+            let frame = Frame(type: MessageType.snapshotRows.rawValue, body: script.bytes())
+            let part = SnapshotPart(frame: frame, last: script.number(), isEnd: script.bool())
+            let isGood = script.below(8) > 0
+            session.snapshotRead(id, isGood ? .success(part) : .failure(failure), now: now, effects: &effects)
+        default:
+            let isGood = script.below(4) > 0
+            session.snapshotOpened(
+                id, isGood ? .success(script.number()) : .failure(failure), now: now, effects: &effects)
+        }
+        // An answer of the wrong kind is passed over, and the right one may still come.
+        if case .describing = session.snapshot.role, effects.isEmpty { snapshotRequests = [id] }
+    }
+
     private mutating func fireTimer(_ effects: inout [SessionEffect]) throws {
         guard let deadline = session.nextDeadline else {
             session.timerFired(now: now, effects: &effects)
@@ -147,13 +204,17 @@ private struct SessionRun {
         switch effect {
         case .send(let frame, .control): _ = try Message(frame: frame)
         case .send, .allowBodies: break
-        // The shell has no snapshots: it never answers.
         case .inspect(let id, let question):
             var more: [SessionEffect] = []
             session.inspected(id, .success(Self.finding(question)), now: now, effects: &more)
             for effect in more { try perform(effect) }
         case .report: break
-        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
+        case .describeSnapshot(let id), .openSnapshot(let id, _), .readSnapshot(let id, _):
+            try promise(snapshotRequests.count <= 1, "two questions about snapshots at once")
+            snapshotRequests.append(id)
+        case .storeSnapshot(let id, let frame):
+            try promise(pieces.updateValue(frame.count, forKey: id) == nil, "two pieces by one name")
+        case .dropSnapshot: pieces = [:]
         case .read(let id, let request):
             try promise(reads.isEmpty, "two reads at once")
             try promise(request.bytes >= 0, "a read of fewer bytes than none")
@@ -207,8 +268,10 @@ extension SessionRun {
         OriginID(UUIDBits(high: number < 4 ? ownOrigins : 2, low: number))
     }
 
+    /// What is in a log: sizes that a disk can hold.
     fileprivate static func progress(_ number: UInt64, _ script: inout Script) -> OriginProgress {
-        OriginProgress(origin: origin(number), seq: max(1, script.number()), rootPrefix: UInt64(script.below(2)))
+        let seq = max(1, min(script.number(), 1 << 50))
+        return OriginProgress(origin: origin(number), seq: seq, rootPrefix: UInt64(script.below(2)))
     }
 
     fileprivate static func dot(_ script: inout Script) -> Dot {
@@ -223,6 +286,7 @@ extension SessionRun {
             incarnation: 2, clock: Int64(bitPattern: script.number()))
         if oddity == 4 { (hello.protocolMin, hello.protocolMax) = (2, 3) }
         if oddity & 8 == 0 { hello.features = oddity & 32 == 0 ? [.standings, .sources] : .standings }
+        if oddity & 64 != 0 { hello.snapshotAfter = 1 }
         if oddity & 16 != 0 {
             hello.remembered = Remembered(incarnation: 1, through: script.number(), origins: UInt32(script.byte()))
         }
@@ -241,12 +305,16 @@ extension SessionRun {
         }
     }
 
-    fileprivate static func features(_ script: inout Script) -> Features {
-        switch script.below(4) {
-        case 0: []
-        case 1: .standings
-        default: [.standings, .sources]
-        }
+    /// What this node can do.
+    fileprivate static func traits(_ byte: UInt8) -> (features: Features, policy: SnapshotPolicy) {
+        let features: Features =
+            switch byte % 4 {
+            case 0: []
+            case 1: .standings
+            default: [.standings, .sources]
+            }
+        let policy = SnapshotPolicy(offers: byte & 64 != 0, after: byte & 128 == 0 ? 0 : 1, window: 4_096)
+        return (features, policy)
     }
 
     /// A lie, or events whose dependencies are not here yet.

@@ -101,7 +101,7 @@ struct LagTests {
     func bounded() throws {
         let a = try TestNode("a")
         let far = VersionVector([Dot(origin: a.store.identity.origin, seq: 1_000)])
-        let waits = (0..<DurabilityWaiters.capacity).map { _ in wait(a, far, 1, .milliseconds(500)) }
+        let waits = (0..<DurabilityWaiters.capacity).map { _ in wait(a, far, 1, .seconds(4)) }
         #expect(!a.node.wait(for: far, nodes: 1, timeout: .seconds(1)) { _ in })
         #expect(eventually { waits.allSatisfy { $0.value?.isReached == false } })
         #expect(a.node.wait(for: far, nodes: 1, timeout: .milliseconds(1)) { _ in })
