@@ -19,6 +19,8 @@ public final class EventStore: Sendable {
     public let originChange: OriginChange?
     /// The node's memory outside of its data directory, if there is one.
     package let witness: WitnessKeeper?
+    /// The machine's clock, Unix milliseconds.
+    package let wall: WallTime
     private let forks: Lock<Set<OriginID>>
     private let signer: HeadSigner
     let writer: LogWriter
@@ -50,8 +52,10 @@ public final class EventStore: Sendable {
     /// As the public one, in surroundings of a test's choice.
     package init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
-        witness place: WitnessPlace = .asBefore, surroundings: Surroundings
+        witness place: WitnessPlace = .asBefore, surroundings: Surroundings,
+        wall: @escaping WallTime = { WallClock.now }
     ) throws(StoreError) {
+        self.wall = wall
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
         let held = try StoreLock(files, owner: owner)
@@ -72,7 +76,8 @@ public final class EventStore: Sendable {
         witness = memory.witness
         originChange = memory.change
         signer = HeadSigner(key: key)
-        writer = try LogWriter(files: files, durability: durability, signer: signer, witness: memory.witness)
+        writer = try LogWriter(
+            files: files, durability: durability, signer: signer, witness: memory.witness, wall: wall)
         if !memory.values.isEmpty { try blocking { writer.remember(memory.values, completion: $0) } }
         if let change = memory.change { _ = try startOriginBlocking(change, known: memory.known) }
     }
@@ -175,6 +180,9 @@ public final class EventStore: Sendable {
             }
         }
     }
+
+    /// The last stamp this node has given. More than ``HybridClock/bound`` beyond its clock, the clock is or was wrong.
+    package var lastStamp: HybridTime? { signer.lastStamp }
 
     /// Origins that are proven to have two histories.
     package var forkedOrigins: Set<OriginID> { forks.withLock { $0 } }

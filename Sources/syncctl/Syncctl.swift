@@ -19,6 +19,7 @@ enum Syncctl {
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry,
         ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, DoctorCommand.entry,
+        ClocksCommand.entry,
         VectorCommand.entry, WaitCommand.entry,
         PeersCommand.list,
         PeersCommand.add,

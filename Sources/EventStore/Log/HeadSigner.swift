@@ -24,6 +24,9 @@ package final class HeadSigner: Sendable {
         }
     }
 
+    /// The stamp of the last committed event.
+    var lastStamp: HybridTime? { state.withLock { $0.committed?.hlc } }
+
     /// How many events of `origin` are committed, if it is the one this node appends to; else 0.
     func size(of origin: OriginID) -> UInt64 {
         state.withLock { state in

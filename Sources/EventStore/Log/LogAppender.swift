@@ -4,6 +4,7 @@ final class LogAppender {
     let connection: Connection
     let sha = SHA256()
     private(set) var state: LogState
+    let wall: WallTime
     private let insertion: Statement
     private var names = NameWriter()
     private var reader = NameReader()
@@ -13,10 +14,12 @@ final class LogAppender {
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
-    init(connection: Connection) throws(SQLiteError) {
+    /// - Parameter wall: The machine's clock, Unix milliseconds.
+    init(connection: Connection, wall: @escaping WallTime = { WallClock.now }) throws(SQLiteError) {
         self.connection = connection
+        self.wall = wall
         insertion = try connection.statement(EventRow.insert)
-        state = try LogState.load(from: connection, using: sha)
+        state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 
     var merkle: MerkleStore { MerkleStore(connection: connection, sha: sha) }
@@ -26,7 +29,7 @@ final class LogAppender {
         names = NameWriter()
         reader = NameReader()
         advanced = []
-        state = try LogState.load(from: connection, using: sha)
+        state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 
     /// The origins that advanced, now that the transaction is committed.
@@ -86,7 +89,7 @@ final class LogAppender {
             throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "append")
         }
         let draft = prepared.draft
-        let wall = WallClock.now
+        let wall = wall()
         var clock = state.clock
         let hlc = clock.tick(wall: wall)
         let named = state.dirty.isEmpty ? [] : state.nextDependencies(Self.maximumDependencies)
@@ -142,7 +145,7 @@ final class LogAppender {
         if batch.lineage.isBroken {
             throw SQLiteError(extendedCode: 1, message: "an earlier batch was not stored", context: "ingest")
         }
-        let wall = WallClock.now
+        let wall = wall()
         for verified in batch.events {
             let header = verified.event.header
             let index: Int
@@ -159,7 +162,7 @@ final class LogAppender {
             guard header.dot.seq == size + 1 else {
                 throw SQLiteError(extendedCode: 1, message: "gap before \(header.dot)", context: "ingest")
             }
-            _ = state.clock.observe(header.hlc, wall: wall)
+            if !state.clock.observe(header.hlc, wall: wall) { try flag(index, header.hlc, wall: wall) }
             do {
                 try insert(verified.event.header, verified.event.body, origin: index, leaf: verified.leaf, twin: nil)
             } catch  where error.isConstraint {
@@ -215,6 +218,17 @@ final class LogAppender {
 
     /// Makes the origin this node's own.
     func setOwn(_ index: Int) { state.own = index }
+
+    func noteSkew(_ index: Int, _ skew: ClockSkew) { state.skews[index] = skew }
+
+    /// Forgets stamps that were given while this machine's clock was wrong: those of a new origin begin anew, after all
+    /// that was seen of others and can be true.
+    func resetClock() {
+        let wall = wall()
+        var clock = HybridClock()
+        for origin in state.origins { _ = clock.observe(origin.hlc, wall: wall) }
+        state.clock = clock
+    }
 
     /// The next own event names every origin as a dependency, as the first of a new origin must.
     func dependOnEverything(but excluded: Set<Int>) {

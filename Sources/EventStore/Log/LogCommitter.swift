@@ -16,7 +16,9 @@ final class LogCommitter {
     private let appender: LogAppender
     private let signer: HeadSigner
 
-    init(files: StoreFiles, durability: Durability, signer: HeadSigner) throws(StoreError) {
+    init(
+        files: StoreFiles, durability: Durability, signer: HeadSigner, wall: @escaping WallTime
+    ) throws(StoreError) {
         self.signer = signer
         do throws(SQLiteError) {
             connection = try Connection(path: files.log, mode: .write)
@@ -24,7 +26,7 @@ final class LogCommitter {
             try connection.execute(Schema.reach)
             connection.countWALPages()
             try LogUpgrade.run(on: connection)
-            appender = try LogAppender(connection: connection)
+            appender = try LogAppender(connection: connection, wall: wall)
         } catch {
             throw StoreError(error)
         }

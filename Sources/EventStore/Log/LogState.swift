@@ -20,6 +20,8 @@ struct LogState: Sendable {
     var own: Int?
     /// Origins that advanced since the last own event: what its dependencies will name.
     var dirty: Set<Int> = []
+    /// Origins whose stamps were too far ahead, by index.
+    var skews: [Int: ClockSkew] = [:]
 
     mutating func add(_ origin: OriginState) {
         indexes[origin.id] = origins.count
@@ -35,7 +37,9 @@ struct LogState: Sendable {
     var vector: VersionVector { VersionVector(origins.map { Dot(origin: $0.id, seq: $0.size) }) }
 
     /// Reads the state from the log.
-    static func load(from connection: Connection, using sha: SHA256) throws(SQLiteError) -> LogState {
+    static func load(
+        from connection: Connection, using sha: SHA256, wall: Int64 = WallClock.now
+    ) throws(SQLiteError) -> LogState {
         var state = LogState()
         var names = NameReader()
         let merkle = MerkleStore(connection: connection, sha: sha)
@@ -69,15 +73,16 @@ struct LogState: Sendable {
         if let own = state.own, !state.origins.indices.contains(own) {
             throw SQLiteError(extendedCode: 11, message: "no origin \(own + 1)", context: "meta")
         }
-        try state.restoreClockAndDependencies(from: connection)
+        try state.restoreClockAndDependencies(from: connection, wall: wall)
+        try state.loadSkews(from: connection)
         return state
     }
 
-    private mutating func restoreClockAndDependencies(from connection: Connection) throws(SQLiteError) {
+    private mutating func restoreClockAndDependencies(from connection: Connection, wall: Int64) throws(SQLiteError) {
         guard let own else { return }
         clock = HybridClock(last: origins[own].hlc)
         // Stamps that were too far ahead when they arrived must not move the clock now either.
-        for origin in origins { _ = clock.observe(origin.hlc, wall: WallClock.now) }
+        for origin in origins { _ = clock.observe(origin.hlc, wall: wall) }
         // Positions are in arrival order: what stands after the last own event had not been applied when that was
         // appended.
         let last =

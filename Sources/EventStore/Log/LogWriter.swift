@@ -115,12 +115,14 @@ final class LogWriter: Sendable {
 
     /// Opens the log for writing and starts the writer's thread.
     init(
-        files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?
+        files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?,
+        wall: @escaping WallTime
     ) throws(StoreError) {
         self.signer = signer
         self.witness = witness
         thread = Lock(nil)
-        queue = Monitor(Queue(committer: try LogCommitter(files: files, durability: durability, signer: signer)))
+        let committer = try LogCommitter(files: files, durability: durability, signer: signer, wall: wall)
+        queue = Monitor(Queue(committer: committer))
         thread.withLock {
             $0 = WorkerThread(name: "log-writer") { [self] in run() }
         }

@@ -11,6 +11,8 @@ public enum OriginChange: String, Sendable, CaseIterable {
     case behind
     /// There are two histories of the origin.
     case forked
+    /// The machine's clock was far ahead, and is right again: stamps can begin anew.
+    case clock
 
     /// What happened, in one sentence.
     public var summary: String {
@@ -20,6 +22,7 @@ public enum OriginChange: String, Sendable, CaseIterable {
         case .witness: "the witness file has seen more of this node's events than its log holds"
         case .behind: "a peer has more of this node's events than its own log holds"
         case .forked: "there are two histories of this node's events"
+        case .clock: "its clock had been far ahead, and is right again"
         }
     }
 }
@@ -93,6 +96,7 @@ extension LogAppender {
         try setMeta("origin", .integer(state.origins[index].ref))
         dependOnEverything(but: change == .forked ? [old, index] : [index])
         setOwn(index)
+        if change == .clock { resetClock() }
         var random = RandomSource()
         let salt = random.uuidBits()
         let draft = start.draft

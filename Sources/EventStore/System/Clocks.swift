@@ -1,5 +1,8 @@
 internal import Glibc
 
+/// A clock that says Unix milliseconds; tests have clocks of their own.
+package typealias WallTime = @Sendable () -> Int64
+
 /// Nanoseconds that never go back (`CLOCK_MONOTONIC`).
 package enum MonotonicClock {
     package static var now: UInt64 {

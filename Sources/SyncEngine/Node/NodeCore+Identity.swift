@@ -26,6 +26,7 @@ extension SyncNode.Core {
         }
         entries[link.node]?.onJoin?(nil)
         entries[link.node]?.onJoin = nil
+        checkClock()
         arbitrate(link.node)
     }
 
@@ -119,7 +120,7 @@ extension SyncNode.Core {
 
     private func isOwn(_ origin: OriginID) -> Bool { origin == local.origin || formerOrigins.contains(origin) }
 
-    private func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
+    func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
         // What a peer says of our own origin cannot be checked before its events come. One that lies must not make this node
         // start one origin after another.
         let hour = WallClock.now - 3_600_000
@@ -161,7 +162,7 @@ extension SyncNode.Core {
         for notice in forks { _ = board.put(notice) }
     }
 
-    private func put(_ notice: NodeNotice) {
+    func put(_ notice: NodeNotice) {
         if board.put(notice) { log("\(notice.code.rawValue): \(notice.text)") }
     }
 

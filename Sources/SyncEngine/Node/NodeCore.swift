@@ -58,7 +58,7 @@ extension SyncNode {
         private var waiters = DurabilityWaiters()
         private var isCheckDue = false
         var listener: Listener?
-        private var isStopping = false
+        var isStopping = false
         private var strangers = NoticeLimiter()
         /// Links that are saying goodbye.
         private var leaving = 0
@@ -95,6 +95,7 @@ extension SyncNode {
                     return "cannot listen at \(listen.host):\(listen.port): \(error)"
                 }
             }
+            watchClock()
             for node in entries.keys.sorted() { dial(node) }
             return nil
         }

@@ -12,6 +12,8 @@ package struct NodeNotice: Hashable, Sendable {
         case newOrigin = "NEW_ORIGIN"
         /// Two processes with one key are alive.
         case duplicateNodeID = "DUPLICATE_NODE_ID"
+        /// This node's clock, or the stamps of an origin, cannot be right.
+        case clock = "CLOCK"
         /// A peer's store was made anew: it has the key, and none of its memory.
         case newStore = "NEW_STORE"
     }
@@ -111,6 +113,7 @@ extension NodeNotice {
             let isOwn = own.contains { $0.id == evidence.origin }
             notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
         }
+        notices += try flagged(log, wall: WallClock.now)
         for (succession, at) in Self.open(own) {
             let size = own.first { $0.id == succession.previous }?.size ?? 0
             notices.append(.succession(succession, size: size, at: at))
@@ -132,6 +135,38 @@ extension NodeNotice {
         NodeNotice(
             .duplicateNodeID, .warning, subject: node.description, text,
             action: "stop one of the two and make it a node of its own: OPERATING.md, 'Two nodes with one key'",
+            at: at)
+    }
+
+    /// Origins whose stamps were too far ahead when they came here.
+    package static func flagged(_ log: LogReader, wall: Int64) throws(StoreError) -> [NodeNotice] {
+        try log.flaggedOrigins().map { flagged in
+            let isAhead = flagged.last.milliseconds > wall + HybridClock.bound
+            let text =
+                "stamps of origin \(flagged.origin) (node \(flagged.node.short)) were up to "
+                + "\(flagged.skew.ahead / 1_000) s ahead of this clock; its events are kept, and moved no other clock"
+            return NodeNotice(
+                .clock, isAhead ? .warning : .information, subject: flagged.origin.description, text,
+                action: isAhead ? "set the clock of that node right; it then goes on with a new origin" : "",
+                at: flagged.skew.at)
+        }
+    }
+
+    /// - Parameter offset: The peers' clocks minus this node's, the middle one, milliseconds.
+    static func disputed(_ node: NodeID, offset: Int64, by count: Int, of all: Int, at: Int64) -> NodeNotice {
+        NodeNotice(
+            .clock, .warning, subject: node.description,
+            "this node's clock differs from those of \(count) of \(all) connected peers, about \(offset / 1_000) s; what is "
+                + "appended now gets wrong stamps",
+            action: "set this machine's clock right: timedatectl, chronyc tracking", at: at)
+    }
+
+    static func stamped(_ node: NodeID, ahead: Int64, at: Int64) -> NodeNotice {
+        NodeNotice(
+            .clock, .warning, subject: node.description,
+            "this node's last stamp is \(ahead / 1_000) s ahead of its clock: one of the two is or was wrong",
+            action:
+                "check this machine's clock; when connected peers agree with it, the node goes on with a new origin",
             at: at)
     }
 

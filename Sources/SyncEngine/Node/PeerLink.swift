@@ -121,7 +121,7 @@ final class PeerLink {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         let before = session.durableRevision
-        body(&session, Self.now(), &effects)
+        body(&session, Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()), &effects)
         for effect in effects { perform(effect) }
         if session.pongs != pongsSeen {
             pongsSeen = session.pongs

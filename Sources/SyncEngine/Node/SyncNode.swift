@@ -95,6 +95,9 @@ package final class SyncNode: Sendable {
         if core.sync({ $0.ping(node, completion) }) == nil { completion(nil) }
     }
 
+    /// Looks whether this node's clock can be right; the node does so by itself now and then.
+    package func checkClock() { _ = core.sync { $0.checkClock() } }
+
     /// How it stands with the peers.
     package func status() -> NodeStatus {
         core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0)

@@ -10,9 +10,15 @@ extension Service {
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         let problems = obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+        let notices: [NodeNotice]
+        do throws(StoreError) {
+            notices = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+        } catch {
+            return exchange.refuse(error)
+        }
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
-            || status.notices.contains { $0.severity != .information }
+            || notices.contains { $0.severity != .information }
         var line = JSONLine(type: "status")
         line.add("node", identity.node.description)
         line.add("name", identity.name)
@@ -30,7 +36,7 @@ extension Service {
             for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
         }
         line.addArray("notices") { array in
-            for notice in status.notices { array.addObject { notice.write(to: &$0) } }
+            for notice in notices { array.addObject { notice.write(to: &$0) } }
         }
         line.addArray("pending") { Self.describe(status.pending, &$0) }
         exchange.send(line)

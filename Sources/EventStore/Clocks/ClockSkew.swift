@@ -1,0 +1,34 @@
+/// How far the stamps of an origin were ahead of this node's clock when they came (D7).
+package struct ClockSkew: Hashable, Sendable {
+    /// The most, milliseconds; more than ``HybridClock/bound``.
+    package let ahead: Int64
+    /// When that was, Unix milliseconds.
+    package let at: Int64
+
+    package init(ahead: Int64, at: Int64) {
+        self.ahead = ahead
+        self.at = at
+    }
+
+    /// Reads what ``text`` writes.
+    init?(text: String) {
+        let parts = text.split(separator: " ").compactMap { Int64($0) }
+        guard parts.count == 2 else { return nil }
+        self.init(ahead: parts[0], at: parts[1])
+    }
+
+    var text: String { "\(ahead) \(at)" }
+
+    /// Whether `ahead` is so much more that it is worth writing down again.
+    func isSurpassed(by ahead: Int64) -> Bool { ahead > self.ahead + HybridClock.bound }
+}
+
+/// An origin whose stamps came from a clock that is, or was, wrong.
+package struct FlaggedOrigin: Hashable, Sendable {
+    package let origin: OriginID
+    /// Who writes to it.
+    package let node: NodeID
+    package let skew: ClockSkew
+    /// The last stamp of it that is here.
+    package let last: HybridTime
+}

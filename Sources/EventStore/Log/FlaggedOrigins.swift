@@ -1,0 +1,53 @@
+// Origins with stamps too far ahead are flagged in table `meta`, key `skew <origin>`: their events are kept, and move no
+// clock but their own (D7).
+
+extension LogAppender {
+    /// Takes note of an origin whose stamp did not move this node's clock.
+    func flag(_ index: Int, _ stamp: HybridTime, wall: Int64) throws(SQLiteError) {
+        let ahead = stamp.milliseconds - wall
+        guard state.skews[index]?.isSurpassed(by: ahead) ?? true else { return }
+        let skew = ClockSkew(ahead: ahead, at: wall)
+        try setMeta("skew \(state.origins[index].id)", .text(skew.text))
+        noteSkew(index, skew)
+    }
+}
+
+extension LogState {
+    mutating func loadSkews(from connection: Connection) throws(SQLiteError) {
+        let select = try connection.statement("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
+        defer { select.reset() }
+        while try select.step() {
+            guard let origin = OriginID(text: select.text(0).dropFirst(5)), let index = indexes[origin],
+                let skew = ClockSkew(text: select.text(1))
+            else { continue }
+            skews[index] = skew
+        }
+    }
+}
+
+extension LogReader {
+    /// The origins whose stamps were too far ahead when they came, by how much.
+    package func flaggedOrigins() throws(StoreError) -> [FlaggedOrigin] {
+        let skews = try mapped { () throws(SQLiteError) -> [OriginID: ClockSkew] in
+            let select = try connection.statement(
+                "SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
+            defer { select.reset() }
+            var found: [OriginID: ClockSkew] = [:]
+            while try select.step() {
+                guard let origin = OriginID(text: select.text(0).dropFirst(5)) else { continue }
+                found[origin] = ClockSkew(text: select.text(1))
+            }
+            return found
+        }
+        guard !skews.isEmpty else { return [] }
+        var flagged: [FlaggedOrigin] = []
+        for origin in try origins() {
+            guard let skew = skews[origin.id] else { continue }
+            let last = try event(Dot(origin: origin.id, seq: origin.size))?.event.header.hlc
+            flagged.append(
+                FlaggedOrigin(
+                    origin: origin.id, node: origin.node, skew: skew, last: last ?? HybridTime(rawValue: 0)))
+        }
+        return flagged.sorted { ($1.skew.ahead, $0.origin) < ($0.skew.ahead, $1.origin) }
+    }
+}

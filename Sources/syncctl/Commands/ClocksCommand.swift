@@ -1,0 +1,83 @@
+internal import CommandLineKit
+internal import EventStore
+
+enum ClocksCommand {
+    static let entry = Subcommand(
+        Command(
+            "clocks", "How the clocks of the nodes stand to this one", group: "Nodes",
+            examples: [.init("syncctl clocks", "the peers' offsets, and origins whose stamps were wrong")],
+            discussion: """
+                OFFSET is the peer's clock minus this node's, half the round trip taken off, from the last sign of life. A \
+                flagged origin had stamps more than 60 s ahead when they came: its events are kept, and moved no other \
+                clock. Exit code 2 when a clock is off by more than 60 s now.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        var peers: [JSONObject] = []
+        if let daemon = try DaemonClient.running(files) {
+            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
+            peers = (JSONObject(validated: answer.body).elements("peers") ?? []).compactMap(\.object)
+        } else {
+            session.say("no daemon runs here, so there are no peers to compare with")
+        }
+        let flagged = try stored { try LogReader(files).flaggedOrigins() }
+        let now = session.now
+        if session.isJSON {
+            try json(peers, flagged, now, session)
+        } else {
+            if !peers.isEmpty { try session.print(table(peers)) }
+            for origin in flagged { try session.output.line(Sanitizer.line(text(origin, now, session))) }
+        }
+        try session.end(count: peers.count + flagged.count)
+        let isOff = peers.contains { abs($0.integer("clock_offset_ms") ?? 0) > HybridClock.bound }
+        return isOff || flagged.contains { isAhead($0, now) } ? .degraded : .success
+    }
+
+    private static func isAhead(_ origin: FlaggedOrigin, _ now: Int64) -> Bool {
+        origin.last.milliseconds > now + HybridClock.bound
+    }
+
+    private static func json(
+        _ peers: [JSONObject], _ flagged: [FlaggedOrigin], _ now: Int64, _ session: Session
+    ) throws(CommandFailure) {
+        for peer in peers {
+            var line = JSONLine(type: "clock")
+            line.add("name", peer.string("name") ?? "")
+            line.add("node", peer.string("node") ?? "")
+            if let offset = peer.integer("clock_offset_ms") { line.add("clock_offset_ms", offset) }
+            if let roundTrip = peer.integer("rtt_ms") { line.add("rtt_ms", roundTrip) }
+            try session.output.line(line)
+        }
+        for origin in flagged {
+            var line = JSONLine(type: "flagged")
+            line.add("origin", origin.origin.description)
+            line.add("node", origin.node.description)
+            line.add("ahead_ms", origin.skew.ahead)
+            line.add("seen", Timestamp.text(origin.skew.at))
+            line.add("is_ahead", isAhead(origin, now))
+            try session.output.line(line)
+        }
+    }
+
+    private static func table(_ peers: [JSONObject]) -> TextTable {
+        var table = TextTable([.left("PEER"), .left("NODE"), .right("OFFSET"), .right("ROUND TRIP"), .left("STATE")])
+        for peer in peers {
+            let offset = peer.integer("clock_offset_ms")
+            let isOff = abs(offset ?? 0) > HybridClock.bound
+            table.add([
+                .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
+                .init(offset.map { "\($0 >= 0 ? "+" : "")\($0) ms" } ?? "-", style: isOff ? .yellow : .green),
+                .init(peer.integer("rtt_ms").map { "\($0) ms" } ?? "-"), .init(peer.string("state") ?? ""),
+            ])
+        }
+        return table
+    }
+
+    private static func text(_ origin: FlaggedOrigin, _ now: Int64, _ session: Session) -> String {
+        let state = isAhead(origin, now) ? "still ahead" : "right again"
+        return
+            "Flagged: origin \(origin.origin) of node \(origin.node.short), up to \(origin.skew.ahead / 1_000) s ahead, "
+            + "seen \(session.clock(origin.skew.at)), \(state)"
+    }
+}
