@@ -134,6 +134,9 @@ func converge(_ a: DaemonProcess, _ b: DaemonProcess, seconds: Int = 60) throws 
         if one.code == 0, one.output == other.output { return one.output }
         usleep(200_000)
     }
-    Issue.record("not equal:\n\(try a.syncctl("digest").output)\n\(try b.syncctl("digest").output)")
+    let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
+    for (node, digest) in [(a, one), (b, other)] {
+        Issue.record("not equal: exit \(digest.code)\n\(digest.output)\n\(digest.errors)\n\(node.said.suffix(2_000))")
+    }
     return ""
 }
