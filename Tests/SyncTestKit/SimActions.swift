@@ -198,7 +198,9 @@ extension Simulation {
             if let head = nodes[source].store.sign(copy) { copy.store(head) }
             older = copy
         }
-        let node = addNode(knownAs: nodes.count, name: "n\(nodes.count)", over: older)
+        let node = addNode(
+            knownAs: nodes.count, name: "n\(nodes.count)", over: older,
+            evidence: source.map { nodes[$0].evidence } ?? [])
         if let source, damaged.contains(source) { damaged.insert(node.index) }
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))

@@ -111,8 +111,10 @@ final class SimChecks {
     func forgot(_ node: SimNode, keeping log: SimLog) {
         sim.note { "\(node.name): remembers \(log.top) of \(node.store.log.top)" }
         if log.size(of: log.own) < node.store.log.size(of: log.own) { taint(log.own) }
-        promised.removeAll { $0.node == node.index && log.event($0.dot) == nil }
-        promisedIDs = promisedIDs.filter { $0.key.node != node.index || log.event($0.value) != nil }
+        promised.removeAll { $0.node == node.index && log.event($0.dot)?.event.header.id != $0.id }
+        promisedIDs = promisedIDs.filter { item in
+            item.key.node != node.index || log.event(item.value)?.event.header.id == item.key.id
+        }
         node.reader.reset()
     }
 

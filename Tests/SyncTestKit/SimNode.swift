@@ -117,7 +117,7 @@ package final class SimNode {
             incarnation: sim.random.next())
         let sha = SHA256()
         backups = []
-        evidence = []
+        if copy == nil { evidence = [] }
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
         log = log.reopened(wall: wall, using: sha)

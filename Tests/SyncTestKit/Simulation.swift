@@ -101,10 +101,11 @@ package final class Simulation {
     }
 
     @discardableResult
-    func addNode(knownAs: Int, name: String, over copy: SimLog? = nil) -> SimNode {
+    func addNode(knownAs: Int, name: String, over copy: SimLog? = nil, evidence: [Evidence] = []) -> SimNode {
         let key = knownAs < nodes.count ? nodes[knownAs].key : SigningKey.seeded(random.bytes(32))
         let node = SimNode(index: nodes.count, knownAs: knownAs, name: name, key: key, sim: self)
         nodes.append(node)
+        node.evidence = evidence
         node.format(isFullyDurable: !draws(.powerCut) || random.chance(0.7), over: copy)
         return node
     }
