@@ -63,7 +63,8 @@ public final class EventStore: Sendable {
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
-        try SnapshotInstall.run(files)
+        var surroundings = surroundings
+        if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
         let reader = try LogReader(files)
         let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {

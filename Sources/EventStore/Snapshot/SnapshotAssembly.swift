@@ -91,7 +91,11 @@ final class SnapshotAssembly {
     }
 
     /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
-    func finish(as path: String) throws(SQLiteError) {
+    ///
+    /// - Parameter skews: Origins to be flagged for their clocks.
+    func finish(
+        as path: String, skews: [(origin: OriginID, skew: ClockSkew)]
+    ) throws(SQLiteError) {
         try table.finish(root: roots.event)
         let work = IndexWork(
             file: file, ids: ids, dots: dots, idRoot: roots.id, dotRoot: roots.dot,
@@ -106,6 +110,12 @@ final class SnapshotAssembly {
         do {
             let connection = try Self.open(folder.log)
             try addSmallTables(connection, hasNames: hasNames)
+            let flag = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
+            for (origin, skew) in skews {
+                try flag.bind(1, .text("skew \(origin)"))
+                try flag.bind(2, .text(skew.text))
+                try flag.run()
+            }
         }
         try mark(work.twins)
         let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)

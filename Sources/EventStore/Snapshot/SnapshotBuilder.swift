@@ -131,7 +131,8 @@ package final class SnapshotBuilder: Sendable {
         guard Self.isSame(parts.sequencer.progress, expecting, but: parts.sequencer.own) else {
             throw .stale("it does not hold what was offered")
         }
-        do { try parts.assembly.finish(as: files.readyLog) } catch { throw SnapshotError(error) }
+        do { try parts.assembly.finish(as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now)) } catch
+        { throw SnapshotError(error) }
         SnapshotFolder(files: files).removeAll()
     }
 

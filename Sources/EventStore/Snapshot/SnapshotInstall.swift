@@ -3,12 +3,21 @@ internal import Glibc
 /// Puts a complete log that was received as a snapshot in the place of this node's own small one. Done when a store is
 /// opened, under its lock, before anybody else opens the files: at every moment there is one whole log under the name.
 enum SnapshotInstall {
-    /// Installs the log that waits, if there is one. One that no longer fits the store is thrown away.
-    static func run(_ files: StoreFiles) throws(StoreError) {
-        guard access(files.readyLog, F_OK) == 0 else { return }
-        guard try fits(files) else {
+    /// Installs the log that waits, if there is one. One that no longer fits the store is thrown away. Returns the inode of
+    /// the log that was installed.
+    static func run(_ files: StoreFiles) throws(StoreError) -> UInt64? {
+        guard access(files.readyLog, F_OK) == 0 else { return nil }
+        guard try fits(files), let (old, new) = inodes(files) else {
             unlink(files.readyLog)
-            return
+            return nil
+        }
+        // The log remembers its file, to know a copy of it (``Surroundings``). It goes on in another one.
+        try mapped { () throws(SQLiteError) in
+            let connection = try Connection(path: files.readyLog, mode: .write)
+            let update = try connection.statement("UPDATE meta SET value = ? WHERE key = 'file' AND value = ?")
+            try update.bind(1, .text(String(new)))
+            try update.bind(2, .text(String(old)))
+            try update.run()
         }
         // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
         try mapped { () throws(SQLiteError) in
@@ -21,6 +30,13 @@ enum SnapshotInstall {
         }
         try SmallFile.syncFolder(of: files.log)
         SnapshotFolder(files: files).removeAll()
+        return new
+    }
+
+    private static func inodes(_ files: StoreFiles) -> (old: UInt64, new: UInt64)? {
+        var (old, new) = (stat(), stat())
+        guard stat(files.log, &old) == 0, stat(files.readyLog, &new) == 0 else { return nil }
+        return (UInt64(old.st_ino), UInt64(new.st_ino))
     }
 
     /// Whether the waiting log is this store's, begins with this node's own events, and has all of them.

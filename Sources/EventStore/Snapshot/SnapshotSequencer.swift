@@ -24,6 +24,8 @@ final class SnapshotSequencer {
         let id: OriginID
         let key: VerifyingKey
         var range = MerkleRange()
+        /// The greatest stamp of it.
+        var hlc: UInt64 = 0
     }
 
     private let connection: Connection
@@ -69,6 +71,15 @@ final class SnapshotSequencer {
         origins.filter { $0.range.size > 0 }.map {
             OriginProgress(origin: $0.id, seq: $0.range.size, rootPrefix: $0.range.root(using: sha).prefix64)
         }.sorted { $0.origin < $1.origin }
+    }
+
+    /// The origins whose stamps are too far ahead of `wall`, as if their events had come one by one now (D7).
+    func skews(wall: Int64) -> [(origin: OriginID, skew: ClockSkew)] {
+        origins.compactMap { origin in
+            let ahead = HybridTime(rawValue: origin.hlc).milliseconds - wall
+            guard origin.id != own, ahead > HybridClock.bound else { return nil }
+            return (origin.id, ClockSkew(ahead: ahead, at: wall))
+        }
     }
 
     func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
@@ -121,6 +132,7 @@ final class SnapshotSequencer {
             guard row.seq == size + 1 else { throw .event(.gap(dot, have: size)) }
             if row.extra >= 0 { try checkDependencies(checked.extras[Int(row.extra)].dependencies, dot) }
             try append(row.leaf, to: index)
+            origins[index].hlc = max(origins[index].hlc, row.hlc)
             position += 1
             if isOwn { ownLeaves.append(row.leaf) }
             if row.seq == next[run] {

@@ -44,9 +44,13 @@ struct SnapshotBuildTests {
             Issue.record("\(outcomes)")
             return
         }
+        store.close()
+        // The file is another one, the log is the same: it is no copy, and no new origin is due.
+        let again = try EventStore(opening: empty.path)
+        #expect(again.identity == identity)
+        again.close()
         #expect(receipt.position == UInt64(SampleStore.Position.full) + 1)
         #expect(new.position == sample.top + 2)
-        store.close()
         #expect(try verify(empty).isIntact)
     }
 
@@ -99,6 +103,27 @@ struct SnapshotBuildTests {
         #expect(try allEvents(empty).dropFirst().map(\.event) == sent)
         #expect(sent.count(where: { $0.header.isOpaque }) == 8)
         #expect(sent.count(where: { if case .unreadable = $0.body { true } else { false } }) == 7)
+    }
+
+    @Test("An origin whose clock is far ahead is flagged, as if its events had come one by one (D7)")
+    func skew() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "ahead")
+        let store = try EventStore(
+            opening: folder.path, surroundings: Surroundings(machine: nil, file: nil),
+            wall: { WallClock.now + 600_000 })
+        _ = try store.appendBlocking([.message("tomorrow", user: "u")])
+        let origin = store.identity.origin
+        store.close()
+        let empty = try makeEmptyStore()
+        try SnapshotPieces(of: folder).build(in: empty)
+        let opened = try EventStore(opening: empty.path)
+        let receipt = try opened.appendBlocking([.message("now", user: "u")])
+        opened.close()
+        let flagged = try LogReader(StoreFiles(empty.path)).flaggedOrigins()
+        #expect(flagged.map(\.origin) == [origin])
+        guard case .appended(let own) = receipt[0] else { return #expect(Bool(false)) }
+        #expect(own.hlc.milliseconds < WallClock.now + 60_000)
     }
 
     @Test("This node's own events come first, and are not stored twice when the peer has them too")
