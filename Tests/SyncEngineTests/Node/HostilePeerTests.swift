@@ -59,7 +59,14 @@ struct HostilePeerTests {
         func converge() throws {
             try a.append(2)
             try b.append(2)
-            #expect(try eventually { try a.vector() == b.vector() })
+            #expect(try eventually { try a.vector() == b.vector() }, "\((try? difference()) ?? "")")
+        }
+
+        private func difference() throws -> String {
+            let (mine, theirs) = (try a.vector(), try b.vector())
+            let dots = (mine.entries + theirs.entries).filter { mine[$0.origin] != theirs[$0.origin] }
+            return dots.map { "\($0.origin) a \(mine[$0.origin]) b \(theirs[$0.origin])" }.joined(separator: ", ")
+                + "; own \(a.store.identity.origin); \(b.node.status().peers.map(\.lastError))"
         }
 
         var error: String? { a.node.status().peers.first { $0.peer.name == "mallory" }?.lastError }
