@@ -74,10 +74,10 @@ final class LogCommitter {
 
     private func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) -> Result<Answer, Failure> {
         do throws(SQLiteError) {
-            try connection.execute("BEGIN IMMEDIATE")
+            try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
             for head in signer.takeUnstored() { try appender.storeHead(head) }
-            try connection.execute("COMMIT")
+            try connection.statement("COMMIT").run()
             isCheckpointDue = connection.walPages >= Self.checkpointPages
             if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
             return .success(answer)
