@@ -1,3 +1,15 @@
+extension [UInt8] {
+    /// LEB128, least significant group first, as Protocol Buffers have it.
+    mutating func appendVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+}
+
 /// Writes Protocol Buffers wire format (protobuf.dev, "Encoding"), fields in the order of the calls. Zero and
 /// empty values are left out, as proto3 does.
 package struct ProtobufWriter {
@@ -5,14 +17,7 @@ package struct ProtobufWriter {
 
     package init() {}
 
-    package mutating func varint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
-    }
+    package mutating func varint(_ value: UInt64) { bytes.appendVarint(value) }
 
     package mutating func uint(_ field: UInt64, _ value: UInt64) {
         guard value != 0 else { return }

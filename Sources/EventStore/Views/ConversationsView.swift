@@ -111,27 +111,28 @@ final class ConversationsView: View {
     /// First and last come from the timeline, which was flushed before; it also has what this view refused.
     private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {
         (row.first, row.last) = Self.never
-        let sql =
-            "SELECT time, hlc FROM timeline WHERE conversation = ? AND NOT EXISTS"
-            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position"
-            + " AND view IN ('\(Self.name)', '\(QuarantinedEvent.everyView)'))"
-            + " ORDER BY time %, hlc % LIMIT 1"
-        for order in ["ASC", "DESC"] {
-            let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
-            try store.rows(statement, .integer(conversation)) { found in
-                let key = (time: found.int64(0), hlc: found.int64(1))
-                if order == "ASC" { row.first = key } else { row.last = key }
+        var counting: [OrderedRow] = []
+        for row in store.timeline.pending(conversation) where try !isRefused(row, store) { counting.append(row) }
+        for isBackward in [false, true] {
+            let all = OrderedRange(
+                owner: conversation, since: .min, until: .max, cursor: nil, isBackward: isBackward)
+            _ = try OrderedTable.timeline.walk(all, store.connection) { found throws(SQLiteError) in
+                if try isRefused(found, store) { return true }
+                counting.append(found)
+                return false
             }
         }
-        for pending in store.timeline.pending(conversation) {
-            let isRefused = try store.connection.integer(
-                "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
-                .integer(Int64(bitPattern: pending.position)), .text(Self.name), .text(QuarantinedEvent.everyView))
-            guard isRefused == nil else { continue }
-            let key = (time: pending.time, hlc: pending.hlc)
+        for found in counting {
+            let key = (time: found.time, hlc: found.hlc)
             if key < row.first { row.first = key }
             if key > row.last { row.last = key }
         }
+    }
+
+    private func isRefused(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) -> Bool {
+        try store.connection.integer(
+            "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
+            .integer(Int64(bitPattern: row.position)), .text(Self.name), .text(QuarantinedEvent.everyView)) != nil
     }
 
     private func load(_ conversation: Int64, _ store: ViewStore) throws(SQLiteError) -> Row? {

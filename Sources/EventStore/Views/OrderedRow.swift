@@ -11,6 +11,16 @@ struct OrderedRow: Comparable {
     /// Before every row: refs begin at 1.
     static let zero = OrderedRow(owner: 0, time: 0, hlc: 0, position: 0)
 
+    /// Before every row of an owner.
+    static func first(of owner: Int64) -> OrderedRow {
+        OrderedRow(owner: owner, time: .min, hlc: .min, position: 0)
+    }
+
+    /// After every row of an owner.
+    static func last(of owner: Int64) -> OrderedRow {
+        OrderedRow(owner: owner, time: .max, hlc: .max, position: UInt64(Int64.max))
+    }
+
     static func < (a: OrderedRow, b: OrderedRow) -> Bool {
         (a.owner, a.time, a.hlc, a.position) < (b.owner, b.time, b.hlc, b.position)
     }
