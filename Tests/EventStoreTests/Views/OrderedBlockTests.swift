@@ -102,7 +102,8 @@ struct OrderedBlockTests {
             }
         }
         var fill = (rows: 0, blocks: 0)
-        let select = try connection.statement("SELECT time, hlc, position, rows, user FROM history ORDER BY 5, 1, 2, 3")
+        let select = try connection.statement(
+            "SELECT time, hlc, position, rows, user FROM history ORDER BY user, time, hlc, position")
         while try select.step() {
             fill.blocks += 1
             fill.rows += try table.rows(select, owner: select.int64(4)).count
