@@ -10,6 +10,27 @@ extension [UInt8] {
     }
 }
 
+/// Small numbers of either sign as small unsigned ones (Protocol Buffers, "Signed Integers").
+func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1 ^ value >> 63) }
+
+func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
+
+extension UnsafeRawBufferPointer {
+    /// The LEB128 number at `offset`, which moves behind it; `nil` if it does not end.
+    func varint(at offset: inout Int) -> UInt64? {
+        var value = UInt64(0)
+        var shift = UInt64(0)
+        while offset < count, shift < 64 {
+            let byte = self[offset]
+            offset += 1
+            value |= UInt64(byte & 127) << shift
+            if byte < 128 { return value }
+            shift += 7
+        }
+        return nil
+    }
+}
+
 /// Writes Protocol Buffers wire format (protobuf.dev, "Encoding"), fields in the order of the calls. Zero and
 /// empty values are left out, as proto3 does.
 package struct ProtobufWriter {
@@ -28,7 +49,7 @@ package struct ProtobufWriter {
     /// Zigzag; written even when zero: for `optional sint64`.
     package mutating func presentSint(_ field: UInt64, _ value: Int64) {
         varint(field << 3)
-        varint(UInt64(bitPattern: value << 1 ^ value >> 63))
+        varint(zigzag(value))
     }
 
     package mutating func fixed64(_ field: UInt64, _ value: UInt64) {

@@ -75,24 +75,5 @@ struct OrderedBlock {
 extension OrderedRow {
     /// How far the hybrid time is ahead of the display time, modulo 2^64: next to nothing unless events were recorded later
     /// than they say they happened.
-    fileprivate var aheadOfTime: Int64 { hlc &- time << 16 }
-}
-
-private func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1 ^ value >> 63) }
-
-private func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
-
-extension UnsafeRawBufferPointer {
-    fileprivate func varint(at offset: inout Int) -> UInt64? {
-        var value = UInt64(0)
-        var shift = UInt64(0)
-        while offset < count, shift < 64 {
-            let byte = self[offset]
-            offset += 1
-            value |= UInt64(byte & 127) << shift
-            if byte < 128 { return value }
-            shift += 7
-        }
-        return nil
-    }
+    var aheadOfTime: Int64 { hlc &- time << 16 }
 }

@@ -106,7 +106,11 @@ struct OrderedTable {
         let select = try connection.statement(tailSQL)
         defer { select.reset() }
         try select.bind(1, position)
-        while try select.step() { select.withBytes(0) { OrderedRow.unpack($0, owner: owner, body) } }
+        while try select.step() {
+            guard select.withBytes(0, { OrderedRow.unpack($0, owner: owner, body) }) else {
+                throw SQLiteError(extendedCode: 11, message: "a piece of the tail is damaged", context: name)
+            }
+        }
     }
 
     /// The owner's rows that are not in the base, in order, as of the open transaction.

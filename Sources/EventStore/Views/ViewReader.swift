@@ -198,7 +198,9 @@ package final class ViewReader {
             let rows = try ParticipantsView.rows(ref, connection) { ref throws(SQLiteError) in
                 try log.names.text(ref, on: log.connection)
             }
-            return rows.map { Participant(user: $0.user, messages: UInt64($0.messages), joined: $0.membership?.joined) }
+            return rows.map {
+                Participant(user: $0.user, messages: UInt64(clamping: $0.messages), joined: $0.membership?.joined)
+            }
         }
     }
 

@@ -45,6 +45,27 @@ struct OrderedBlockTests {
         #expect(block.bytes.count <= 49 * 8)
     }
 
+    @Test("A piece of a tail gives back its rows, of all owners or of one, and tells when it is damaged")
+    func tail() {
+        var random = SplitMix64(state: 5)
+        var position = UInt64(900)
+        let rows = (0..<2_000).map { number in
+            position += UInt64.random(in: 1...3, using: &random)
+            let time = number % 50 == 0 ? Int64.random(in: .min ... .max, using: &random) : 1_700_000_000_000
+            return OrderedRow(
+                owner: Int64.random(in: 1...70_000, using: &random), time: time,
+                hlc: Int64.random(in: .min ... .max, using: &random) >> Int64(number % 60), position: position)
+        }
+        let bytes = OrderedRow.pack(rows[...])
+        var found: [OrderedRow] = []
+        #expect(bytes.withUnsafeBytes { OrderedRow.unpack($0) { found.append($0) } })
+        #expect(found == rows)
+        found = []
+        #expect(bytes.withUnsafeBytes { OrderedRow.unpack($0, owner: rows[7].owner) { found.append($0) } })
+        #expect(found == rows.filter { $0.owner == rows[7].owner })
+        #expect(!bytes.dropLast().withUnsafeBytes { OrderedRow.unpack($0) { _ in } })
+    }
+
     @Test("Bytes that end in the middle of a row, or go on for ever, are damage")
     func damage() throws {
         let first = OrderedRow(owner: 1, time: 10, hlc: 10 << 16, position: 4)
