@@ -30,7 +30,8 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
     public init?(utf8: some Collection<UInt8>) {
         guard utf8.count == 36 else { return nil }
         // Collections from other modules are not specialised for: byte by byte they would cost microseconds.
-        let parsed = utf8.withContiguousStorageIfAvailable(Self.parse) ?? Array(utf8).withUnsafeBufferPointer(Self.parse)
+        let parsed =
+            utf8.withContiguousStorageIfAvailable(Self.parse) ?? Array(utf8).withUnsafeBufferPointer(Self.parse)
         guard let parsed else { return nil }
         self = parsed
     }
