@@ -1,30 +1,3 @@
-/// An origin and how far the log has it.
-package struct OriginProgress: Hashable, Sendable {
-    package let origin: OriginID
-    package let seq: UInt64
-    /// The first eight bytes of the Merkle root at `seq`.
-    package let rootPrefix: UInt64
-
-    package init(origin: OriginID, seq: UInt64, rootPrefix: UInt64) {
-        self.origin = origin
-        self.seq = seq
-        self.rootPrefix = rootPrefix
-    }
-}
-
-/// What a commit changed. Everything in it is durable.
-package struct CommitNotice: Sendable {
-    /// The log's last position.
-    package let top: UInt64
-    /// The origins that advanced, in the order in which the log met them.
-    package let advanced: [OriginProgress]
-
-    package init(top: UInt64, advanced: [OriginProgress]) {
-        self.top = top
-        self.advanced = advanced
-    }
-}
-
 /// The one writer of `log.db` (D2).
 ///
 /// ## Concurrency model
@@ -35,46 +8,6 @@ package struct CommitNotice: Sendable {
 /// and copying the WAL back, is left to the writer's thread. Completions and observers run on the leader's thread: they
 /// must be short.
 final class LogWriter: Sendable {
-    typealias AppendResult = Result<[AppendOutcome], StoreError>
-    typealias AppendCompletion = @Sendable (AppendResult) -> Void
-    typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
-    typealias OriginCompletion = @Sendable (Result<OriginID, StoreError>) -> Void
-
-    enum Job: Sendable {
-        case append(AppendRequest, AppendCompletion)
-        case ingest(VerifiedBatch, Completion)
-        case snapshot(@Sendable (Result<LogState, StoreError>) -> Void)
-        /// Runs when everything queued before it is durable, its own heads included.
-        case flush(Completion)
-        /// Gives up the node's origin, of which `known` events are known to exist somewhere, for a new one.
-        case startOrigin(OriginChange, known: UInt64, OriginCompletion)
-        /// Changes values of table `meta`.
-        case remember([String: String], Completion)
-
-        var events: Int {
-            switch self {
-            case .append(let request, _): request.drafts.count
-            case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush, .startOrigin, .remember: 0
-            }
-        }
-
-        /// Whether the queue's capacity applies: what peers send is bounded by the credit they were given.
-        var isBounded: Bool { if case .ingest = self { false } else { true } }
-
-        var isFlush: Bool { if case .flush = self { true } else { false } }
-
-        func fail(_ error: StoreError) {
-            switch self {
-            case .append(_, let completion): completion(.failure(error))
-            case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
-                completion(.failure(error))
-            case .startOrigin(_, _, let completion): completion(.failure(error))
-            case .snapshot(let completion): completion(.failure(error))
-            }
-        }
-    }
-
     private struct Queue {
         var jobs: [Job] = []
         var events = 0
