@@ -27,6 +27,17 @@ final class LogWriter: Sendable {
         var failure: StoreError?
         /// Why nothing is stored for now.
         var hold: String?
+
+        /// Why `job` cannot be queued; `nil` if it can.
+        func refusal(of job: Job) -> StoreError? {
+            if let failure { return failure }
+            if isClosing { return .closed }
+            if let hold, job.events > 0 { return .busy(hold) }
+            if job.isBounded, events > 0, events + job.events > LogWriter.capacity {
+                return .busy("\(events) events are waiting for the disk")
+            }
+            return nil
+        }
     }
 
     /// Most events in one transaction, so that one client's flood does not become everybody's wait.
@@ -64,7 +75,15 @@ final class LogWriter: Sendable {
     // MARK: Any thread
 
     func append(_ request: AppendRequest, completion: @escaping AppendCompletion) {
-        submit(.append(request, completion))
+        submit([.append(request, completion)])
+    }
+
+    /// Queues requests in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
+    /// then has had its answers, provided that nothing is queued before them.
+    func append(_ jobs: [Job], leading: Bool) {
+        guard leading, let committer = takeLead() else { return submit(jobs) }
+        commit(jobs, committer)
+        release(committer)
     }
 
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
@@ -81,11 +100,11 @@ final class LogWriter: Sendable {
         }
     }
 
-    func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit(.ingest(batch, completion)) }
+    func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit([.ingest(batch, completion)]) }
 
     /// The log's state between two transactions.
     func snapshot(_ completion: @escaping @Sendable (Result<LogState, StoreError>) -> Void) {
-        submit(.snapshot(completion))
+        submit([.snapshot(completion)])
     }
 
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
@@ -96,14 +115,14 @@ final class LogWriter: Sendable {
         }
     }
 
-    func flush(_ completion: @escaping Completion) { submit(.flush(completion)) }
+    func flush(_ completion: @escaping Completion) { submit([.flush(completion)]) }
 
     func startOrigin(_ change: OriginChange, known: UInt64, completion: @escaping OriginCompletion) {
-        submit(.startOrigin(change, known: known, completion))
+        submit([.startOrigin(change, known: known, completion)])
     }
 
     func remember(_ values: [String: String], completion: @escaping Completion) {
-        submit(.remember(values, completion))
+        submit([.remember(values, completion)])
     }
 
     func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
@@ -128,25 +147,20 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func submit(_ job: Job) {
-        var refusal: StoreError?
+    private func submit(_ jobs: [Job]) {
+        var refused: [(job: Job, error: StoreError)] = []
         queue.update { queue in
-            if let failure = queue.failure {
-                refusal = failure
-            } else if queue.isClosing {
-                refusal = .closed
-            } else if let hold = queue.hold, job.events > 0 {
-                refusal = .busy(hold)
-            } else if job.isBounded, queue.events > 0, queue.events + job.events > Self.capacity {
-                refusal = .busy("\(queue.events) events are waiting for the disk")
-            } else {
-                queue.jobs.append(job)
-                queue.events += job.events
-                return queue.committer != nil
+            for job in jobs {
+                if let error = queue.refusal(of: job) {
+                    refused.append((job, error))
+                } else {
+                    queue.jobs.append(job)
+                    queue.events += job.events
+                }
             }
-            return false
+            return queue.committer != nil && refused.count < jobs.count
         }
-        if let refusal { job.fail(refusal) }
+        for (job, error) in refused { job.fail(error) }
     }
 
     // MARK: Leading
