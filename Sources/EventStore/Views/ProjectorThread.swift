@@ -162,10 +162,8 @@ package final class ProjectorThread: Sendable {
                     return .done(.rebuild)
                 }
                 if state.top > state.applied || projector.isRebuilding {
-                    let now = MonotonicClock.now
-                    state.isGathering = !projector.isRebuilding && now < state.due
+                    state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
                     if state.isGathering { return .until(state.due) }
-                    state.pace.began(at: now)
                     return .done(.apply(state.top))
                 }
                 if projector.isMerging { return .done(.merge) }
@@ -184,14 +182,17 @@ package final class ProjectorThread: Sendable {
                 isResting = true
             case .apply(let wanted):
                 isResting = false
+                let start = MonotonicClock.now
                 let behind = wanted - min(wanted, projector.position)
                 try projector.step(limit: behind > 2_000 ? 32_768 : 2_000)
+                let end = MonotonicClock.now
                 state.update { state in
                     state.take(from: projector)
+                    state.pace.stepped(from: start, to: end)
                     state.lastError = nil
                     return true
                 }
-                idleFrom = MonotonicClock.now + idleNanoseconds
+                idleFrom = end + idleNanoseconds
             }
         }
     }

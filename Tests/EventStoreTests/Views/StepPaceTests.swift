@@ -11,8 +11,8 @@ struct StepPaceTests {
     func leadingEdge() {
         var pace = StepPace()
         #expect(pace.due(pending: 1, isAwaited: false) == 0)
-        pace.began(at: start)
-        #expect(pace.due(pending: 1, isAwaited: false) <= start + StepPace.interval)
+        pace.stepped(from: start, to: start + 1_000)
+        #expect(pace.due(pending: 1, isAwaited: false) == start + StepPace.interval)
     }
 
     @Test("A stream of single events takes one step for each interval, and none of them waits longer than one")
@@ -25,7 +25,7 @@ struct StepPaceTests {
             oldest = first
             guard now >= pace.due(pending: (now - first) / 100_000 + 1, isAwaited: false) else { continue }
             #expect(now - first <= StepPace.interval)
-            pace.began(at: now)
+            pace.stepped(from: now, to: now + 90_000)
             steps.append(now)
             oldest = nil
         }
@@ -33,10 +33,19 @@ struct StepPaceTests {
         #expect(zip(steps, steps.dropFirst()).allSatisfy { $1 - $0 == StepPace.interval })
     }
 
+    @Test("Steps that take long are followed by longer pauses, up to a limit", arguments: [4, 10, 30, 50_000])
+    func slowSteps(milliseconds: UInt64) {
+        var pace = StepPace()
+        let took = milliseconds * 1_000_000
+        pace.stepped(from: start, to: start + took)
+        let pause = pace.due(pending: 1, isAwaited: false) - (start + took)
+        #expect(pause == min(took * 3, 100_000_000))
+    }
+
     @Test("Many events are due at once, and so is everything somebody waits for")
     func atOnce() {
         var pace = StepPace()
-        pace.began(at: start)
+        pace.stepped(from: start, to: start + 1_000)
         #expect(pace.due(pending: StepPace.enough - 1, isAwaited: false) == start + StepPace.interval)
         #expect(pace.due(pending: StepPace.enough, isAwaited: false) == 0)
         #expect(pace.due(pending: 1, isAwaited: true) == 0)
