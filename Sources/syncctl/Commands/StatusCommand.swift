@@ -10,7 +10,7 @@ enum StatusCommand {
                 .init("syncctl status", "the daemon's state, or the store's when none runs"),
                 .init("syncctl status --json", "the same for a program"),
             ],
-            discussion: "Exit code 2 when something is degraded: a peer away, views behind, a disk nearly full."),
+            discussion: "Exit code 2 when something is degraded: a peer away, a disk nearly full, views that cannot be written."),
         run: run)
 
     /// The line about quarantined events, if there are any. They are no fault of this node: nothing is degraded.
