@@ -16,7 +16,7 @@ enum StatusCommand {
     /// The line about quarantined events, if there are any. They are no fault of this node: nothing is degraded.
     static func held(_ quarantined: UInt64) -> [String] {
         guard quarantined > 0 else { return [] }
-        return ["  held     \(quarantined) events cannot be read by the views: syncctl quarantine list"]
+        return ["  held     \(EventText.count(quarantined, "event")) cannot be read by the views: syncctl quarantine list"]
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -105,7 +105,7 @@ private struct OfflineStatus {
         var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · DEGRADED" : "")]
         lines.append("  node     \(identity.node)")
         lines.append("  cluster  \(identity.cluster)")
-        lines.append("  log      \(top) events in \(files.folder)")
+        lines.append("  log      \(EventText.count(top, "event")) in \(files.folder)")
         switch views {
         case top: lines.append("  views    up to date")
         case let position?:
