@@ -125,7 +125,8 @@ enum Daemon {
                 },
                 log: { log.info($0) })
         } catch {
-            throw CommandFailure(code: "E_PEERS", error.description,
+            throw CommandFailure(
+                code: "E_PEERS", error.description,
                 hint: "another address for peers.listen (--peer-listen); 'ss -ltnp' shows who listens where",
                 exitCode: .unreachable)
         }
@@ -166,8 +167,11 @@ extension StoreError {
                 code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
         case .corrupt, .unknownFormat:
-            CommandFailure(code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy", exitCode: .badInput)
-        case .diskFull: CommandFailure(code: code, description, hint: "again when there is room", exitCode: .cannotCreate)
+            CommandFailure(
+                code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",
+                exitCode: .badInput)
+        case .diskFull:
+            CommandFailure(code: code, description, hint: "again when there is room", exitCode: .cannotCreate)
         case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
         }
     }
