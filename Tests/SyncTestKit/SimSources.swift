@@ -16,6 +16,10 @@ extension SimNode {
         }
         if news.hasDelivered { sources.delivered(peer, now: monotonic) }
         for dot in news.needs { sources.needed(dot, by: peer) }
+        if news.hasDropped {
+            sim.coverage.count(.dropped)
+            sources.dropped(peer)
+        }
         tellWants()
     }
 

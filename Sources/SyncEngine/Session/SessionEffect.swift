@@ -137,7 +137,9 @@ package struct SessionNews: Sendable {
     package var hasDelivered = false
     /// What events of this peer have been waiting for.
     package var needs: [Dot] = []
-    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty }
+    /// Whether events were dropped that came before what they depend on, and must come again.
+    package var hasDropped = false
+    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty && !hasDropped }
 }
 
 /// What was stored of a frame, durably.

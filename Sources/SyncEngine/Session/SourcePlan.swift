@@ -108,6 +108,14 @@ package struct SourcePlan: Sendable {
         setSource(of: dot.origin, to: peer)
     }
 
+    /// Events of a peer were dropped: what is missing and taken from it is asked for again.
+    package mutating func dropped(_ peer: NodeID) {
+        guard let state = peers[peer] else { return }
+        let taken = changes[peer, default: Change(peer: peer)].take
+        let missing = state.has.filter { origins[$0.key]?.source == peer && origins[$0.key]?.have ?? 0 < $0.value }
+        changes[peer, default: Change(peer: peer)].take += missing.keys.filter { !taken.contains($0) }.sorted()
+    }
+
     /// A connection is gone.
     package mutating func closed(_ peer: NodeID, now: UInt64) {
         guard let gone = peers.removeValue(forKey: peer) else { return }
