@@ -69,6 +69,7 @@ struct HostileStandingTests {
             Standing(entries: [], isWhole: false, since: 8, through: 9),
             Standing(entries: [StandingEntry(.number(1), seq: 1, root: 1)], isWhole: false, since: 0, through: 9),
             Standing(entries: [], isWhole: false, since: 0, through: 9, digest: SHA256().digest([1])),
+            Standing(entries: [entry(1), entry(1)], isWhole: false, since: 0, through: 9),
         ]
         for difference in differences {
             let (session, effects) = session([.standing(difference)])
