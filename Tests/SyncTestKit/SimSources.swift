@@ -16,10 +16,8 @@ extension SimNode {
         }
         if news.hasDelivered { sources.delivered(peer, now: monotonic) }
         for dot in news.needs { sources.needed(dot, by: peer) }
-        if news.hasDropped {
-            sim.coverage.count(.dropped)
-            sources.dropped(peer)
-        }
+        if !news.dropped.isEmpty { sim.coverage.count(.dropped) }
+        sources.dropped(news.dropped, from: peer)
         tellWants()
     }
 

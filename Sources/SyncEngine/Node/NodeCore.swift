@@ -348,7 +348,7 @@ extension SyncNode {
             }
             if news.hasDelivered { sources.delivered(link.node, now: now) }
             for dot in news.needs { sources.needed(dot, by: link.node) }
-            if news.hasDropped { sources.dropped(link.node) }
+            sources.dropped(news.dropped, from: link.node)
             tellWants()
         }
 

@@ -137,9 +137,11 @@ package struct SessionNews: Sendable {
     package var hasDelivered = false
     /// What events of this peer have been waiting for.
     package var needs: [Dot] = []
-    /// Whether events were dropped that came before what they depend on, and must come again.
-    package var hasDropped = false
-    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty && !hasDropped }
+    /// Of these origins events were dropped, which came before what they depend on and must come again.
+    package var dropped: [OriginID] = []
+    package var isEmpty: Bool {
+        !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty && dropped.isEmpty
+    }
 }
 
 /// What was stored of a frame, durably.
@@ -180,8 +182,11 @@ package struct SessionFailure: Error, Hashable, Sendable {
     package let text: String
     /// The event that must be here first; then the same may succeed.
     package let needs: Dot?
+    /// Whose events were not stored.
+    package let origins: [OriginID]
 
-    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil) {
+    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil, origins: [OriginID] = []) {
+        self.origins = origins
         self.code = code
         self.text = text
         self.needs = needs
@@ -189,7 +194,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
 
     package init(_ error: WireError) { self.init(error.code, error.description) }
 
-    package init(_ error: IngestError) {
+    package init(_ error: IngestError, origins: [OriginID] = []) {
         let code: SessionErrorCode =
             switch error {
             case .header(.limits(.headerTooLarge)): .eventTooLarge
@@ -208,7 +213,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .causalGap(_, let needs): needs
             default: nil
             }
-        self.init(code, error.description, needs: needs)
+        self.init(code, error.description, needs: needs, origins: origins)
     }
 }
 

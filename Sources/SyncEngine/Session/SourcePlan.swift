@@ -108,12 +108,12 @@ package struct SourcePlan: Sendable {
         setSource(of: dot.origin, to: peer)
     }
 
-    /// Events of a peer were dropped: what is missing and taken from it is asked for again.
-    package mutating func dropped(_ peer: NodeID) {
-        guard let state = peers[peer] else { return }
+    /// Events of these origins that came from a peer were dropped: they are asked for again.
+    package mutating func dropped(_ dropped: [OriginID], from peer: NodeID) {
+        guard peers[peer] != nil else { return }
         let taken = changes[peer, default: Change(peer: peer)].take
-        let missing = state.has.filter { origins[$0.key]?.source == peer && origins[$0.key]?.have ?? 0 < $0.value }
-        changes[peer, default: Change(peer: peer)].take += missing.keys.filter { !taken.contains($0) }.sorted()
+        let again = Set(dropped).subtracting(taken).filter { origins[$0]?.source == peer }
+        changes[peer, default: Change(peer: peer)].take += again.sorted()
     }
 
     /// A connection is gone.

@@ -157,12 +157,16 @@ extension SyncSession {
     /// dropped, and asked for again behind it.
     private mutating func dropHeld(now: Moment, _ effects: inout [SessionEffect]) {
         var bytes = 0
+        var origins: [OriginID] = []
         updateOpen { _, _, incoming in
-            for held in incoming.held where !held.isCredited { bytes += held.frame.count }
+            for held in incoming.held where !held.isCredited {
+                bytes += held.frame.count
+                origins += held.failure.origins
+            }
             incoming.held.removeAll { !$0.isCredited }
             incoming.waiting -= bytes
         }
-        news.hasDropped = true
+        news.dropped += origins
         send(.credit(UInt64(bytes)), now: now, &effects)
     }
 

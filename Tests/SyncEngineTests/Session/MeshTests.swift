@@ -134,6 +134,24 @@ struct MeshTests {
         #expect(network.nodes.allSatisfy { $0.closed.isEmpty }, "\(network.nodes.map(\.closed))")
     }
 
+    @Test("What was dropped is asked for once more from its source, also what that has not announced yet")
+    func dropped() {
+        let network = VirtualNetwork()
+        let (peer, second) = (network.addNode().local.node, network.addNode().local.node)
+        let (one, other) = (VirtualNode.origin(1), VirtualNode.origin(2))
+        var plan = SourcePlan(VersionVector([Dot(origin: one, seq: 1), Dot(origin: other, seq: 1)]))
+        plan.opened(peer, [Dot(origin: one, seq: 1)], own: nil, now: 0)
+        plan.opened(second, [Dot(origin: one, seq: 1), Dot(origin: other, seq: 1)], own: nil, now: 0)
+        _ = plan.takeChanges()
+        // An event of `one` came before the statement that speaks of it.
+        plan.dropped([one, other, one], from: peer)
+        #expect(plan.takeChanges() == [SourcePlan.Change(peer: peer, take: [one], leave: [])])
+        plan.closed(peer, now: 0)
+        _ = plan.takeChanges()
+        plan.dropped([one], from: peer)
+        #expect(plan.takeChanges().isEmpty)
+    }
+
     @Test(
         "Random cuts, joins and writes end in equal nodes (INV-5, INV-12)",
         arguments: [0, 1, 2, 3, 25, 34, 35, 92, 95, 112])

@@ -109,7 +109,7 @@ final class VirtualNetwork {
         }
         if news.hasDelivered { node.plan.delivered(session.remote, now: milliseconds) }
         for dot in news.needs { node.plan.needed(dot, by: session.remote) }
-        if news.hasDropped { node.plan.dropped(session.remote) }
+        node.plan.dropped(news.dropped, from: session.remote)
         tellWants(node)
     }
 
