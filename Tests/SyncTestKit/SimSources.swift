@@ -11,6 +11,8 @@ extension SimNode {
         let peer = sim.nodes[link.peer].id
         if news.hasOpened {
             sources.opened(peer, news.announced, own: link.session.remoteOrigin, now: monotonic)
+        } else if news.hasRestated {
+            sources.restated(peer, news.announced, now: monotonic)
         } else if !news.announced.isEmpty {
             sources.announced(peer, news.announced, now: monotonic)
         }

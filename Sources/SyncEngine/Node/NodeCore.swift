@@ -343,6 +343,8 @@ extension SyncNode {
             let now = PeerLink.now().monotonic
             if news.hasOpened {
                 sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            } else if news.hasRestated {
+                sources.restated(link.node, news.announced, now: now)
             } else if !news.announced.isEmpty {
                 sources.announced(link.node, news.announced, now: now)
             }

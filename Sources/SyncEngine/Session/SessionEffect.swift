@@ -131,6 +131,8 @@ package struct OutgoingFrame: Hashable, Sendable {
 package struct SessionNews: Sendable {
     /// The peer has said what it has: all that is in `announced`.
     package var hasOpened = false
+    /// The peer has begun to state everything anew: what it stated before counts no more.
+    package var hasRestated = false
     /// What the peer has made durable.
     package var announced: [Dot] = []
     /// Whether events came.
@@ -140,7 +142,7 @@ package struct SessionNews: Sendable {
     /// Of these origins events were dropped, which came before what they depend on and must come again.
     package var dropped: [OriginID] = []
     package var isEmpty: Bool {
-        !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty && dropped.isEmpty
+        !hasOpened && !hasRestated && announced.isEmpty && !hasDelivered && needs.isEmpty && dropped.isEmpty
     }
 }
 

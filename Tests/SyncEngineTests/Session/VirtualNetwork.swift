@@ -104,6 +104,8 @@ final class VirtualNetwork {
         let milliseconds = now.monotonic
         if news.hasOpened {
             node.plan.opened(session.remote, news.announced, own: session.remoteOrigin, now: milliseconds)
+        } else if news.hasRestated {
+            node.plan.restated(session.remote, news.announced, now: milliseconds)
         } else if !news.announced.isEmpty {
             node.plan.announced(session.remote, news.announced, now: milliseconds)
         }
