@@ -18,6 +18,7 @@ extension SyncNode {
             var timer: TimerToken?
             var dueAt: UInt64?
             var backoff = Backoff()
+            var calls = CallRate()
             var lastError: String?
             /// A peer that comes and goes all the time does not fill the log.
             var notices = NoticeLimiter()
@@ -160,6 +161,12 @@ extension SyncNode {
             guard let peer = entries[node]?.peer else {
                 if desk.isOpen(), hear(link, node, address) { return }
                 return refuseUnknown(link, node, address)
+            }
+            guard entries[node]?.calls.admits(at: PeerLink.now().monotonic) == true else {
+                let text = "\(peer.name) calls too often: over \(CallRate.burst) times, then once a second"
+                note("RATE_LIMITED: \(text)")
+                entries[node]?.lastError = "RATE_LIMITED: \(text)"
+                return refuse(link, .rateLimited, text)
             }
             if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
             if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
