@@ -12,11 +12,11 @@ struct NameWriter {
 
     private func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
         if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) { return stored }
-        let insert = try connection.statement("INSERT INTO name(text) VALUES(?) RETURNING ref")
+        // Without RETURNING, which would make SQLite keep a journal of the statement.
+        let insert = try connection.statement("INSERT INTO name(text) VALUES(?)")
         try insert.bind(1, text: Array(text.utf8))
-        guard try insert.step() else { throw SQLiteError(extendedCode: 1, message: "no ref", context: "name") }
-        defer { insert.reset() }
-        return insert.int64(0)
+        try insert.run()
+        return connection.lastInsertedRow
     }
 }
 
