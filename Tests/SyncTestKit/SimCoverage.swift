@@ -7,7 +7,7 @@ package struct SimCoverage: Sendable {
         case events, appends, repeatedAppends, twins, commits, reads, frames, sessions, dialsFailed, refusedBatches,
             refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
             unknownMessages, wholeOpenings,
-            differenceOpenings, restatements, sourceChanges, quietChecks
+            differenceOpenings, restatements, sourceChanges, dropped, quietChecks
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -30,12 +30,10 @@ final class LogCommitter {
         } catch {
             throw StoreError(error)
         }
-        try mapped { () throws(SQLiteError) in
-            guard let own = appender.state.own else { return }
-            let origin = appender.state.origins[own]
-            signer.restore(try appender.merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true))
-            signer.committed(origin)
-        }
+        guard let own = appender.state.own else { return }
+        let origin = appender.state.origins[own]
+        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, size: origin.size, appender.merkle))
+        signer.committed(origin)
     }
 
     /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.

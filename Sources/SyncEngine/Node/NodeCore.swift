@@ -18,6 +18,7 @@ extension SyncNode {
             var timer: TimerToken?
             var dueAt: UInt64?
             var backoff = Backoff()
+            var calls = CallRate()
             var lastError: String?
             /// A peer that comes and goes all the time does not fill the log.
             var notices = NoticeLimiter()

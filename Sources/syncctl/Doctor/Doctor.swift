@@ -14,6 +14,7 @@ struct Doctor {
 
     mutating func run() throws(CommandFailure) {
         checkKey()
+        checkOwnHead()
         try checkWitness()
         var status: JSONObject?
         do throws(CommandFailure) {
@@ -53,6 +54,19 @@ struct Doctor {
                 "KEY_MODE", .warning, subject: files.key,
                 "the node's key can be read by others (mode 0\(String(entry.st_mode & 0o777, radix: 8)))",
                 action: "chmod 600 \(files.key)"))
+    }
+
+    private mutating func checkOwnHead() {
+        checks += 1
+        do throws(StoreError) {
+            try LogReader(files).checkOwnHead()
+        } catch {
+            note(
+                Finding(
+                    "LOG_DAMAGED", .integrity, subject: files.log, error.description,
+                    action: "stop syncd; bring log.db back from a backup, or set the folder aside and join anew with "
+                        + "the same key: OPERATING.md, 'Damage'"))
+        }
     }
 
     private mutating func checkWitness() throws(CommandFailure) {
