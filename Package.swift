@@ -59,14 +59,18 @@ let package = Package(
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: strict),
-        .testTarget(name: "EventStoreTests", dependencies: ["EventStore"], swiftSettings: strict),
+        // What several test targets need: folders that are removed, chance with a seed, rewound logs.
+        .target(name: "TestSupport", dependencies: ["EventStore"], path: "Tests/TestSupport", swiftSettings: strict),
+        .testTarget(name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], swiftSettings: strict),
         .testTarget(
-            name: "SyncEngineTests", dependencies: ["SyncEngine", "EventStore"], exclude: ["Wire/Vectors"],
+            name: "SyncEngineTests", dependencies: ["TestSupport", "SyncEngine", "EventStore"],
+            exclude: ["Wire/Vectors"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandLineKitTests", dependencies: ["CommandLineKit", "syncd"], swiftSettings: strict),
-        .testTarget(
-            name: "EndToEndTests", dependencies: ["Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
+            name: "EndToEndTests",
+            dependencies: ["TestSupport", "Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/SIMULATOR.md): the kit, the program, the tests.
         .target(

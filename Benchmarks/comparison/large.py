@@ -3,12 +3,11 @@
 from functools import partial
 
 from comparison import programs
-from comparison.contestants import Contestants
 from peers.postgres.server import Postgres
 
 
-def measure(bench, index):
-    to, size = Contestants(bench), bench.size
+def measure(bench, to, index):
+    size = bench.size
     if len(size.large) <= index:
         return
     label, preload = ("5m", "10m")[index], size.large[index]

@@ -1,4 +1,4 @@
-"""The questions, each with its contestants. A section's name is what `--only` takes; `keys` are what it leaves in the results."""
+"""The questions: functions of the bench and of the contestants. A section's name is what `--only` takes; `keys` are what it leaves in the results."""
 
 import os
 import shutil
@@ -6,7 +6,6 @@ from functools import partial
 
 from comparison import large, occupancy, programs, replication
 from comparison.bench import say
-from comparison.contestants import Contestants
 from comparison.processes import run
 
 SECTIONS = {}
@@ -22,7 +21,7 @@ def section(*keys):
 
 
 @section()
-def disk(bench):
+def disk(bench, _):
     """What one sync of 32 KiB takes."""
     def turn():
         with bench.folder("sync") as path:
@@ -31,9 +30,9 @@ def disk(bench):
 
 
 @section()
-def append_single(bench):
+def append_single(bench, to):
     """One event, one durable commit, one client."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
     what = (bench.records, size.preload, size.ones)
     bench.take_turns("append-single", to.among(
         sillok=partial(to.with_sillok, "clients", *what, 1, "--log-only"),
@@ -46,9 +45,9 @@ def append_single(bench):
 
 
 @section()
-def append_clients(bench):
+def append_clients(bench, to):
     """One event for each durable acknowledgement, 32 clients at a time."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
     what = (bench.records, size.preload, size.many, size.clients)
     bench.take_turns("append-clients", to.among(
         sillok=partial(to.with_sillok, "clients", *what),
@@ -59,9 +58,9 @@ def append_clients(bench):
 
 
 @section()
-def append_batches(bench):
+def append_batches(bench, to):
     """1,000 events in a durable commit, indexes or views of all of them fresh."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
     what = (bench.records, size.preload, size.window, size.batch)
     less = (bench.records, size.preload, size.slow_window, size.batch)
     bench.take_turns("append-batches", to.among(
@@ -80,11 +79,11 @@ def append_batches(bench):
 
 
 @section()
-def syncs(bench):
+def syncs(bench, to):
     """How often batches sync the disk; counted by strace, which slows them down."""
     if not shutil.which("strace"):
         return say("syncs: strace is missing")
-    to, size = Contestants(bench), bench.size
+    size = bench.size
     trace = os.path.join(bench.work, "strace")
 
     def count(kind, maker, *words):
@@ -103,9 +102,9 @@ def syncs(bench):
 
 
 @section()
-def history(bench):
+def history(bench, to):
     """The last 50 events of a user with their payloads."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
 
     def whole_program():
         with bench.copy("sillok", to.fill_sillok) as folder:
@@ -119,9 +118,8 @@ def history(bench):
 
 
 @section()
-def replay(bench):
+def replay(bench, to):
     """Every event in order, decoded where the contestant decodes."""
-    to = Contestants(bench)
     bench.take_turns("replay", to.among(
         sillok=partial(to.with_sillok, "replay"),
         floor=partial(to.with_floor, "scan"),
@@ -130,9 +128,8 @@ def replay(bench):
 
 
 @section()
-def catch_up(bench):
+def catch_up(bench, to):
     """An empty node learns everything another has."""
-    to = Contestants(bench)
     bench.take_turns("catch-up", to.among(
         sillok=partial(replication.sillok_catch_up, to, bench),
         sillok_snapshot=partial(replication.sillok_snapshot, to, bench),
@@ -142,9 +139,8 @@ def catch_up(bench):
 
 
 @section()
-def live(bench):
+def live(bench, to):
     """One event at a time, from the append on one node until readers of another see it."""
-    to = Contestants(bench)
     bench.take_turns("live", to.among(
         sillok=partial(replication.sillok_live, to, bench),
         postgres=partial(replication.postgres_live, to, bench),
@@ -152,7 +148,7 @@ def live(bench):
 
 
 @section()
-def imports(bench):
+def imports(bench, _):
     """`syncctl import` of film reviews (ko_nsmc) into an empty store, the whole process."""
     lines = programs.nsmc(bench)
     if lines is None:
@@ -161,9 +157,8 @@ def imports(bench):
 
 
 @section()
-def bytes_on_disk(bench):
+def bytes_on_disk(bench, to):
     """Bytes on disk for each event of a filled store."""
-    to = Contestants(bench)
     bench.take_turns("bytes-on-disk", to.among(
         sillok=partial(occupancy.bytes_of_sillok, to, bench),
         postgres=partial(occupancy.bytes_of_postgres, to, bench),
@@ -174,9 +169,8 @@ def bytes_on_disk(bench):
 
 
 @section()
-def memory(bench):
+def memory(bench, to):
     """Memory of a server that has nothing to do, and at most while it has."""
-    to = Contestants(bench)
     bench.take_turns("memory", to.among(
         syncd=partial(occupancy.memory_of_syncd, to, bench),
         postgres=partial(occupancy.memory_of_postgres, to, bench),
@@ -185,9 +179,9 @@ def memory(bench):
 
 
 @section()
-def start(bench):
+def start(bench, to):
     """From the start of syncd until it is ready, also after kill -9 under load."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
 
     def turn():
         with bench.copy("sillok", to.fill_sillok) as folder:
@@ -197,9 +191,9 @@ def start(bench):
 
 
 @section("chat-1", "chat-32")
-def chat(bench):
+def chat(bench, to):
     """Messages that a chat server has stored and acknowledged, by 1 and by 32 clients."""
-    to, size = Contestants(bench), bench.size
+    size = bench.size
     for clients, count, messages in ((1, size.ones, size.ones // 10), (size.clients, size.many, size.ones // 5)):
         what = (bench.records, size.preload, count, clients)
         bench.take_turns(f"chat-{1 if clients == 1 else 32}", to.among(
@@ -208,12 +202,12 @@ def chat(bench):
 
 
 @section("append-5m", "history-5m", "start-5m")
-def large_5m(bench):
+def large_5m(bench, to):
     """Batches, histories and starts with 5 million events (only `--size full`)."""
-    large.measure(bench, 0)
+    large.measure(bench, to, 0)
 
 
 @section("append-10m", "history-10m", "start-10m")
-def large_10m(bench):
+def large_10m(bench, to):
     """Batches, histories and starts with 10 million events (only `--size full`)."""
-    large.measure(bench, 1)
+    large.measure(bench, to, 1)

@@ -110,16 +110,28 @@ public final class EventStore: Sendable {
         _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) {
-        guard drafts.count <= Self.maximumBatch else {
-            completion(.failure(.batchTooLarge(count: drafts.count)))
-            return
+        append([AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)])
+    }
+
+    /// Several appends in one go, which one commit takes if it can; each has an answer of its own.
+    ///
+    /// - Parameter leading: Blocks, and commits on the calling thread when nobody else is writing; then the completions have
+    ///   run when this returns. For a thread that has nothing better to do than to wait for them.
+    package func append(_ calls: [AppendCall], leading: Bool = false) {
+        var jobs: [LogWriter.Job] = []
+        for call in calls {
+            guard call.drafts.count <= Self.maximumBatch else {
+                call.completion(.failure(.batchTooLarge(count: call.drafts.count)))
+                continue
+            }
+            let preparation = Preparation(call.drafts, call.atomicity)
+            guard let request = preparation.request(call.condition) else {
+                call.completion(.success(preparation.outcomes([])))
+                continue
+            }
+            jobs.append(.append(request) { result in call.completion(result.map(preparation.outcomes)) })
         }
-        let preparation = Preparation(drafts, atomicity)
-        guard let request = preparation.request(condition) else {
-            completion(.success(preparation.outcomes([])))
-            return
-        }
-        writer.append(request) { result in completion(result.map(preparation.outcomes)) }
+        if !jobs.isEmpty { writer.append(jobs, leading: leading) }
     }
 
     /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when nobody else is writing: the way to the
@@ -240,49 +252,4 @@ package func blocking<Value: Sendable>(
     }
     guard let result = answer.wait(for: { $0 }) else { throw .closed }
     return try result.get()
-}
-
-/// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
-private struct Preparation: Sendable {
-    private(set) var accepted: [PreparedDraft] = []
-    /// For each draft of the caller: its rejection, or `nil` if it is the next of `accepted`.
-    private var rejections: [AppendRejection?] = []
-    private let atomicity: Atomicity
-
-    init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
-        self.atomicity = atomicity
-        let sha = SHA256()
-        var random = RandomSource()
-        for draft in drafts {
-            do throws(InvalidEvent) {
-                try draft.validateHeader()
-                if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
-                let salt = random.uuidBits()
-                let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
-                accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
-                rejections.append(nil)
-            } catch {
-                rejections.append(.invalid(error))
-            }
-        }
-        if atomicity == .whole, let index = rejections.firstIndex(where: { $0 != nil }) {
-            accepted = []
-            rejections = rejections.map { $0 ?? .batchRejected(index: index) }
-        }
-    }
-
-    /// What the writer is asked; `nil` when no draft is left.
-    func request(_ condition: (ExpectedVersion, at: UInt64)?) -> AppendRequest? {
-        guard !accepted.isEmpty else { return nil }
-        return AppendRequest(
-            drafts: accepted, condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) },
-            atomicity: atomicity)
-    }
-
-    func outcomes(_ stored: [AppendOutcome]) -> [AppendOutcome] {
-        var rest = stored[...]
-        return rejections.map { rejection in
-            rejection.map { .rejected($0) } ?? rest.removeFirst()
-        }
-    }
 }

@@ -25,7 +25,7 @@ struct FreshViews {
         let top = try stored { try LogReader(files).top() }
         let start = WallClock.now
         while true {
-            if let reader = existing(), (try? reader.progress()) == top { return reader }
+            if let reader = existing(), let found = try? reader.progress(), found >= top { return reader }
             if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0 {
                 if let reader = try caughtUp() { return reader }
             } else if StoreLock.owner(files) == nil {

@@ -46,7 +46,7 @@ enum Daemon {
         let service = Service(
             store: store, views: views, node: node, roster: roster, invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
-            minFree: configuration.storage.minFree)
+            disk: DiskGauge(store.files.folder), minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity

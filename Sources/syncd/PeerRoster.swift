@@ -9,7 +9,7 @@ internal import SyncEngine
 final class PeerRoster: Sendable {
     private let files: StoreFiles
     private let configured: [Peer]
-    private let added: Lock<[PeerEntry]>
+    private let added: Lock<[Peer]>
 
     init(configuration: DaemonConfiguration, files: StoreFiles) throws(CommandFailure) {
         self.files = files
@@ -31,7 +31,7 @@ final class PeerRoster: Sendable {
             return peer
         }
         let names = Set(fixed.map(\.node))
-        return fixed + entries.filter { !names.contains($0.node) }.map { Peer($0) }
+        return fixed + entries.filter { !names.contains($0.node) }
     }
 
     /// Whether the configuration names the peer, so that it cannot be removed here.
@@ -41,7 +41,7 @@ final class PeerRoster: Sendable {
     func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
 
     /// Adds a peer, or changes the one of this node or name.
-    func add(_ entry: PeerEntry) throws(StoreError) {
+    func add(_ entry: Peer) throws(StoreError) {
         try change { added in
             added.removeAll { $0.node == entry.node || $0.name == entry.name }
             added.append(entry)
@@ -54,9 +54,9 @@ final class PeerRoster: Sendable {
         let taken = Set(peers.map(\.name))
         let base = Self.usable(name) ?? node.short
         let free = taken.contains(base) ? (2...).lazy.map { "\(base)-\($0)" }.first { !taken.contains($0) } : base
-        let entry = PeerEntry(name: free ?? node.short, node: node, address: nil)
+        let entry = Peer(name: free ?? node.short, node: node, address: nil)
         try add(entry)
-        return Peer(entry)
+        return entry
     }
 
     /// A stranger's name, if it may stand in a list of peers.
@@ -81,7 +81,7 @@ final class PeerRoster: Sendable {
             } else {
                 // Of a peer of the configuration only this is kept here.
                 added.append(
-                    PeerEntry(name: peer.name, node: peer.node, address: peer.address, isPaused: isPaused))
+                    Peer(name: peer.name, node: peer.node, address: peer.address, isPaused: isPaused))
             }
         }
         return true
@@ -95,7 +95,7 @@ final class PeerRoster: Sendable {
         }
     }
 
-    private func change(_ body: (inout [PeerEntry]) -> Void) throws(StoreError) {
+    private func change(_ body: (inout [Peer]) -> Void) throws(StoreError) {
         try added.withLock { added throws(StoreError) in
             var changed = added
             body(&changed)

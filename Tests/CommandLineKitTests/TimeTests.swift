@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 
 /// 2026-08-01 11:02:15.120 in Seoul.
@@ -197,7 +198,7 @@ private func error(_ text: String) -> TimeSyntaxError? {
     }
 
     @Test func brokenZoneFilesAreRefused() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("zones-\(UUID())")
+        let directory = URL(filePath: TemporaryFolder.unusedPath())
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let zones = ZoneDirectory(path: directory.path)

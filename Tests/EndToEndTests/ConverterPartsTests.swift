@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Converters
@@ -203,7 +204,7 @@ struct ConverterPartsTests {
     }
 
     private func temporaryFolder(_ files: [String: String]) throws -> String {
-        let folder = NSTemporaryDirectory() + "/sillok-" + UUID().uuidString
+        let folder = TemporaryFolder.unusedPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for (name, text) in files {
             try Data(text.utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
@@ -212,7 +213,7 @@ struct ConverterPartsTests {
     }
 
     private func temporaryFile(_ data: Data) throws -> String {
-        let path = NSTemporaryDirectory() + "/sillok-" + UUID().uuidString
+        let path = TemporaryFolder.unusedPath()
         try data.write(to: URL(fileURLWithPath: path))
         return path
     }

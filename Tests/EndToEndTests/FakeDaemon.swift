@@ -1,6 +1,7 @@
 import EventStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// A store with a daemon that answers every request as a test wants it.
@@ -15,7 +16,7 @@ final class FakeDaemon: Sendable {
     /// How many requests came.
     var requests: Int { count.load(ordering: .sequentiallyConsistent) }
 
-    init(_ folder: ScratchFolder, _ behaviour: @escaping Behaviour) async throws {
+    init(_ folder: TemporaryFolder, _ behaviour: @escaping Behaviour) async throws {
         let store = folder.file("store")
         try EventStore.create(in: store, name: "fake")
         let path = folder.file("s")

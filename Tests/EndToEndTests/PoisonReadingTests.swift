@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -43,7 +44,7 @@ struct PoisonReadingTests {
 
     @Test("Nothing that reads stumbles over them, and no terminal command gets out")
     func everyCommand() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder.made()
         try Self.make(in: folder.file("store"))
         var tool = try Tool.named("syncctl")
         tool.environment["SYNCCTL_STORE"] = folder.file("store")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The real programs, run as processes.
@@ -28,8 +29,7 @@ enum Programs {
     /// Runs syncctl on a store to its end.
     @discardableResult
     static func syncctl(_ store: String, _ arguments: [String], input: String? = nil) throws -> Result {
-        let scratch = FileManager.default.temporaryDirectory
-        let names = (0..<3).map { _ in scratch.appending(path: "sillok-io-\(UUID().uuidString)") }
+        let names = (0..<3).map { _ in URL(filePath: TemporaryFolder.unusedPath()) }
         defer { for name in names { try? FileManager.default.removeItem(at: name) } }
         try Data((input ?? "").utf8).write(to: names[0])
         for name in names[1...] { try Data().write(to: name) }
@@ -58,7 +58,7 @@ final class DaemonProcess: @unchecked Sendable {
 
     init(_ name: String) throws {
         self.name = name
-        store = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        store = TemporaryFolder.unusedPath()
     }
 
     deinit {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `syncctl quarantine` with and without a daemon (D13).
@@ -12,7 +13,7 @@ struct QuarantineTests {
 
     @Test("Without a daemon: listed with reasons, counted in the status, tried again")
     func offline() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder.made()
         var tool = try Tool.named("syncctl")
         tool.environment["SYNCCTL_STORE"] = folder.file("store")
         #expect(try await tool.run(["init", "--name", "n"]).code == 0)

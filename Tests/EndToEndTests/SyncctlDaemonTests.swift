@@ -1,14 +1,15 @@
 import EventStore
 import Foundation
+import TestSupport
 import Testing
 
 /// `syncctl` on a store whose daemon runs: the real one, and made-up ones that misbehave.
 struct SyncctlDaemonTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
     private let tool: Tool
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder.made()
         var tool = try Tool.named("syncctl")
         tool.environment["SYNCCTL_STORE"] = folder.file("store")
         self.tool = tool

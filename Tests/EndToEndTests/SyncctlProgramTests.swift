@@ -1,13 +1,14 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `syncctl` from outside: the real program on real stores.
 struct SyncctlProgramTests {
-    let folder: ScratchFolder
+    let folder: TemporaryFolder
     let tool: Tool
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder.made()
         var tool = try Tool.named("syncctl")
         tool.environment["SYNCCTL_STORE"] = folder.file("store")
         self.tool = tool

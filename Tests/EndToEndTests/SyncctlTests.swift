@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 
 @testable import syncctl
@@ -8,7 +9,7 @@ import Testing
 @Suite(.serialized)
 struct SyncctlTests {
     private func makeStore() throws -> String {
-        let store = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        let store = TemporaryFolder.unusedPath()
         #expect(try Programs.syncctl(store, ["init", "--name", "test"]).code == 0)
         return store
     }

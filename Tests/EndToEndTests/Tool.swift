@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs one of the package's programs as its users do.
@@ -33,7 +34,7 @@ struct Tool: Sendable {
 
     /// Runs the program to its end.
     func run(_ arguments: [String], input: Data = Data(), in folder: String = "/tmp") async throws -> Run {
-        let scratch = FileManager.default.temporaryDirectory.appending(path: "sillok-tool-\(UUID().uuidString)")
+        let scratch = URL(filePath: TemporaryFolder.unusedPath())
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
         let files = ["in", "out", "err"].map { scratch.appending(path: $0) }
@@ -68,25 +69,6 @@ struct Tool: Sendable {
                 continuation.resume(throwing: error)
             }
         }
-    }
-}
-
-/// A folder that goes with the test.
-final class ScratchFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    func file(_ name: String) -> String { path + "/" + name }
-
-    func write(_ data: Data, to name: String) throws -> String {
-        try data.write(to: URL(fileURLWithPath: file(name)))
-        return file(name)
     }
 }
 

@@ -1,5 +1,6 @@
 import Converters
 import Foundation
+import TestSupport
 import Testing
 
 /// Real processes, real dialogues.
@@ -8,8 +9,7 @@ struct TwoDaemonsTests {
     static let data = DataFolder.find(from: #filePath)
 
     private static func convert(_ set: String, limit: Int? = nil) throws -> String {
-        let path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(set)-\(UUID().uuidString).ndjson")
-            .path
+        let path = TemporaryFolder.unusedPath()
         let type = try #require(ConverterRegistry.converter(named: set))
         try Data().write(to: URL(fileURLWithPath: path))
         let file = try #require(FileHandle(forWritingAtPath: path))

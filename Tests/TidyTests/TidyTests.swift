@@ -98,6 +98,23 @@ struct TidyTests {
         }
     }
 
+    @Test("Programs know nothing of the tests; tests share one source of folders and one generator (CONTRIBUTING.md)")
+    func testSupport() {
+        for source in Self.sources {
+            guard source.path.hasPrefix("Tests/") else {
+                let isClean = source.imports.allSatisfy { !$0.hasPrefix("Test") && !$0.hasSuffix("TestKit") }
+                #expect(isClean, "\(source.path)")
+                continue
+            }
+            if ["Tests/TestSupport", "Tests/TidyTests", "Tests/SyncTestKit"].contains(source.folder) { continue }
+            for line in source.lines {
+                for word in ["temporaryDirectory", "NSTemporaryDirectory", ": RandomNumberGenerator"] {
+                    #expect(!line.contains(word), "\(source.path): \(line)")
+                }
+            }
+        }
+    }
+
     @Test("No unfinished work and no shortcuts in the sources")
     func shortcuts() {
         let banned = ["TODO", "FIXME", "try!", "fatalError(\"un", "Synchronization.Mutex<"]

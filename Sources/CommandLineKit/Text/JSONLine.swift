@@ -22,6 +22,14 @@ public struct JSONLine: Sendable {
     /// The object as UTF-8, without a newline.
     public var utf8: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
+    /// Appends the object and a newline to `output`.
+    public func write(to output: inout [UInt8]) {
+        output.reserveCapacity(output.count + bytes.count + 2)
+        output += bytes
+        output.append(UInt8(ascii: "}"))
+        output.append(UInt8(ascii: "\n"))
+    }
+
     /// The object as text, without a newline.
     public var text: String { String(decoding: utf8, as: UTF8.self) }
 
@@ -153,6 +161,11 @@ enum JSONText {
             return
         }
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        if isPlain(value) {
+            bytes += value.utf8
+            return
+        }
         var previous: UInt8 = 0
         for byte in value.utf8 {
             if previous == 0xC2 && byte < 0xA0 {
@@ -166,7 +179,13 @@ enum JSONText {
             }
             previous = byte
         }
-        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing in `text` has to be escaped, as in keys, ids and numbers; some of what has not is said to have.
+    private static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
     }
 
     static func appendRaw(_ json: some Sequence<UInt8>, to bytes: inout [UInt8]) {

@@ -1,30 +1,3 @@
-/// An origin and how far the log has it.
-package struct OriginProgress: Hashable, Sendable {
-    package let origin: OriginID
-    package let seq: UInt64
-    /// The first eight bytes of the Merkle root at `seq`.
-    package let rootPrefix: UInt64
-
-    package init(origin: OriginID, seq: UInt64, rootPrefix: UInt64) {
-        self.origin = origin
-        self.seq = seq
-        self.rootPrefix = rootPrefix
-    }
-}
-
-/// What a commit changed. Everything in it is durable.
-package struct CommitNotice: Sendable {
-    /// The log's last position.
-    package let top: UInt64
-    /// The origins that advanced, in the order in which the log met them.
-    package let advanced: [OriginProgress]
-
-    package init(top: UInt64, advanced: [OriginProgress]) {
-        self.top = top
-        self.advanced = advanced
-    }
-}
-
 /// The one writer of `log.db` (D2).
 ///
 /// ## Concurrency model
@@ -35,46 +8,6 @@ package struct CommitNotice: Sendable {
 /// and copying the WAL back, is left to the writer's thread. Completions and observers run on the leader's thread: they
 /// must be short.
 final class LogWriter: Sendable {
-    typealias AppendResult = Result<[AppendOutcome], StoreError>
-    typealias AppendCompletion = @Sendable (AppendResult) -> Void
-    typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
-    typealias OriginCompletion = @Sendable (Result<OriginID, StoreError>) -> Void
-
-    enum Job: Sendable {
-        case append(AppendRequest, AppendCompletion)
-        case ingest(VerifiedBatch, Completion)
-        case snapshot(@Sendable (Result<LogState, StoreError>) -> Void)
-        /// Runs when everything queued before it is durable, its own heads included.
-        case flush(Completion)
-        /// Gives up the node's origin, of which `known` events are known to exist somewhere, for a new one.
-        case startOrigin(OriginChange, known: UInt64, OriginCompletion)
-        /// Changes values of table `meta`.
-        case remember([String: String], Completion)
-
-        var events: Int {
-            switch self {
-            case .append(let request, _): request.drafts.count
-            case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush, .startOrigin, .remember: 0
-            }
-        }
-
-        /// Whether the queue's capacity applies: what peers send is bounded by the credit they were given.
-        var isBounded: Bool { if case .ingest = self { false } else { true } }
-
-        var isFlush: Bool { if case .flush = self { true } else { false } }
-
-        func fail(_ error: StoreError) {
-            switch self {
-            case .append(_, let completion): completion(.failure(error))
-            case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
-                completion(.failure(error))
-            case .startOrigin(_, _, let completion): completion(.failure(error))
-            case .snapshot(let completion): completion(.failure(error))
-            }
-        }
-    }
-
     private struct Queue {
         var jobs: [Job] = []
         var events = 0
@@ -94,6 +27,17 @@ final class LogWriter: Sendable {
         var failure: StoreError?
         /// Why nothing is stored for now.
         var hold: String?
+
+        /// Why `job` cannot be queued; `nil` if it can.
+        func refusal(of job: Job) -> StoreError? {
+            if let failure { return failure }
+            if isClosing { return .closed }
+            if let hold, job.events > 0 { return .busy(hold) }
+            if job.isBounded, events > 0, events + job.events > LogWriter.capacity {
+                return .busy("\(events) events are waiting for the disk")
+            }
+            return nil
+        }
     }
 
     /// Most events in one transaction, so that one client's flood does not become everybody's wait.
@@ -131,7 +75,15 @@ final class LogWriter: Sendable {
     // MARK: Any thread
 
     func append(_ request: AppendRequest, completion: @escaping AppendCompletion) {
-        submit(.append(request, completion))
+        submit([.append(request, completion)])
+    }
+
+    /// Queues requests in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
+    /// then has had its answers, provided that nothing is queued before them.
+    func append(_ jobs: [Job], leading: Bool) {
+        guard leading, let committer = takeLead() else { return submit(jobs) }
+        commit(jobs, committer)
+        release(committer)
     }
 
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
@@ -148,11 +100,11 @@ final class LogWriter: Sendable {
         }
     }
 
-    func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit(.ingest(batch, completion)) }
+    func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit([.ingest(batch, completion)]) }
 
     /// The log's state between two transactions.
     func snapshot(_ completion: @escaping @Sendable (Result<LogState, StoreError>) -> Void) {
-        submit(.snapshot(completion))
+        submit([.snapshot(completion)])
     }
 
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
@@ -163,14 +115,14 @@ final class LogWriter: Sendable {
         }
     }
 
-    func flush(_ completion: @escaping Completion) { submit(.flush(completion)) }
+    func flush(_ completion: @escaping Completion) { submit([.flush(completion)]) }
 
     func startOrigin(_ change: OriginChange, known: UInt64, completion: @escaping OriginCompletion) {
-        submit(.startOrigin(change, known: known, completion))
+        submit([.startOrigin(change, known: known, completion)])
     }
 
     func remember(_ values: [String: String], completion: @escaping Completion) {
-        submit(.remember(values, completion))
+        submit([.remember(values, completion)])
     }
 
     func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
@@ -195,25 +147,20 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func submit(_ job: Job) {
-        var refusal: StoreError?
+    private func submit(_ jobs: [Job]) {
+        var refused: [(job: Job, error: StoreError)] = []
         queue.update { queue in
-            if let failure = queue.failure {
-                refusal = failure
-            } else if queue.isClosing {
-                refusal = .closed
-            } else if let hold = queue.hold, job.events > 0 {
-                refusal = .busy(hold)
-            } else if job.isBounded, queue.events > 0, queue.events + job.events > Self.capacity {
-                refusal = .busy("\(queue.events) events are waiting for the disk")
-            } else {
-                queue.jobs.append(job)
-                queue.events += job.events
-                return queue.committer != nil
+            for job in jobs {
+                if let error = queue.refusal(of: job) {
+                    refused.append((job, error))
+                } else {
+                    queue.jobs.append(job)
+                    queue.events += job.events
+                }
             }
-            return false
+            return queue.committer != nil && refused.count < jobs.count
         }
-        if let refusal { job.fail(refusal) }
+        for (job, error) in refused { job.fail(error) }
     }
 
     // MARK: Leading

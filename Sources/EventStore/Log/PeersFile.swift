@@ -1,12 +1,12 @@
-/// A peer as `peers.json` of a store names it.
-package struct PeerEntry: Hashable, Sendable {
+/// A node that is let in.
+package struct Peer: Hashable, Sendable {
     /// What people call it here.
     package var name: String
     /// Its pinned id.
     package var node: NodeID
     /// `host:port` to call it at; `nil` if it calls us.
     package var address: String?
-    /// Whether its operator has interrupted the exchange with it.
+    /// Whether nothing is to be exchanged with it for now.
     package var isPaused: Bool
     /// The token of the invitation with which this node still has to be let in there; `nil` once it is.
     package var token: [UInt8]?
@@ -23,25 +23,25 @@ package struct PeerEntry: Hashable, Sendable {
 /// The peers that were added with `syncctl`: state of the store, beside those of the daemon's configuration.
 /// `{"peers":[{"name":…,"node":"<64 hex digits>","address":"host:port","paused":true,"token":"<32 hex digits>"}]}`
 package enum PeersFile {
-    package static func load(_ files: StoreFiles) throws(StoreError) -> [PeerEntry] {
+    package static func load(_ files: StoreFiles) throws(StoreError) -> [Peer] {
         guard let bytes = try SmallFile.read(files.peers) else { return [] }
         let object: JSONObject
         do { object = try JSONObject(validating: bytes) } catch { throw .corrupt("\(files.peers): \(error)") }
         guard let elements = object.elements("peers") else { throw .corrupt("\(files.peers): no list 'peers'") }
-        var peers: [PeerEntry] = []
+        var peers: [Peer] = []
         for element in elements {
             guard let peer = element.object, let name = peer.string("name"),
                 let node = peer.string("node").flatMap({ NodeID(text: $0) })
             else { throw .corrupt("\(files.peers): a peer without name or node") }
             peers.append(
-                PeerEntry(
+                Peer(
                     name: name, node: node, address: peer.string("address"), isPaused: peer.bool("paused") ?? false,
                     token: peer.string("token").flatMap { hexBytes($0) }))
         }
         return peers
     }
 
-    package static func save(_ peers: [PeerEntry], _ files: StoreFiles) throws(StoreError) {
+    package static func save(_ peers: [Peer], _ files: StoreFiles) throws(StoreError) {
         var out = Array("{\"peers\":[".utf8)
         for (index, peer) in peers.enumerated() {
             out.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)

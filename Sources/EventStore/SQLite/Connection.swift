@@ -111,7 +111,7 @@ final class Connection {
     /// How many rows the last INSERT, UPDATE or DELETE changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// The rowid of the last INSERT.
+    /// The `rowid` of the last row that an INSERT of this connection put into an ordinary table.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Copies WAL pages that no reader needs into the database; `truncate` waits for readers and empties the WAL.

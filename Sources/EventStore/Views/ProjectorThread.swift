@@ -2,7 +2,7 @@
 ///
 /// ## Concurrency model
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
-/// monitor.
+/// monitor. ``StepPace`` says when it takes up what they told it.
 package final class ProjectorThread: Sendable {
     private struct State {
         var top: UInt64
@@ -13,7 +13,15 @@ package final class ProjectorThread: Sendable {
         var mustRebuild = false
         /// How many events are quarantined in the views that readers see.
         var quarantined: UInt64 = 0
+        /// How many threads wait for a position.
+        var readers = 0
+        var pace = StepPace()
+        /// Whether the thread sleeps until a step is due, and need not be told of each commit before that.
+        var isGathering = false
         var isStopping = false
+
+        /// When the events that are not applied yet are due.
+        var due: UInt64 { pace.due(pending: top - min(top, applied), isAwaited: readers > 0) }
 
         /// How far the projector is. Of views under construction nobody is told what they refuse.
         mutating func take(from projector: Projector) {
@@ -46,7 +54,7 @@ package final class ProjectorThread: Sendable {
         state.update { state in
             guard position > state.top else { return false }
             state.top = position
-            return true
+            return !state.isGathering || state.due == 0
         }
     }
 
@@ -72,10 +80,20 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    /// Waits until readers see everything up to `position`. Returns false when that takes longer, or when the thread is
-    /// told to stop.
+    /// Waits until readers see everything up to `position`; until then nothing is gathered. Returns false when that takes
+    /// longer, or when the thread is told to stop.
     package func wait(for position: UInt64, milliseconds: Int) -> Bool {
-        state.wait(milliseconds: milliseconds) { state in
+        state.update { state in
+            state.readers += 1
+            return state.isGathering
+        }
+        defer {
+            state.update { state in
+                state.readers -= 1
+                return false
+            }
+        }
+        return state.wait(milliseconds: milliseconds) { state in
             if !state.isRebuilding, state.applied >= position { return true }
             return state.isStopping ? false : nil
         } ?? false
@@ -124,8 +142,8 @@ package final class ProjectorThread: Sendable {
         case stop
     }
 
-    /// Applies small batches when the views are near the log's end, and large ones when they are behind; empties the tails
-    /// when nothing happens.
+    /// Applies small batches when the views are near the log's end, at the pace of ``StepPace``, and large ones when they are
+    /// behind; empties the tails when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
         state.update { state in
@@ -137,12 +155,17 @@ package final class ProjectorThread: Sendable {
         while true {
             let next = state.wait { state -> Waiting<Next> in
                 state.take(from: projector)
+                state.isGathering = false
                 if state.isStopping { return .done(.stop) }
                 if state.mustRebuild {
                     state.mustRebuild = false
                     return .done(.rebuild)
                 }
-                if state.top > projector.position || projector.isRebuilding { return .done(.apply(state.top)) }
+                if state.top > state.applied || projector.isRebuilding {
+                    state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
+                    if state.isGathering { return .until(state.due) }
+                    return .done(.apply(state.top))
+                }
                 if projector.isMerging { return .done(.merge) }
                 if isResting { return .forever }
                 if MonotonicClock.now < idleFrom { return .until(idleFrom) }
@@ -159,14 +182,17 @@ package final class ProjectorThread: Sendable {
                 isResting = true
             case .apply(let wanted):
                 isResting = false
+                let start = MonotonicClock.now
                 let behind = wanted - min(wanted, projector.position)
                 try projector.step(limit: behind > 2_000 ? 32_768 : 2_000)
+                let end = MonotonicClock.now
                 state.update { state in
                     state.take(from: projector)
+                    state.pace.stepped(from: start, to: end)
                     state.lastError = nil
                     return true
                 }
-                idleFrom = MonotonicClock.now + idleNanoseconds
+                idleFrom = end + idleNanoseconds
             }
         }
     }

@@ -1,33 +1,5 @@
 package import EventStore
 
-/// A node that is let in.
-package struct Peer: Hashable, Sendable {
-    /// What people call it here.
-    package var name: String
-    /// Its pinned id.
-    package var node: NodeID
-    /// `host:port` to call it at; `nil` if it calls us.
-    package var address: String?
-    /// Whether nothing is to be exchanged with it for now.
-    package var isPaused: Bool
-    /// The token of the invitation with which this node still has to be let in there.
-    package var token: [UInt8]?
-
-    package init(name: String, node: NodeID, address: String?, isPaused: Bool = false, token: [UInt8]? = nil) {
-        self.name = name
-        self.node = node
-        self.address = address
-        self.isPaused = isPaused
-        self.token = token
-    }
-
-    /// A peer as the store's file names it.
-    package init(_ entry: PeerEntry) {
-        self.init(
-            name: entry.name, node: entry.node, address: entry.address, isPaused: entry.isPaused, token: entry.token)
-    }
-}
-
 /// A node that knocked and is not let in.
 package struct PendingPeer: Hashable, Sendable {
     package let node: NodeID

@@ -38,7 +38,7 @@ enum JoinCommand {
         try PeersCommand.edit(files) { peers in
             peers.removeAll { $0.node == invitation.node }
             peers.append(
-                PeerEntry(
+                Peer(
                     name: name, node: invitation.node, address: invitation.addresses.first, token: invitation.token))
         }
         session.say("no daemon runs here: the next start of syncd joins, if that is before the line expires")

@@ -118,7 +118,7 @@ enum PeersCommand {
         }
     }
 
-    private static func entry(_ session: Session) throws(CommandFailure) -> PeerEntry {
+    private static func entry(_ session: Session) throws(CommandFailure) -> Peer {
         let name = session.arguments.positional("name") ?? ""
         let text = session.arguments.positional("node") ?? ""
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -131,12 +131,12 @@ enum PeersCommand {
         if let address, HostPort(address) == nil {
             throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
         }
-        return PeerEntry(name: name, node: node, address: address)
+        return Peer(name: name, node: node, address: address)
     }
 
     /// Changes `peers.json` under the writer's lock, so that no daemon starts meanwhile.
     static func edit(
-        _ files: StoreFiles, _ change: (inout [PeerEntry]) -> Void
+        _ files: StoreFiles, _ change: (inout [Peer]) -> Void
     ) throws(CommandFailure) {
         try stored {
             let lock = try StoreLock(files, owner: "syncctl peers")
@@ -147,7 +147,7 @@ enum PeersCommand {
         }
     }
 
-    private static func object(_ peer: PeerEntry) -> JSONLine {
+    private static func object(_ peer: Peer) -> JSONLine {
         var line = JSONLine()
         line.add("name", peer.name)
         line.add("node", peer.node.description)

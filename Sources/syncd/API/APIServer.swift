@@ -6,8 +6,8 @@ internal import SyncEngine
 /// The HTTP API on its Unix socket, on an event loop of its own; the loop also receives the signals.
 ///
 /// ## Concurrency model
-/// The loop's thread owns the HTTP server. Requests are answered on one worker thread, because they may wait for the disk;
-/// answers of appends come from the writer's thread. Signals reach the main thread through a monitor.
+/// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendDesk``; other requests are answered
+/// on one worker thread, because they may take long. Signals reach the main thread through a monitor.
 final class APIServer: Sendable {
     private let loop: EventLoop
     private let worker: Worker<Void>
@@ -38,7 +38,9 @@ final class APIServer: Sendable {
                 guard let path = api.socket.path else { return nil }
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
+                let desk = AppendDesk(service, on: loop, worker)
                 let server = try HTTPServer(loop: loop, limits: limits) { exchange in
+                    if desk.take(exchange) { return }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
                 try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))

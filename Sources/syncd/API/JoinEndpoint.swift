@@ -85,7 +85,7 @@ extension Service {
         guard let address = addresses.first else { return }
         do throws(StoreError) {
             try roster.add(
-                PeerEntry(name: name, node: invitation.node, address: address, token: invitation.token))
+                Peer(name: name, node: invitation.node, address: address, token: invitation.token))
         } catch {
             return exchange.refuse(error)
         }

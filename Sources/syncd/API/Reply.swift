@@ -5,17 +5,15 @@ internal import SyncEngine
 extension HTTPExchange {
     /// One JSON object.
     func send(_ line: JSONLine, status: Int = 200, headers: [HTTPField] = []) {
-        reply(
-            status: status, contentType: "application/json", headers: headers, body: line.utf8 + [UInt8(ascii: "\n")])
+        var body: [UInt8] = []
+        line.write(to: &body)
+        reply(status: status, contentType: "application/json", headers: headers, body: body)
     }
 
     /// JSON objects, one to a line.
     func send(lines: [JSONLine]) {
         var body: [UInt8] = []
-        for line in lines {
-            body.append(contentsOf: line.utf8)
-            body.append(UInt8(ascii: "\n"))
-        }
+        for line in lines { line.write(to: &body) }
         reply(status: 200, contentType: "application/x-ndjson", body: body)
     }
 

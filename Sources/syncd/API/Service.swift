@@ -1,6 +1,5 @@
 internal import CommandLineKit
 internal import EventStore
-internal import Glibc
 internal import SyncEngine
 
 /// What the API answers (D19). Each endpoint has a file of its own.
@@ -15,6 +14,7 @@ struct Service: Sendable {
     /// For what is answered later, from another thread that must not wait.
     let worker: Worker<Void>
     let lag: LagGauge
+    let disk: DiskGauge
     /// Free bytes below which appends are refused.
     let minFree: UInt64
 
@@ -58,17 +58,11 @@ struct Service: Sendable {
     /// Why the node cannot take appends; empty if it can.
     var obstacles: [String] {
         var found: [String] = []
-        if let free = freeBytes, free < minFree {
+        if let free = disk.free, free < minFree {
             found.append("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted")
         }
         if let error = views.lastError { found.append("views: \(error)") }
         return found
-    }
-
-    private var freeBytes: UInt64? {
-        var status = statvfs()
-        guard statvfs(store.files.folder, &status) == 0 else { return nil }
-        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
     /// Whether the log is a snapshot that is on its way: until it is here nothing can be appended.

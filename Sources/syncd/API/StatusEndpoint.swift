@@ -121,7 +121,7 @@ extension Service {
             return exchange.refuse(400, "E_PARAMETER", "node: this is the node itself")
         }
         do throws(StoreError) {
-            try roster.add(PeerEntry(name: name, node: peer, address: address))
+            try roster.add(Peer(name: name, node: peer, address: address))
         } catch {
             return exchange.refuse(error)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A daemon under a soak: killed, stopped, continued, watched.
@@ -17,7 +18,7 @@ final class SoakNode: @unchecked Sendable {
 
     init(_ name: String) throws {
         self.name = name
-        store = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        store = TemporaryFolder.unusedPath()
         port = try freePort()
         api = APIClient(socket: store + "/api.sock")
     }

@@ -1,17 +1,5 @@
 import Foundation
-
-/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014): a seed reproduces a plan.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
-    }
-}
+import TestSupport
 
 /// What is done to a cluster, and when: a function of the seed.
 struct SoakPlan {
@@ -48,7 +36,7 @@ struct SoakPlan {
 
     /// A plan for so many seconds: three to five nodes in a ring, each calling the next.
     init(seed: UInt64, seconds: Int) {
-        var random = SeededGenerator(state: seed)
+        var random = SplitMix64(state: seed)
         self.seed = seed
         nodes = Int.random(in: 3...5, using: &random)
         var steps: [Step] = []

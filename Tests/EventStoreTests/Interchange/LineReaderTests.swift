@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -13,7 +14,7 @@ struct LineReaderTests {
 
     /// Every line of `bytes` read from a file.
     private func lines(_ bytes: [UInt8], chunk: Int = 4096) throws -> [Seen] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "lines-\(UUID())")
+        let file = URL(filePath: TemporaryFolder.unusedPath())
         try Data(bytes).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let handle = try FileHandle(forReadingFrom: file)

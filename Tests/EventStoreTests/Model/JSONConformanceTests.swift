@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -10,7 +11,7 @@ private let isConformanceThere = FileManager.default.fileExists(atPath: conforma
 @Suite(.enabled(if: isConformanceThere, "shared/data/conformance is not there"))
 struct JSONConformanceTests {
     @Test func jsonTestSuite() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "json-suite-\(UUID())")
+        let folder = URL(filePath: TemporaryFolder.unusedPath())
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let archive = conformance.appending(path: "json_test_suite/json_test_suite.tar.zst").path

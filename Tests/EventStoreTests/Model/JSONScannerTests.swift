@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -114,17 +115,5 @@ func failure(_ bytes: [UInt8]) -> JSONError? {
         return nil
     } catch {
         return error
-    }
-}
-
-/// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators", 2014.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -209,7 +210,7 @@ struct SnapshotTamperTests {
     @Test("Any bit of any piece: either it is refused, or the log is the same")
     func anyBit() throws {
         let original = try Self.pieces.get()
-        var random = SplitMix(state: 7)
+        var random = SplitMix64(state: 7)
         var refused = 0
         for round in 0..<120 {
             let error = try refusal { pieces in
@@ -226,18 +227,5 @@ struct SnapshotTamperTests {
         }
         #expect(refused == 120)
         #expect(original.pieces.count > 5)
-    }
-}
-
-/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-        return z ^ z >> 31
     }
 }

@@ -1,17 +1,7 @@
 import Foundation
+import TestSupport
 
 @testable import EventStore
-
-/// A folder that goes with the test.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() {
-        path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 func makeStore(name: String = "test") throws -> (TemporaryFolder, EventStore) {
     let folder = TemporaryFolder()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -7,13 +8,9 @@ import Testing
 /// Clones, restored copies, rewound disks, wiped stores, doubles: real nodes on loopback (D12).
 @Suite(.serialized)
 struct IdentityTests {
-    private static func temporary() -> String {
-        FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
-    }
-
     /// A copy of a node's folder, also while it runs and is idle.
     private func copy(_ node: TestNode) throws -> String {
-        let folder = Self.temporary()
+        let folder = TemporaryFolder.unusedPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         for name in ["log.db", "log.db-wal", "node.key"]
         where FileManager.default.fileExists(atPath: "\(node.folder)/\(name)") {
@@ -152,7 +149,7 @@ struct IdentityTests {
         try b.append(5)
         #expect(try eventually { try b.vector()[origin] == 51 })
         a.stop()
-        let folder = Self.temporary()
+        let folder = TemporaryFolder.unusedPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: a.folder + "/node.key", toPath: folder + "/node.key")
         try EventStore.create(in: folder, name: "a")

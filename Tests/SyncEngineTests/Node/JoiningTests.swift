@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -52,7 +53,7 @@ struct InvitationTests {
 
     @Test("Invitations are kept in the store, used once, and forgotten when they expire")
     func book() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        let folder = TemporaryFolder.unusedPath()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try EventStore.create(in: folder, name: "a")
         let files = StoreFiles(folder)

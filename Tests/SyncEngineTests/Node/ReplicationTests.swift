@@ -1,5 +1,6 @@
 import EventStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -14,8 +15,7 @@ final class TestNode: Sendable {
         _ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil,
         surroundings: Surroundings? = nil, desk: JoinDesk = .closed, wall: @escaping WallTime = { WallClock.now }
     ) throws {
-        self.folder =
-            folder ?? FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        self.folder = folder ?? TemporaryFolder.unusedPath()
         if folder == nil { try EventStore.create(in: self.folder, name: name, cluster: cluster) }
         store = try EventStore(
             opening: self.folder, surroundings: surroundings ?? .found(around: StoreFiles(self.folder)), wall: wall)

@@ -1,13 +1,14 @@
 import EventStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncEngine
 
 /// A full store that hands out its snapshot, and an empty one that takes it, without a network between them.
 private final class Handover: Sendable {
-    let full: TestFolder
-    let empty: TestFolder
+    let full: TemporaryFolder
+    let empty: TemporaryFolder
     let source: EventStore
     let target: EventStore
     let server: SnapshotServer
@@ -15,7 +16,7 @@ private final class Handover: Sendable {
     let offer: SnapshotOffer
 
     init(events: Int, minFree: UInt64 = 0) throws {
-        (full, empty) = (TestFolder(), TestFolder())
+        (full, empty) = (TemporaryFolder(), TemporaryFolder())
         try EventStore.create(in: full.path, name: "full")
         try EventStore.create(in: empty.path, name: "empty")
         source = try EventStore(opening: full.path)
@@ -66,11 +67,6 @@ private final class Handover: Sendable {
         }
         return parts
     }
-}
-
-final class TestFolder: Sendable {
-    let path = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
 /// Waits for a completion.

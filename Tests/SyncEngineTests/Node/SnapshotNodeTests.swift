@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -6,7 +7,7 @@ import Testing
 
 /// A store whose node takes a snapshot, is opened again, and goes on.
 final class BootstrappedNode: Sendable {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+    let folder = TemporaryFolder.unusedPath()
     let lines = Lock([String]())
     private let current: Lock<(store: EventStore, node: SyncNode)?>
     private let isReady = Monitor(false)
@@ -104,7 +105,7 @@ struct SnapshotNodeTests {
 extension SnapshotNodeTests {
     /// A listening node with 3,000 events, one of which was changed in its file.
     private func makeTampered() throws -> TestNode {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        let folder = TemporaryFolder.unusedPath()
         try EventStore.create(in: folder, name: "bad")
         let store = try EventStore(opening: folder)
         _ = try store.appendBlocking(

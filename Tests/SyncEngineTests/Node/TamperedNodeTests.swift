@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -8,7 +9,7 @@ import Testing
 struct TamperedNodeTests {
     @Test("A node whose log was changed is refused by its peer, which stores none of it from there on (INV-3, INV-4)")
     func refused() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)").path
+        let folder = TemporaryFolder.unusedPath()
         try EventStore.create(in: folder, name: "a")
         let before = try EventStore(opening: folder)
         _ = try before.appendBlocking(

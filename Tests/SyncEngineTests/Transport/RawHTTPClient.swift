@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -64,13 +65,12 @@ final class TestHTTPServer: Sendable {
     let test: TestLoop
     let path: String
     let server: LoopBound<HTTPServer>
-    private let directory: URL
+    private let folder: TemporaryFolder
 
     init(limits: HTTPLimits = .init(), handler: @escaping @Sendable (HTTPExchange) -> Void) throws {
         let test = try TestLoop()
-        let directory = URL(fileURLWithPath: "/tmp/sillok-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let path = directory.appending(path: "api.sock").path
+        folder = try .made()
+        let path = folder.file("api.sock")
         server = try test.make {
             let server = try HTTPServer(loop: test.loop, limits: limits, handler: handler)
             try server.listen(unixSocket: path, mode: 0o600)
@@ -78,13 +78,9 @@ final class TestHTTPServer: Sendable {
         }
         self.test = test
         self.path = path
-        self.directory = directory
     }
 
-    deinit {
-        test.loop.stop()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    deinit { test.loop.stop() }
 
     /// One request on its own connection; everything the server sends until it closes.
     func exchange(_ request: String) throws -> String {

@@ -1,5 +1,6 @@
 import EventStore
 @testable import SyncEngine
+import TestSupport
 import Testing
 
 @Suite struct CompressionTests {

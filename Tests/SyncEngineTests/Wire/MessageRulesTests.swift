@@ -1,5 +1,6 @@
 import EventStore
 @testable import SyncEngine
+import TestSupport
 import Testing
 
 /// Every rule a message can break.

@@ -1,5 +1,6 @@
 import EventStore
 import SyncEngine
+import TestSupport
 import Testing
 
 @Suite struct MessageTests {

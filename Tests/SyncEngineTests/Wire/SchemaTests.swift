@@ -1,6 +1,7 @@
 import EventStore
 import Foundation
 import SyncEngine
+import TestSupport
 import Testing
 
 /// The published schema, read by Google's own compiler, says what our bytes say.
@@ -48,7 +49,7 @@ enum Protoc {
         process.executableURL = URL(filePath: path)
         process.arguments = ["--\(direction)=sillok.sync.v1.\(schema)", "sync.proto"]
         process.currentDirectoryURL = WireFiles.schema.deletingLastPathComponent()
-        let file = FileManager.default.temporaryDirectory.appending(path: "sillok-\(UUID().uuidString)")
+        let file = URL(filePath: TemporaryFolder.unusedPath())
         try input.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let output = Pipe()

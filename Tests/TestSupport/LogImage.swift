@@ -1,20 +1,19 @@
-import Foundation
-
-@testable import EventStore
+package import EventStore
+internal import Foundation
 
 /// The files of a store's log at one moment, to be put back in place: a rewound disk, a restored snapshot of a machine.
-struct LogImage {
+package struct LogImage {
     private let contents: [String: Data?]
 
     /// Of a store that is closed.
-    init(_ files: StoreFiles) {
+    package init(_ files: StoreFiles) {
         var contents: [String: Data?] = [:]
         for suffix in ["", "-wal"] { contents[suffix] = FileManager.default.contents(atPath: files.log + suffix) }
         self.contents = contents
     }
 
     /// Puts the files back, `log.db` without a new inode.
-    func restore(_ files: StoreFiles) throws {
+    package func restore(_ files: StoreFiles) throws {
         for (suffix, data) in contents {
             let path = files.log + suffix
             guard let data else {
@@ -36,5 +35,5 @@ struct LogImage {
 extension Surroundings {
     /// Nothing that is compared: the store takes itself for the one that was written last, as a clone of a whole machine
     /// does.
-    static let unknown = Surroundings(machine: nil, file: nil)
+    package static let unknown = Surroundings(machine: nil, file: nil)
 }

@@ -1,0 +1,64 @@
+/// One caller's append.
+package struct AppendCall: Sendable {
+    package let drafts: [EventDraft]
+    package let atomicity: Atomicity
+    /// What the appender expects, and the position of the log when that was so.
+    package let condition: (ExpectedVersion, at: UInt64)?
+    /// Called once. Must be short.
+    package let completion: @Sendable (Result<[AppendOutcome], StoreError>) -> Void
+
+    package init(
+        drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
+        completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
+    ) {
+        self.drafts = drafts
+        self.atomicity = atomicity
+        self.condition = condition
+        self.completion = completion
+    }
+}
+
+/// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
+struct Preparation: Sendable {
+    private(set) var accepted: [PreparedDraft] = []
+    /// For each draft of the caller: its rejection, or `nil` if it is the next of `accepted`.
+    private var rejections: [AppendRejection?] = []
+    private let atomicity: Atomicity
+
+    init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
+        self.atomicity = atomicity
+        let sha = SHA256()
+        var random = RandomSource()
+        for draft in drafts {
+            do throws(InvalidEvent) {
+                try draft.validateHeader()
+                if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
+                let salt = random.uuidBits()
+                let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
+                accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
+                rejections.append(nil)
+            } catch {
+                rejections.append(.invalid(error))
+            }
+        }
+        if atomicity == .whole, let index = rejections.firstIndex(where: { $0 != nil }) {
+            accepted = []
+            rejections = rejections.map { $0 ?? .batchRejected(index: index) }
+        }
+    }
+
+    /// What the writer is asked; `nil` when no draft is left.
+    func request(_ condition: (ExpectedVersion, at: UInt64)?) -> AppendRequest? {
+        guard !accepted.isEmpty else { return nil }
+        return AppendRequest(
+            drafts: accepted, condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) },
+            atomicity: atomicity)
+    }
+
+    func outcomes(_ stored: [AppendOutcome]) -> [AppendOutcome] {
+        var rest = stored[...]
+        return rejections.map { rejection in
+            rejection.map { .rejected($0) } ?? rest.removeFirst()
+        }
+    }
+}

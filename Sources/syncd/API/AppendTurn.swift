@@ -1,0 +1,66 @@
+internal import EventStore
+internal import SyncEngine
+
+/// The appends of one turn of the API's loop, answered in one job of it.
+///
+/// ## Concurrency model
+/// One lock. Parsed on one thread, answered by whoever commits, replied to on the loop.
+final class AppendTurn: Sendable {
+    private struct Answer {
+        let batch: AppendBatch
+        let result: Result<[AppendOutcome], StoreError>
+    }
+
+    private struct State {
+        var exchanges: [HTTPExchange]
+        var answers: [Answer?]
+        /// How many calls have no answer yet, and one while they are being made.
+        var missing = 1
+    }
+
+    private let loop: EventLoop
+    private let state: Lock<State>
+
+    init(_ exchanges: [HTTPExchange], on loop: EventLoop) {
+        self.loop = loop
+        state = Lock(State(exchanges: exchanges, answers: exchanges.map { _ in nil }))
+    }
+
+    /// Appends what the requests want. If `leading`, the calling thread waits and commits.
+    func append(to service: Service, leading: Bool) {
+        let exchanges = state.withLock { $0.exchanges }
+        var calls: [AppendCall] = []
+        for (index, exchange) in exchanges.enumerated() {
+            guard let batch = service.appendBatch(exchange) else { continue }
+            calls.append(batch.call { self.take(Answer(batch: batch, result: $0), of: index) })
+        }
+        state.withLock { $0.missing += calls.count }
+        service.store.append(calls, leading: leading)
+        finish()
+    }
+
+    private func take(_ answer: Answer, of index: Int) {
+        state.withLock { $0.answers[index] = answer }
+        finish()
+    }
+
+    private func finish() {
+        let isComplete = state.withLock { state in
+            state.missing -= 1
+            return state.missing == 0
+        }
+        guard isComplete else { return }
+        if loop.isOnLoop { reply() } else { loop.post { self.reply() } }
+    }
+
+    /// The exchanges end on the loop: elsewhere each would have to be sent there to do so.
+    private func reply() {
+        let (exchanges, answers) = state.withLock { state in
+            defer { (state.exchanges, state.answers) = ([], []) }
+            return (state.exchanges, state.answers)
+        }
+        for case (let exchange, let answer?) in zip(exchanges, answers) {
+            answer.batch.answer(exchange, answer.result)
+        }
+    }
+}
