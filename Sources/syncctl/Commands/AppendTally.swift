@@ -44,7 +44,8 @@ struct AppendTally {
     }
 
     private func print(_ word: String, _ place: AppendResult.Place, _ session: Session) throws(CommandFailure) {
-        try session.output.line("\(word) position \(Sanitizer.line(place.position)) id \(Sanitizer.line(place.id))")
+        let texts = place.texts
+        try session.output.line("\(word) position \(Sanitizer.line(texts.position)) id \(Sanitizer.line(texts.id))")
     }
 
     /// The final line of JSON output, and the exit code.

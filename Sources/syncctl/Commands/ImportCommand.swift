@@ -8,7 +8,7 @@ enum ImportCommand {
             "import", "Loads native NDJSON from a file or stdin", group: "Write",
             arguments: [.init("file", "A file of native NDJSON, or '-' for stdin.")],
             options: [
-                .value("batch", "N", "Events in one commit, 1 to 4096 (default: 2000)."),
+                .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),
             ],
             examples: [
@@ -98,7 +98,7 @@ enum ImportTarget {
         case .store(let appender): return appender.start(drafts)
         case .check(let reader):
             return { () throws(CommandFailure) in
-                let place = AppendResult.Place(position: "", id: "", origin: "", sequence: "", hlc: "")
+                let place = AppendResult.Place.told(PlaceTexts())
                 var results: [AppendResult] = []
                 for draft in drafts {
                     let isThere = try stored {
