@@ -118,6 +118,22 @@ struct HostilePeerTests {
         #expect(try Verifier(scene.a.store.files).run().findings.isEmpty)
     }
 
+    @Test("A peer of the first release cannot be told what to send, and is nobody's only source (INV-12)")
+    func noSource() throws {
+        let scene = try Scene()
+        // Its second link takes the place of the first when that says hello at last.
+        let first = try scene.client()
+        let second = try scene.client()
+        let claim = VectorEntry(origin: scene.b.store.identity.origin, seq: 1_000_000, root: 1)
+        try second.open([claim])
+        first.send(.hello(first.hello()))
+        #expect(try first.farewell()?.knownCode == .duplicateLink)
+        // Long enough for a source that delivers nothing to be replaced.
+        usleep(UInt32(SourcePlan.patience + 2 * SourcePlan.interval) * 1_000)
+        try scene.converge()
+        withExtendedLifetime(second) { scene.stop() }
+    }
+
     @Test("A peer that calls again and again is told by name to wait; others are served (INV-9)")
     func callsTooOften() throws {
         let scene = try Scene()
