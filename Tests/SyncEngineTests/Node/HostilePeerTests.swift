@@ -128,8 +128,9 @@ struct HostilePeerTests {
         try second.open([claim])
         first.send(.hello(first.hello()))
         #expect(try first.farewell()?.knownCode == .duplicateLink)
-        // Long enough for a source that delivers nothing to be replaced.
-        usleep(UInt32(SourcePlan.patience + 2 * SourcePlan.interval) * 1_000)
+        // What it claims is waited for from nobody.
+        #expect(eventually { scene.a.node.status().peers.allSatisfy { $0.phase == .connected } })
+        #expect(scene.a.node.core.sync { core in core.sources.isWaiting } == false)
         try scene.converge()
         withExtendedLifetime(second) { scene.stop() }
     }
