@@ -223,10 +223,8 @@ public final class EventStore: Sendable {
     /// Where the log stands, as a notice of everything: all origins in the order in which the log met them. Blocks for the
     /// writer.
     package func standingBlocking() throws(StoreError) -> CommitNotice {
-        let sha = SHA256()
         let state = try snapshotBlocking()
-        return CommitNotice(
-            top: state.position, advanced: state.origins.filter { $0.size > 0 }.map { $0.progress(sha) })
+        return CommitNotice(top: state.position, origins: state.origins.filter { $0.size > 0 })
     }
 
     /// Calls `body` on the writer's thread after each commit. It must be short.

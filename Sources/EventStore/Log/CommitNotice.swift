@@ -16,11 +16,54 @@ package struct OriginProgress: Hashable, Sendable {
 package struct CommitNotice: Sendable {
     /// The log's last position.
     package let top: UInt64
+    private let origins: AdvancedOrigins
+
     /// The origins that advanced, in the order in which the log met them.
-    package let advanced: [OriginProgress]
+    package var advanced: [OriginProgress] { origins.progress }
 
     package init(top: UInt64, advanced: [OriginProgress]) {
         self.top = top
-        self.advanced = advanced
+        origins = AdvancedOrigins(advanced)
+    }
+
+    init(top: UInt64, origins: [OriginState]) {
+        self.top = top
+        self.origins = AdvancedOrigins(origins)
+    }
+}
+
+/// Origins and how far they are, computed when somebody asks: a root is a dozen hashes, for which no append should wait,
+/// and the views do not need it.
+///
+/// ## Concurrency model
+/// One lock; computed once, on the thread that asks first.
+private final class AdvancedOrigins: Sendable {
+    private enum Content {
+        case states([OriginState])
+        case progress([OriginProgress])
+    }
+
+    private let content: Lock<Content>
+
+    init(_ states: [OriginState]) { content = Lock(.states(states)) }
+    init(_ progress: [OriginProgress]) { content = Lock(.progress(progress)) }
+
+    var progress: [OriginProgress] {
+        content.withLock { content in
+            switch content {
+            case .progress(let known): return known
+            case .states(let states):
+                let sha = SHA256()
+                let progress = states.map { $0.progress(sha) }
+                content = .progress(progress)
+                return progress
+            }
+        }
+    }
+}
+
+extension OriginState {
+    func progress(_ sha: SHA256) -> OriginProgress {
+        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
     }
 }

@@ -55,7 +55,7 @@ final class LogCommitter {
     func takeNotice(isWanted: Bool) -> CommitNotice? {
         let advanced = appender.takeAdvanced()
         guard isWanted, !advanced.isEmpty else { return nil }
-        return CommitNotice(top: appender.state.position, advanced: advanced.map { $0.progress(appender.sha) })
+        return CommitNotice(top: appender.state.position, origins: advanced)
     }
 
     /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
@@ -125,11 +125,5 @@ final class LogCommitter {
         var isFatal = if case .io = failure { error.code != 1 && !error.isConstraint } else { false }
         do throws(SQLiteError) { try appender.reload() } catch { isFatal = true }
         return Failure(error: failure, isFatal: isFatal)
-    }
-}
-
-extension OriginState {
-    func progress(_ sha: SHA256) -> OriginProgress {
-        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
     }
 }

@@ -12,19 +12,25 @@ package final class ViewReader {
     private var inode: UInt64
     private let temporaryFolder: String?
     private let tails: ViewTails
+    private let pattern: ReadPattern
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
 
     /// Reads the views of `files`.
     ///
-    /// - Parameter tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
-    package init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+    /// - Parameters:
+    ///   - tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
+    ///   - pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
+    package init(
+        _ files: StoreFiles, tails: ViewTails = ViewTails(), pattern: ReadPattern = .scattered
+    ) throws(StoreError) {
         self.tails = tails
-        log = try LogReader(files)
+        self.pattern = pattern
+        log = try LogReader(files, pattern)
         incarnation = try log.viewMark()
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
+        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
         temporaryFolder = nil
     }
 
@@ -35,11 +41,12 @@ package final class ViewReader {
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         temporaryFolder = folder
         tails = ViewTails()
+        pattern = .scattered
         path = folder + "/views.db"
-        log = try LogReader(files)
+        log = try LogReader(files, pattern)
         incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
-        connection = try openForReading(path)
+        connection = try openForReading(path, pattern)
         inode = Self.inode(path)
     }
 
@@ -65,7 +72,7 @@ package final class ViewReader {
     ) throws(StoreError) -> Result {
         let current = Self.inode(path)
         if current != inode, current != 0 {
-            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
+            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
             inode = current
         }
         return try mapped { () throws(SQLiteError) in
@@ -195,18 +202,12 @@ package final class ViewReader {
     package func participants(of id: String) throws(StoreError) -> [Participant] {
         guard let ref = try log.ref(id) else { return [] }
         return try reading { connection throws(SQLiteError) in
-            let select = try connection.statement(
-                "SELECT user, messages, joined FROM participant WHERE conversation = ? ORDER BY user")
-            defer { select.reset() }
-            try select.bind(1, ref)
-            var participants: [Participant] = []
-            while try select.step() {
-                participants.append(
-                    Participant(
-                        user: select.text(0), messages: select.uint64(1),
-                        joined: select.isNull(2) ? nil : select.int64(2) != 0))
+            let rows = try ParticipantsView.rows(ref, connection) { ref throws(SQLiteError) in
+                try log.names.text(ref, on: log.connection)
             }
-            return participants
+            return rows.map {
+                Participant(user: $0.user, messages: UInt64(clamping: $0.messages), joined: $0.membership?.joined)
+            }
         }
     }
 
@@ -306,5 +307,7 @@ package final class ViewReader {
 }
 
 extension Event {
-    var isMessage: Bool { header.type == EventType.messagePosted || header.type == EventType.botReplied }
+    var isMessage: Bool {
+        header.type == EventType.messagePosted.rawValue || header.type == EventType.botReplied.rawValue
+    }
 }
