@@ -88,7 +88,7 @@ struct SnapshotNodeTests {
         #expect(report.isIntact, "\(report)")
     }
 
-    @Test("The witness knows the log that came as a snapshot for the node's own, and notices when that is rewound (D12)")
+    @Test("The witness knows the log that came as a snapshot, and notices when that is rewound (D12)")
     func witness() throws {
         let a = try TestNode("a")
         try a.append(4_000)
