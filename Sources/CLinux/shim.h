@@ -13,3 +13,12 @@ extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
 extern int malloc_trim(size_t pad);
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
+extern int sched_getaffinity(int pid, size_t size, void *mask);
+/* On how many processors this process may run; at least 1. */
+static inline int sillok_processor_count(void) {
+    unsigned long mask[128] = {0};
+    int count = 0;
+    if (sched_getaffinity(0, sizeof mask, mask) != 0) return 1;
+    for (size_t word = 0; word < sizeof mask / sizeof *mask; word++) count += __builtin_popcountl(mask[word]);
+    return count > 0 ? count : 1;
+}

@@ -4,13 +4,21 @@ internal import Glibc
 
 /// What came of one event that was handed in.
 enum AppendResult {
-    /// Where the event is.
-    struct Place {
-        let position: String
-        let id: String
-        let origin: String
-        let sequence: String
-        let hlc: String
+    /// Where the event is; its texts are made when they are asked for, which an import never does.
+    enum Place {
+        case here(AppendReceipt)
+        case told(PlaceTexts)
+
+        var texts: PlaceTexts {
+            switch self {
+            case .told(let texts): texts
+            case .here(let receipt):
+                PlaceTexts(
+                    position: String(receipt.position), id: receipt.id.description,
+                    origin: receipt.dot.origin.description, sequence: String(receipt.dot.seq),
+                    hlc: receipt.hlc.description)
+            }
+        }
     }
 
     case appended(Place)
@@ -19,16 +27,10 @@ enum AppendResult {
     case rejected(code: String, message: String)
 
     init(_ outcome: AppendOutcome) {
-        func place(_ receipt: AppendReceipt) -> Place {
-            Place(
-                position: String(receipt.position), id: receipt.id.description,
-                origin: receipt.dot.origin.description, sequence: String(receipt.dot.seq),
-                hlc: receipt.hlc.description)
-        }
         self =
             switch outcome {
-            case .appended(let receipt): .appended(place(receipt))
-            case .already(let receipt): .already(place(receipt))
+            case .appended(let receipt): .appended(.here(receipt))
+            case .already(let receipt): .already(.here(receipt))
             case .rejected(let rejection): .rejected(code: rejection.code, message: rejection.description)
             }
     }
@@ -36,13 +38,14 @@ enum AppendResult {
     /// One line of the answer, as the daemon gives it too.
     func json(line number: Int) -> JSONLine {
         func placed(_ type: String, _ place: Place) -> JSONLine {
+            let texts = place.texts
             var line = JSONLine(type: type)
             line.add("line", number)
-            line.add("position", place.position)
-            line.add("id", place.id)
-            line.add("origin", place.origin)
-            line.add("sequence", place.sequence)
-            line.add("hlc", place.hlc)
+            line.add("position", texts.position)
+            line.add("id", texts.id)
+            line.add("origin", texts.origin)
+            line.add("sequence", texts.sequence)
+            line.add("hlc", texts.hlc)
             return line
         }
         switch self {
@@ -56,6 +59,15 @@ enum AppendResult {
             return line
         }
     }
+}
+
+/// The place of an event in words, as a daemon tells it.
+struct PlaceTexts {
+    var position = ""
+    var id = ""
+    var origin = ""
+    var sequence = ""
+    var hlc = ""
 }
 
 /// Appends events to a store: through its daemon when one runs, else directly under the writer's lock. Every draft needs
@@ -113,7 +125,7 @@ enum Appender {
         case .direct(let store, _):
             let outcomes = try stored {
                 try Projector(store.files).catchUp()
-                let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
+                let (actual, top) = try ViewReader(store.files, pattern: .mixed).conversationVersion(conversation)
                 guard actual == expected else {
                     return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
                 }

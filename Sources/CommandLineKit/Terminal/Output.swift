@@ -40,6 +40,10 @@ public final class Output {
 
     /// Adds bytes.
     public func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        if bytes.count >= capacity {
+            try flush()
+            return try Self.writeAll(bytes, to: descriptor)
+        }
         buffer += bytes
         if buffer.count >= capacity { try flush() }
     }

@@ -53,12 +53,13 @@ public struct NativeLineParser {
 
         let subject = try members.string(.subject)
         let timeText = try members.string(.time)
-        let draft = EventDraft(
+        var draft = EventDraft(
             id: try members.uuid(.id, orEmpty: true).map(EventID.init), type: type,
             time: try timeText.map(Self.milliseconds), conversation: try subject.map(Self.conversation), user: user,
             author: try members.string(.author), cause: try members.uuid(.cause).map(EventID.init),
             version: try members.version(), payload: Array(bytes[data]))
         do { try draft.validateHeader() } catch { throw .event(error) }
+        draft.grammar.isChecked = true
 
         var line = NativeLine(
             draft: draft, isDerivedID: draft.id == nil, recordID: try members.name(.recordid),

@@ -66,7 +66,7 @@ enum EventRow {
         return try stored(header, row)
     }
 
-    private static func stored(_ header: EventHeader, _ row: Statement) throws(SQLiteError) -> StoredEvent {
+    private static func stored(_ header: consuming EventHeader, _ row: Statement) throws(SQLiteError) -> StoredEvent {
         let body: EventBody
         if let digest = row.digest(Column.digest) {
             body = .erased(payloadDigest: digest)

@@ -3,15 +3,20 @@
 package final class LogReader {
     let connection: Connection
     var names = NameReader()
+    /// Subtrees of recent proofs. One batch after the other is proven to be part of the same head, and what is perfect never
+    /// changes.
+    var proofNodes: [ProofNode: Digest] = [:]
     /// Asked most, so not looked up by its text.
     private var byPosition: Statement?
 
     /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
-    package convenience init(_ files: StoreFiles) throws(StoreError) { try self.init(path: files.log) }
+    package convenience init(_ files: StoreFiles, _ pattern: ReadPattern = .mixed) throws(StoreError) {
+        try self.init(path: files.log, pattern)
+    }
 
     /// Opens the log in the file at `path`.
-    init(path: String) throws(StoreError) {
-        connection = try openForReading(path)
+    init(path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) {
+        connection = try openForReading(path, pattern)
         try Schema.check(connection)
     }
 
@@ -40,17 +45,27 @@ package final class LogReader {
     }
 
     /// Calls `body` with the events after `position` in order, at most `limit` of them, until it returns false. Returns
-    /// the last position seen.
+    /// the last position seen. ``LogReplay`` reads much of a log faster.
     @discardableResult
     package func scan(
         after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
     ) throws(StoreError) -> UInt64 {
+        try scan(after: position, through: UInt64(Int64.max), limit: limit, body)
+    }
+
+    /// As ``scan(after:limit:_:)``, with no event after `end`.
+    @discardableResult
+    func scan(
+        after position: UInt64, through end: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
+    ) throws(StoreError) -> UInt64 {
         try mapped { () throws(SQLiteError) in
             let select = try connection.statement(
-                "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
+                "SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?"
+            )
             defer { select.reset() }
             try select.bind(1, position)
-            try select.bind(2, Int64(limit))
+            try select.bind(2, end)
+            try select.bind(3, Int64(limit))
             var last = position
             while try select.step() {
                 let event = try EventRow.read(select, names: &names, on: connection)
@@ -64,8 +79,13 @@ package final class LogReader {
     /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
     func inOneTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
-        defer { connection.rollback() }
-        try body()
+        do {
+            try body()
+            try mapped { () throws(SQLiteError) in try connection.statement("COMMIT").run() }
+        } catch {
+            connection.rollback()
+            throw error
+        }
     }
 
     /// The dot of the event at `position`, which is there.
@@ -107,6 +127,37 @@ package final class LogReader {
             defer { select.reset() }
             try select.bind(1, position)
             return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
+        }
+    }
+
+    /// Rows asked for by one run of a statement: to begin and end it costs as much as half a row.
+    private static let atOnce = 32
+    private static let several = """
+        SELECT \(EventRow.columns)
+        FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted
+        CROSS JOIN event ON position = wanted.column1
+        """
+
+    /// Calls `body` with the events at `positions`, in that order and with their indexes in it, until it returns false.
+    /// Positions where there is none are passed over. Returns how many of the positions were dealt with.
+    func events(at positions: [UInt64], _ body: (Int, StoredEvent) -> Bool) throws(StoreError) -> Int {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(Self.several)
+            defer { select.reset() }
+            var index = 0
+            for start in stride(from: 0, to: positions.count, by: Self.atOnce) {
+                select.reset()
+                let end = min(start + Self.atOnce, positions.count)
+                for at in start..<end { try select.bind(at - start + 1, positions[at]) }
+                for unused in (end - start)..<Self.atOnce { try select.bindNull(unused + 1) }
+                while try select.step() {
+                    let event = try EventRow.read(select, names: &names, on: connection)
+                    while index < end, positions[index] != event.position { index += 1 }
+                    index += 1
+                    if index <= end, !body(index - 1, event) { return index }
+                }
+            }
+            return positions.count
         }
     }
 
@@ -227,11 +278,31 @@ func mapped<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError)
     do { return try body() } catch { throw StoreError(error) }
 }
 
+/// How a database is going to be read.
+package enum ReadPattern: Sendable {
+    /// By whoever lives long and reads all sorts of things.
+    case mixed
+    /// Much of it, in order and once: pages need not be kept, and the few there are stay in the processor's cache.
+    case inOrder
+    /// Rows all over the file, again and again: mapped into memory, where the kernel's pages are read in place. What is mapped
+    /// is the kernel's to take back. If the disk fails under a mapped page the process ends by SIGBUS, so this is not for
+    /// those who write or check a store.
+    case scattered
+
+    fileprivate var pragmas: String {
+        switch self {
+        case .mixed: "PRAGMA cache_size = -8192;"
+        case .inOrder: "PRAGMA cache_size = -1024;"
+        case .scattered: "PRAGMA cache_size = -8192; PRAGMA mmap_size = \(Int32.max);"
+        }
+    }
+}
+
 /// Opens a database of a store for reading, without WAL files if it lies on a read-only medium.
-func openForReading(_ path: String) throws(StoreError) -> Connection {
+func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) -> Connection {
     func open(_ mode: Connection.Mode) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
-        try connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")
+        try connection.execute("PRAGMA query_only = ON;" + pattern.pragmas)
         _ = try connection.integer("PRAGMA user_version")
         return connection
     }

@@ -11,47 +11,88 @@ struct NameWriter {
     }
 
     private func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
-        if let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) { return stored }
-        // Without RETURNING, which would make SQLite keep a journal of the statement.
-        let insert = try connection.statement("INSERT INTO name(text) VALUES(?)")
+        // Most texts that are not in the cache are new: one search of the index, not two.
+        let insert = try connection.statement("INSERT INTO name(text) VALUES(?) ON CONFLICT DO NOTHING")
         try insert.bind(1, text: Array(text.utf8))
         try insert.run()
-        return connection.lastInsertedRow
+        if connection.changes == 1 { return connection.lastInsertedRow }
+        guard let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) else {
+            throw SQLiteError(extendedCode: 11, message: "no ref", context: "name")
+        }
+        return stored
     }
 }
 
 /// Interned strings and origins on the reading side: small integer → what it stands for.
 struct NameReader {
-    private static let capacity = 100_000
-    private var texts: [Int64: String] = [:]
-    private var origins: [Int64: OriginID] = [:]
-
-    mutating func text(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> String {
-        if let known = texts[ref] { return known }
-        let select = try connection.statement("SELECT text FROM name WHERE ref = ?")
-        try select.bind(1, ref)
-        guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
-        }
-        let text = select.text(0)
-        select.reset()
-        if texts.count >= Self.capacity { texts.removeAll(keepingCapacity: true) }
-        texts[ref] = text
-        return text
+    private struct Slot {
+        var ref: Int64 = 0
+        var text = ""
     }
 
-    func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64? {
-        try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text))
+    /// Most slots: bounds the memory, as texts are short.
+    private static let capacity = 1 << 17
+    /// How many neighbours are read with a name: refs are given in the order of first use, and whoever reads one event reads
+    /// the next ones.
+    private static let block: Int64 = 16
+    /// Refs count from 1, so the slot is the ref without its upper bits; where two meet, the later one stays.
+    private var slots = [Slot](repeating: Slot(), count: 1 << 8)
+    /// What was asked for by its text.
+    private var refs = NameTable()
+    private var origins: [Int64: OriginID] = [:]
+    private var lastOrigin: (ref: Int64, id: OriginID)?
+
+    mutating func text(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> String {
+        let index = Int(truncatingIfNeeded: ref) & (slots.count - 1)
+        if slots[index].ref == ref, ref != 0 { return slots[index].text }
+        return try read(ref, on: connection)
+    }
+
+    private mutating func read(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> String {
+        while ref >= slots.count, slots.count < Self.capacity {
+            let known = slots.filter { $0.ref != 0 }
+            slots = [Slot](repeating: Slot(), count: slots.count * 2)
+            for slot in known { slots[Int(truncatingIfNeeded: slot.ref) & (slots.count - 1)] = slot }
+        }
+        let select = try connection.statement("SELECT ref, text FROM name WHERE ref >= ? AND ref < ?")
+        defer { select.reset() }
+        try select.bind(1, ref & ~(Self.block - 1))
+        try select.bind(2, (ref & ~(Self.block - 1)) &+ Self.block)
+        var found: String?
+        while try select.step() {
+            let slot = Slot(ref: select.int64(0), text: select.text(1))
+            slots[Int(truncatingIfNeeded: slot.ref) & (slots.count - 1)] = slot
+            if slot.ref == ref { found = slot.text }
+        }
+        guard let found else {
+            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+        }
+        return found
+    }
+
+    /// The ref of `text`, which it keeps for ever, if it has one.
+    mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64? {
+        if let known = refs[text] { return known }
+        guard let ref = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) else { return nil }
+        refs.insert(text, ref)
+        return ref
     }
 
     mutating func origin(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> OriginID {
-        if let known = origins[ref] { return known }
+        if let lastOrigin, lastOrigin.ref == ref { return lastOrigin.id }
+        let id: OriginID
+        if let known = origins[ref] { id = known } else { id = try readOrigin(ref, on: connection) }
+        lastOrigin = (ref, id)
+        return id
+    }
+
+    private mutating func readOrigin(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> OriginID {
         let select = try connection.statement("SELECT id FROM origin WHERE ref = ?")
+        defer { select.reset() }
         try select.bind(1, ref)
         guard try select.step(), let bits = select.uuid(0) else {
             throw SQLiteError(extendedCode: 11, message: "origin \(ref) is missing", context: "origin")
         }
-        select.reset()
         origins[ref] = OriginID(bits)
         return OriginID(bits)
     }

@@ -69,7 +69,9 @@ public struct EventDraft: Hashable, Sendable {
     /// Version of the payload's schema, from 1.
     public var version: UInt32
     /// A JSON object as UTF-8, stored as it is.
-    public var payload: [UInt8]
+    public var payload: [UInt8] { didSet { grammar.isChecked = false } }
+    /// What is known of the payload.
+    var grammar = PayloadGrammar()
 
     /// A draft of these parts.
     public init(
@@ -86,4 +88,13 @@ public struct EventDraft: Hashable, Sendable {
         self.version = version
         self.payload = payload
     }
+}
+
+/// Whether a payload was found to be a JSON object by who made the draft, so that it need not be looked at again. Drafts
+/// that differ in this alone are equal.
+struct PayloadGrammar: Hashable, Sendable {
+    var isChecked = false
+
+    static func == (a: PayloadGrammar, b: PayloadGrammar) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }

@@ -13,9 +13,11 @@ final class Connection {
 
     let path: String
     private let handle: OpaquePointer
-    private var statements: [String: Statement] = [:]
+    private var statements = StatementTable()
     /// Pages in the WAL after the last commit of this connection, once ``countWALPages()`` was called.
-    private(set) var walPages = 0
+    private var walPages = 0
+    /// How many commits wrote them.
+    private var walCommits = 0
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
     /// library has no lookaside).
@@ -45,7 +47,7 @@ final class Connection {
     }
 
     deinit {
-        statements = [:]
+        statements = StatementTable()
         sqlite3_close_v2(handle)
     }
 
@@ -68,12 +70,12 @@ final class Connection {
 
     /// A statement prepared once and kept; it comes back reset.
     func statement(_ sql: String) throws(SQLiteError) -> Statement {
-        if let known = statements[sql] {
+        if let known = statements.find(sql) {
             known.reset()
             return known
         }
         let made = try Statement(sql, on: self, handle)
-        statements[sql] = made
+        statements.insert(sql, made)
         return made
     }
 
@@ -89,17 +91,27 @@ final class Connection {
         return statement.int64(0)
     }
 
-    /// Keeps ``walPages`` up to date. Replaces SQLite's own automatic checkpoints.
+    /// Whether the WAL has grown so much that it should be copied back. Small commits write mostly the same few pages again
+    /// and again, which are copied once; so the WAL may be longer the smaller its commits are.
+    var isCheckpointDue: Bool { walPages >= 1_000 + min(16 * walCommits, 3_000) }
+
+    /// Keeps ``isCheckpointDue`` up to date. Replaces SQLite's own automatic checkpoints.
     func countWALPages() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
             handle,
             { context, _, _, pages in
                 if let context {
-                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().walPages = Int(pages)
+                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().committed(Int(pages))
                 }
                 return SQLITE_OK
             }, context)
+    }
+
+    private func committed(_ pages: Int) {
+        // After a checkpoint that reached its end the WAL begins anew.
+        walCommits = pages > walPages ? walCommits + 1 : 1
+        walPages = pages
     }
 
     /// Gives back what the page cache holds.
@@ -143,7 +155,7 @@ final class Connection {
 
     /// Ends an open transaction without its changes; does nothing if SQLite already did.
     func rollback() {
-        for statement in statements.values { statement.reset() }
+        statements.forEach { $0.reset() }
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 
@@ -181,6 +193,26 @@ final class Connection {
         SQLiteError(
             extendedCode: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)),
             context: sql)
+    }
+}
+
+/// The statements of a connection by their text. There are a few dozen: to compare lengths one after the other takes less
+/// time than to hash a text of some hundred bytes.
+private struct StatementTable {
+    private var entries: [(length: Int, sql: String, statement: Statement)] = []
+
+    func find(_ sql: String) -> Statement? {
+        let length = sql.utf8.count
+        let index = entries.indices.first { entries[$0].length == length && entries[$0].sql.hasSameBytes(as: sql) }
+        return index.map { entries[$0].statement }
+    }
+
+    mutating func insert(_ sql: String, _ statement: Statement) {
+        entries.append((sql.utf8.count, sql, statement))
+    }
+
+    func forEach(_ body: (Statement) -> Void) {
+        for entry in entries { body(entry.statement) }
     }
 }
 
@@ -314,9 +346,10 @@ final class Statement {
 
     /// The bytes of a TEXT or BLOB column while `body` runs.
     func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        let pointer = sqlite3_column_blob(handle, Int32(column))
-        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
-        return body(UnsafeRawBufferPointer(start: pointer, count: pointer == nil ? 0 : count))
+        guard let pointer = sqlite3_column_blob(handle, Int32(column)) else {
+            return body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
     }
 
     func text(_ column: Int) -> String {

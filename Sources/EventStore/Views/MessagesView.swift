@@ -2,11 +2,13 @@
 /// stored before the message itself if its author never saw that.
 final class MessagesView: View {
     static let name = "messages"
+    /// With a rowid, so that the index is of ids alone and stays in the processor's cache: readers ask it for every message,
+    /// and most have no row.
     static let tables = """
         CREATE TABLE message(
-          message BLOB PRIMARY KEY, edits INTEGER NOT NULL, edit_stamp BLOB, edit_position INTEGER, text TEXT,
+          message BLOB NOT NULL PRIMARY KEY, edits INTEGER NOT NULL, edit_stamp BLOB, edit_position INTEGER, text TEXT,
           retract_stamp BLOB
-        ) WITHOUT ROWID;
+        );
         """
 
     struct Row {
@@ -19,7 +21,7 @@ final class MessagesView: View {
     private var touched: [EventID: Row] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        guard event.type == EventType.messageEdited || event.type == EventType.messageRetracted,
+        guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
         if let value = payload["message"], value.string.flatMap({ EventID(text: $0) }) == nil {
@@ -29,9 +31,10 @@ final class MessagesView: View {
             return "message is missing"
         }
         var row =
-            try touched[target].orLoad { () throws(SQLiteError) in try Lookup(store.connection)[target] } ?? Row()
+            try touched[target].orLoad { () throws(SQLiteError) in try self.row(of: target, store.connection) }
+            ?? Row()
         let stamp = Stamp(event.key)
-        if event.type == EventType.messageEdited {
+        if event.type == .messageEdited {
             guard let text = payload.string("text") else { return "text is missing or not text" }
             row.edits += change.amount
             if change.amount >= 0, row.edit.map({ $0.stamp < stamp }) ?? true {
@@ -44,28 +47,55 @@ final class MessagesView: View {
         return nil
     }
 
-    /// Finds what became of messages, for many in one transaction.
-    struct Lookup {
-        private let select: Statement
-        private let isEmpty: Bool
+    private static let found = "edits, edit_stamp, edit_position, text, retract_stamp"
+    /// Messages asked for by one run of a statement.
+    private static let atOnce = 32
+    private static let several = """
+        SELECT message, \(found)
+        FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted
+        CROSS JOIN message ON message = wanted.column1
+        """
 
-        init(_ connection: Connection) throws(SQLiteError) {
-            isEmpty = try connection.integer("SELECT 1 FROM message LIMIT 1") == nil
-            select = try connection.statement(
-                "SELECT edits, edit_stamp, edit_position, text, retract_stamp FROM message WHERE message = ?")
-        }
-
-        subscript(message: EventID) -> Row? {
-            get throws(SQLiteError) {
-                if isEmpty { return nil }
-                defer { select.reset() }
-                try select.bind(1, message.bits)
-                guard try select.step() else { return nil }
-                return Row(
-                    edits: select.int64(0), edit: select.stamp(1).map { ($0, select.uint64(2), select.text(3)) },
-                    retraction: select.stamp(4))
+    /// What became of each of `messages`, of which some may be none.
+    static func rows(of messages: [EventID?], _ connection: Connection) throws(SQLiteError) -> [Row?] {
+        var rows = [Row?](repeating: nil, count: messages.count)
+        if try connection.integer("SELECT 1 FROM message LIMIT 1") == nil { return rows }
+        let select = try connection.statement(several)
+        defer { select.reset() }
+        var index = 0
+        for start in stride(from: 0, to: messages.count, by: atOnce) {
+            select.reset()
+            let end = min(start + atOnce, messages.count)
+            for place in 0..<atOnce {
+                if start + place < end, let message = messages[start + place] {
+                    try select.bind(place + 1, message.bits)
+                } else {
+                    try select.bindNull(place + 1)
+                }
+            }
+            // They come in the order in which they were asked for, without those of which nothing became anything.
+            while try select.step() {
+                let message = select.uuid(0)
+                while index < end, messages[index]?.bits != message { index += 1 }
+                if index < end { rows[index] = row(select, from: 1) }
+                index += 1
             }
         }
+        return rows
+    }
+
+    private func row(of message: EventID, _ connection: Connection) throws(SQLiteError) -> Row? {
+        let select = try connection.statement("SELECT \(Self.found) FROM message WHERE message = ?")
+        defer { select.reset() }
+        try select.bind(1, message.bits)
+        return try select.step() ? Self.row(select, from: 0) : nil
+    }
+
+    private static func row(_ select: Statement, from column: Int) -> Row {
+        Row(
+            edits: select.int64(column),
+            edit: select.stamp(column + 1).map { ($0, select.uint64(column + 2), select.text(column + 3)) },
+            retraction: select.stamp(column + 4))
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {

@@ -26,12 +26,12 @@ package struct TimelineQuery: Hashable, Sendable {
 package struct TimelineEntry: Sendable {
     package let stored: StoredEvent
     /// The text of its last edit.
-    package let edited: String?
-    package let edits: Int
+    package internal(set) var edited: String?
+    package internal(set) var edits: Int
     /// Whether it was taken back.
-    package let isRetracted: Bool
+    package internal(set) var isRetracted: Bool
 
-    package init(stored: StoredEvent, edited: String?, edits: Int, isRetracted: Bool) {
+    package init(stored: StoredEvent, edited: String? = nil, edits: Int = 0, isRetracted: Bool = false) {
         self.stored = stored
         self.edited = edited
         self.edits = edits

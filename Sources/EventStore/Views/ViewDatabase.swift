@@ -23,12 +23,14 @@ enum ViewDatabase {
 
     /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
     /// whoever owns the store is about to build them.
-    static func openReader(at path: String, incarnation: String) throws(StoreError) -> Connection {
+    static func openReader(
+        at path: String, incarnation: String, _ pattern: ReadPattern
+    ) throws(StoreError) -> Connection {
         guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
         guard progress(at: path, incarnation: incarnation, top: UInt64(Int64.max)) != nil else {
             throw .busy("the views must be built anew")
         }
-        return try openForReading(path)
+        return try openForReading(path, pattern)
     }
 
     /// Makes empty views at `path` for the log of this incarnation.
@@ -70,7 +72,7 @@ enum ViewDatabase {
     /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        guard rename(new, path) == 0 else { throw .io("\(path): \(String(cString: strerror(errno)))") }
+        guard rename(new, path) == 0 else { throw .system(path) }
         try SmallFile.syncFolder(of: path)
     }
 }

@@ -189,29 +189,32 @@ extension ViewReader {
 
     /// The next entries of `rest`, each half of them in one transaction.
     private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> [TimelineEntry] {
-        var events: [StoredEvent] = []
+        let wanted = rest.prefix(Self.page).map(\.position)
+        var entries: [TimelineEntry] = []
+        entries.reserveCapacity(wanted.count)
+        var messages: [EventID?] = []
+        messages.reserveCapacity(wanted.count)
         var bytes = 0
         try log.inOneTransaction { () throws(StoreError) in
-            while bytes < Self.sliceBytes, let key = rest.popFirst() {
-                guard let event = try log.event(at: key.position) else {
-                    throw .corrupt("the views name event \(key.position), which the log does not have")
-                }
-                bytes += event.event.payload?.count ?? 0
-                events.append(event)
+            let count = try log.events(at: wanted) { index, stored in
+                guard index == entries.count else { return false }
+                bytes += stored.event.payload?.count ?? 0
+                messages.append(stored.event.isMessage ? stored.event.header.id : nil)
+                entries.append(TimelineEntry(stored: stored))
+                return bytes < Self.sliceBytes
+            }
+            guard count == entries.count else {
+                throw .corrupt("the views name event \(wanted[entries.count]), which the log does not have")
             }
         }
-        return try reading { connection throws(SQLiteError) in
-            let states = try MessagesView.Lookup(connection)
-            var entries: [TimelineEntry] = []
-            entries.reserveCapacity(events.count)
-            for event in events {
-                let state = event.event.isMessage ? try states[event.event.header.id] : nil
-                entries.append(
-                    TimelineEntry(
-                        stored: event, edited: state?.edit?.text, edits: Int(state?.edits ?? 0),
-                        isRetracted: state?.retraction != nil))
-            }
-            return entries
+        rest.removeFirst(entries.count)
+        let states = try reading { connection throws(SQLiteError) in try MessagesView.rows(of: messages, connection) }
+        for (index, state) in states.enumerated() {
+            guard let state else { continue }
+            entries[index].edited = state.edit?.text
+            entries[index].edits = Int(state.edits)
+            entries[index].isRetracted = state.retraction != nil
         }
+        return entries
     }
 }

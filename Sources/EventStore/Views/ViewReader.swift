@@ -12,19 +12,25 @@ package final class ViewReader {
     private var inode: UInt64
     private let temporaryFolder: String?
     private let tails: ViewTails
+    private let pattern: ReadPattern
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
 
     /// Reads the views of `files`.
     ///
-    /// - Parameter tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
-    package init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+    /// - Parameters:
+    ///   - tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
+    ///   - pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
+    package init(
+        _ files: StoreFiles, tails: ViewTails = ViewTails(), pattern: ReadPattern = .scattered
+    ) throws(StoreError) {
         self.tails = tails
-        log = try LogReader(files)
+        self.pattern = pattern
+        log = try LogReader(files, pattern)
         incarnation = try log.viewMark()
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
+        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
         temporaryFolder = nil
     }
 
@@ -35,11 +41,12 @@ package final class ViewReader {
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         temporaryFolder = folder
         tails = ViewTails()
+        pattern = .scattered
         path = folder + "/views.db"
-        log = try LogReader(files)
+        log = try LogReader(files, pattern)
         incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
-        connection = try openForReading(path)
+        connection = try openForReading(path, pattern)
         inode = Self.inode(path)
     }
 
@@ -65,7 +72,7 @@ package final class ViewReader {
     ) throws(StoreError) -> Result {
         let current = Self.inode(path)
         if current != inode, current != 0 {
-            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation)
+            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
             inode = current
         }
         return try mapped { () throws(SQLiteError) in
@@ -300,5 +307,7 @@ package final class ViewReader {
 }
 
 extension Event {
-    var isMessage: Bool { header.type == EventType.messagePosted || header.type == EventType.botReplied }
+    var isMessage: Bool {
+        header.type == EventType.messagePosted.rawValue || header.type == EventType.botReplied.rawValue
+    }
 }

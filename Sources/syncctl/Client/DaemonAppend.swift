@@ -49,7 +49,7 @@ extension DaemonClient {
                 let origin = object.string("origin"), let sequence = object.string("sequence"),
                 let hlc = object.string("hlc")
             else { throw misunderstood("a receipt without a place") }
-            return AppendResult.Place(position: position, id: id, origin: origin, sequence: sequence, hlc: hlc)
+            return .told(PlaceTexts(position: position, id: id, origin: origin, sequence: sequence, hlc: hlc))
         }
         switch type {
         case "appended": return .appended(try place())

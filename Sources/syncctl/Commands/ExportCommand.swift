@@ -21,27 +21,22 @@ enum ExportCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let start = try session.position("after") ?? 0
-        let reader = try StoreLocation.find(for: session).reader()
+        let location = try StoreLocation.find(for: session)
+        let reader = try location.reader()
         let lines = try NativeLines(reader)
         let top = try stored { try reader.top() }
         let last = min(try session.position("through") ?? top, top)
-        var position = start
         var count: UInt64 = 0
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
-        while position < last {
-            var bytes: [UInt8] = []
-            let limit = Int(min(last - position, 1_000))
-            position = try stored {
-                try reader.scan(after: position, limit: limit) { event in
-                    bytes += lines.line(event)
-                    count += 1
-                    if event.event.isErased { erased += 1 }
-                    return bytes.count < 4 << 20
-                }
-            }
-            try session.output.write(bytes)
-            progress.update(done: count, total: last - start)
+        let replay = LogReplay(location.files, after: start, through: last)
+        let parts = try stored { try replay.parts(lines.adder) }
+        while let part = try stored({ try parts.next() }) {
+            try session.output.write(part.bytes)
+            count += part.count
+            erased += part.erased
+            parts.giveBack(part)
+            progress.update(done: count, total: replay.count)
         }
         progress.finish(done: count, total: count)
         try session.end(count: count) { line in

@@ -1,8 +1,8 @@
 internal import CommandLineKit
 internal import EventStore
 
-/// One import: reads lines, hands events in batch by batch, reports what is rejected. While the disk syncs one batch, the
-/// next is read.
+/// One import: reads lines, hands events in batch by batch, reports what is rejected. While the writer has some batches, the
+/// next are read: it puts what waits into one commit, and a page of an index that many events touch is written once.
 struct ImportRun {
     let session: Session
     private let target: ImportTarget
@@ -17,10 +17,19 @@ struct ImportRun {
     private var drafts: [EventDraft] = []
     private var numbers: [Int] = []
     private var bytes = 0
-    private var pending: (numbers: [Int], results: Appender.Pending)?
+    /// What was handed in and not yet answered, oldest first.
+    private var pending: [Batch] = []
+
+    private struct Batch {
+        let numbers: [Int]
+        let bytes: Int
+        let results: Appender.Pending
+    }
 
     private static let mostShown = 20
     private static let batchBytes = 8 << 20
+    /// Most events, and bytes, that are handed in and not answered (INV-9): twice what the writer puts into one commit.
+    private static let ahead = (events: 16_384, bytes: 16 << 20)
 
     init(session: Session, target: ImportTarget, batch: Int, size: UInt64?) {
         self.session = session
@@ -42,7 +51,7 @@ struct ImportRun {
                 done: size == nil ? UInt64(tally.lines) : UInt64(offset >> 10), total: size.map { $0 >> 10 })
         }
         try submit()
-        try settle()
+        while !pending.isEmpty { try settle() }
         progress.finish(
             done: size == nil
                 ? UInt64(tally.lines) : Interrupt.isRequested ? UInt64(offset >> 10) : (size ?? 0) >> 10,
@@ -56,7 +65,7 @@ struct ImportRun {
     private mutating func take(_ line: Line) throws(CommandFailure) {
         switch line.content {
         case .tooLong(let count):
-            let message = "line: \(count) bytes, at most \(LineReader.longestLine) are taken"
+            let message = "\(count) bytes; a line has at most \(LineReader.longestLine)"
             try report(.rejected(code: "E_LINE_SIZE", message: message), line.number)
         case .text(let text, let range):
             do throws(InvalidLine) {
@@ -83,17 +92,20 @@ struct ImportRun {
 
     private mutating func submit() throws(CommandFailure) {
         guard !drafts.isEmpty else { return }
-        let next = (numbers, target.start(drafts))
-        try settle()
-        pending = next
+        pending.append(Batch(numbers: numbers, bytes: bytes, results: target.start(drafts)))
         (drafts, numbers, bytes) = ([], [], 0)
+        while pending.count > 1,
+            pending.reduce(0, { $0 + $1.numbers.count }) + batch > Self.ahead.events
+                || pending.reduce(0, { $0 + $1.bytes }) > Self.ahead.bytes
+        {
+            try settle()
+        }
     }
 
-    /// Waits for the batch that was handed in last.
+    /// Waits for the batch that was handed in first.
     private mutating func settle() throws(CommandFailure) {
-        guard let (numbers, results) = pending else { return }
-        pending = nil
-        for (number, result) in zip(numbers, try results()) {
+        let first = pending.removeFirst()
+        for (number, result) in zip(first.numbers, try first.results()) {
             if case .rejected = result { try report(result, number) } else { tally.count(result) }
         }
     }

@@ -29,54 +29,57 @@ enum ReplayCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let scope = try Scope(session)
-        let reader = try StoreLocation.find(for: session).reader()
+        let location = try StoreLocation.find(for: session)
+        let reader = try location.reader()
         let bounds = try Bounds(session, reader)
-        let places = try collect(scope, bounds, reader, session)
-        var lister = try EventLister(session, reader)
-        let native = session.isJSON ? try NativeLines(reader) : nil
-        var page: [StoredEvent] = []
-        for (index, place) in places.enumerated() {
-            guard let event = try stored({ try reader.event(at: place.position) }) else { continue }
-            if let native {
-                try session.output.write(native.line(event))
-                continue
+        let positions = try collect(scope, bounds, location, session)
+        let replay = LogReplay(location.files, at: positions)
+        if session.isJSON {
+            let parts = try stored { try replay.parts(try NativeLines(reader).adder) }
+            while let part = try stored({ try parts.next() }) {
+                try session.output.write(part.bytes)
+                parts.giveBack(part)
             }
-            page.append(event)
-            if page.count == 500 || index == places.count - 1 {
-                try lister.print(page)
-                page.removeAll(keepingCapacity: true)
-            }
+        } else {
+            var lister = try EventLister(session, reader)
+            let parts = try stored { try replay.parts() }
+            while let part = try stored({ try parts.next() }) { try lister.print(part) }
         }
-        try session.end(count: places.count) { line in line.addExact("position", bounds.top) }
-        if places.isEmpty { session.say("no event of \(scope.description) matched") }
-        return places.isEmpty ? .nothingFound : .success
+        try session.end(count: positions.count) { line in line.addExact("position", bounds.top) }
+        if positions.isEmpty { session.say("no event of \(scope.description) matched") }
+        return positions.isEmpty ? .nothingFound : .success
     }
 
+    /// The positions of the scope's events, in display order.
     private static func collect(
-        _ scope: Scope, _ bounds: Bounds, _ reader: LogReader, _ session: Session
-    ) throws(CommandFailure) -> [Place] {
+        _ scope: Scope, _ bounds: Bounds, _ location: StoreLocation, _ session: Session
+    ) throws(CommandFailure) -> [UInt64] {
         let types = session.arguments.values("type")
+        let replay = LogReplay(location.files, through: bounds.top)
         var places: [Place] = []
-        var position: UInt64 = 0
         var progress = Progress("replay", unit: "events", style: session.style())
-        while position < bounds.top {
-            let limit = Int(min(bounds.top - position, 2_000))
-            position = try stored {
-                try reader.scan(after: position, limit: limit) { event in
-                    let key = event.event.header.displayKey
-                    if scope.matches(event.event.header), bounds.contains(key.time),
-                        types.isEmpty || EventFilter.contains(types, event.event.header.type)
+        let parts = try stored {
+            try replay.parts {
+                { (part: inout PlacePart, stored) in
+                    part.last = stored.position
+                    let header = stored.event.header
+                    let key = header.displayKey
+                    if scope.matches(header), bounds.contains(key.time),
+                        types.isEmpty || EventFilter.contains(types, header.type)
                     {
-                        places.append(Place(key: key, position: event.position))
+                        part.places.append(Place(key: key, position: stored.position))
                     }
-                    return true
                 }
             }
-            progress.update(done: position, total: bounds.top)
         }
-        progress.finish(done: position, total: bounds.top)
+        while let part = try stored({ try parts.next() }) {
+            places += part.places
+            progress.update(done: part.last, total: bounds.top)
+            parts.giveBack(part)
+        }
+        progress.finish(done: bounds.top, total: bounds.top)
         places.sort { $0.key < $1.key }
-        return places
+        return places.map(\.position)
     }
 }
 
@@ -149,4 +152,13 @@ private struct Bounds {
 private struct Place {
     let key: DisplayKey
     let position: UInt64
+}
+
+/// Places found in a part of the log.
+private struct PlacePart: ReplayPart {
+    var places: [Place] = []
+    /// The part's last position.
+    var last: UInt64 = 0
+
+    mutating func removeAll(keepingCapacity: Bool) { places.removeAll(keepingCapacity: keepingCapacity) }
 }

@@ -21,8 +21,40 @@ struct NativeLines {
 
     /// The line with its newline.
     func line(_ event: StoredEvent) -> [UInt8] {
-        var out = writer.line(event, leaf: sha.leaf(of: event.event))
-        out.append(UInt8(ascii: "\n"))
+        var out: [UInt8] = []
+        Self.append(event, writer, sha, to: &out)
         return out
+    }
+
+    /// Makes what writes lines on several threads, for each of them.
+    var adder: @Sendable () -> (inout LinePart, StoredEvent) -> Void {
+        let writer = writer
+        return {
+            let sha = SHA256()
+            return { part, event in
+                Self.append(event, writer, sha, to: &part.bytes)
+                part.count += 1
+                if event.event.isErased { part.erased += 1 }
+            }
+        }
+    }
+
+    private static func append(
+        _ event: StoredEvent, _ writer: NativeLineWriter, _ sha: SHA256, to out: inout [UInt8]
+    ) {
+        writer.append(event, leaf: sha.leaf(of: event.event), to: &out)
+        out.append(UInt8(ascii: "\n"))
+    }
+}
+
+/// Lines of events in a row, each with its newline.
+struct LinePart: ReplayPart {
+    var bytes: [UInt8] = []
+    var count: UInt64 = 0
+    var erased: UInt64 = 0
+
+    mutating func removeAll(keepingCapacity: Bool) {
+        bytes.removeAll(keepingCapacity: keepingCapacity)
+        (count, erased) = (0, 0)
     }
 }
