@@ -152,7 +152,9 @@ static void history(const char *folder, long queries) {
     sqlite3_stmt *name = prepare(log, "SELECT ref FROM name WHERE text = ?");
     sqlite3_stmt *event = prepare(log, "SELECT * FROM event WHERE position = ?");
     sqlite3_stmt *keys = prepare(views,
-        "SELECT position FROM history WHERE user = ? ORDER BY time DESC, hlc DESC, position DESC LIMIT 50");
+        "SELECT time, hlc, position, rows FROM history WHERE user = ? ORDER BY time DESC, hlc DESC, position DESC");
+    block b;
+    row block_at[ROWS];
     stretch s = begin(0);
     /* Once more before the clock starts: caches are warm for everyone. */
     for (long i = -queries; i < queries; i++) {
@@ -167,8 +169,14 @@ static void history(const char *folder, long queries) {
         check(log, sqlite3_bind_text(name, 1, user, -1, SQLITE_STATIC));
         check(log, sqlite3_step(name));
         check(views, sqlite3_bind_int64(keys, 1, sqlite3_column_int64(name, 0)));
-        while (sqlite3_step(keys) == SQLITE_ROW) {
-            check(log, sqlite3_bind_int64(event, 1, sqlite3_column_int64(keys, 0)));
+        int left = 50, count = 0;
+        while (left-- > 0) {
+            if (count == 0) {
+                if (sqlite3_step(keys) != SQLITE_ROW) break;
+                block_load(&b, keys);
+                count = block_rows(&b, block_at);
+            }
+            check(log, sqlite3_bind_int64(event, 1, block_at[--count].position));
             check(log, sqlite3_step(event));
             for (int column = 0; column < 18; column++) bytes += sqlite3_column_bytes(event, column) > 1 << 20;
             char *copy = strdup((const char *)sqlite3_column_text(event, 18));

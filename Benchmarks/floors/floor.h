@@ -21,6 +21,23 @@ typedef struct {
     const char *record;
 } entry;
 
+/* A row of a timeline or history, and some of one owner packed. */
+enum { ROWS = 512 };
+typedef struct { int64_t time, hlc, position; } row;
+typedef struct {
+    row first, last;
+    int length;
+    unsigned char bytes[ROWS];
+} block;
+
+void block_begin(block *b, row first);
+/* Returns 0, and changes nothing, if the block is full. */
+int block_append(block *b, row r);
+/* Puts all rows into `rows`, which has room for ROWS; returns how many. */
+int block_rows(const block *b, row *rows);
+/* The block that a query for time, hlc, position and rows stands on. */
+void block_load(block *b, sqlite3_stmt *select);
+
 /* Opens the log, made if it is not there, for writing. */
 void log_open(const char *path);
 /* Appends records in one durable commit; `entries`, unless NULL, gets what was stored. */

@@ -5,9 +5,9 @@
 static const char *tables =
     "CREATE TABLE IF NOT EXISTS progress(position INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS history(user INTEGER, time INTEGER, hlc INTEGER, position INTEGER,"
-    " PRIMARY KEY(user, time, hlc, position)) WITHOUT ROWID;"
+    " rows BLOB NOT NULL, PRIMARY KEY(user, time, hlc, position)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS timeline(conversation INTEGER, time INTEGER, hlc INTEGER, position INTEGER,"
-    " PRIMARY KEY(conversation, time, hlc, position)) WITHOUT ROWID;"
+    " rows BLOB NOT NULL, PRIMARY KEY(conversation, time, hlc, position)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS conversation(conversation INTEGER PRIMARY KEY, events INTEGER NOT NULL,"
     " messages INTEGER NOT NULL, first_hlc INTEGER NOT NULL, last_hlc INTEGER NOT NULL);"
     "CREATE INDEX IF NOT EXISTS conversation_recent ON conversation(last_hlc, conversation);"
@@ -20,12 +20,18 @@ static const char *pragmas =
     "PRAGMA cache_size = -32768; PRAGMA foreign_keys = OFF;";
 
 static sqlite3 *db;
-static sqlite3_stmt *insert_history, *insert_timeline, *change_conversation, *change_participant, *edit, *retract, *progress;
+static sqlite3_stmt *last_of_user, *last_of_conversation, *save_history, *save_timeline;
+static sqlite3_stmt *change_conversation, *change_participant, *edit, *retract, *progress;
 
 void views_open(const char *path) {
     db = open_database(path, pragmas, tables);
-    insert_history = prepare(db, "INSERT INTO history VALUES(?1, ?2, ?3, ?4)");
-    insert_timeline = prepare(db, "INSERT INTO timeline VALUES(?1, ?2, ?3, ?4)");
+    last_of_user = prepare(db,
+        "SELECT time, hlc, position, rows FROM history WHERE user = ? ORDER BY time DESC, hlc DESC, position DESC LIMIT 1");
+    last_of_conversation = prepare(db,
+        "SELECT time, hlc, position, rows FROM timeline WHERE conversation = ?"
+        " ORDER BY time DESC, hlc DESC, position DESC LIMIT 1");
+    save_history = prepare(db, "INSERT OR REPLACE INTO history VALUES(?1, ?2, ?3, ?4, ?5)");
+    save_timeline = prepare(db, "INSERT OR REPLACE INTO timeline VALUES(?1, ?2, ?3, ?4, ?5)");
     change_conversation = prepare(db,
         "INSERT INTO conversation VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(conversation) DO UPDATE SET"
         " events = events + ?2, messages = messages + ?3, last_hlc = max(last_hlc, ?5)");
@@ -58,10 +64,33 @@ static void bind(sqlite3_stmt *statement, int count, const int64_t *values) {
     run(statement);
 }
 
-static void merge_rows(sqlite3_stmt *insert, const entry *entries, long count, int isUser) {
-    for (long i = 0; i < count; i++) {
-        const entry *e = &entries[i];
-        bind(insert, 4, (int64_t[]){isUser ? e->user : e->conversation, e->hlc >> 16, e->hlc, e->position});
+static void save_block(sqlite3_stmt *save, int64_t owner, const block *b) {
+    int64_t key[] = {owner, b->first.time, b->first.hlc, b->first.position};
+    for (int i = 0; i < 4; i++) check(db, sqlite3_bind_int64(save, i + 1, key[i]));
+    check(db, sqlite3_bind_blob(save, 5, b->bytes, b->length, SQLITE_STATIC));
+    run(save);
+}
+
+/* The entries are sorted by owner, and those of one come behind all that is there. */
+static void merge_rows(sqlite3_stmt *last, sqlite3_stmt *save, const entry *entries, long count, int isUser) {
+    for (long i = 0; i < count;) {
+        int64_t owner = isUser ? entries[i].user : entries[i].conversation;
+        int isBegun = 0;
+        block b;
+        check(db, sqlite3_bind_int64(last, 1, owner));
+        if (sqlite3_step(last) == SQLITE_ROW) {
+            block_load(&b, last);
+            isBegun = 1;
+        }
+        check(db, sqlite3_reset(last));
+        for (; i < count && (isUser ? entries[i].user : entries[i].conversation) == owner; i++) {
+            row r = {entries[i].hlc >> 16, entries[i].hlc, entries[i].position};
+            if (isBegun && block_append(&b, r)) continue;
+            if (isBegun) save_block(save, owner, &b);
+            block_begin(&b, r);
+            isBegun = 1;
+        }
+        save_block(save, owner, &b);
     }
 }
 
@@ -108,9 +137,9 @@ void views_merge(entry *entries, long count) {
     execute(db, "BEGIN IMMEDIATE");
     merge_messages(entries, count);
     qsort(entries, (size_t)count, sizeof *entries, by_user);
-    merge_rows(insert_history, entries, count, 1);
+    merge_rows(last_of_user, save_history, entries, count, 1);
     qsort(entries, (size_t)count, sizeof *entries, by_conversation);
-    merge_rows(insert_timeline, entries, count, 0);
+    merge_rows(last_of_conversation, save_timeline, entries, count, 0);
     merge_conversations(entries, count);
     qsort(entries, (size_t)count, sizeof *entries, by_participant);
     merge_participants(entries, count);

@@ -1,3 +1,36 @@
+extension [UInt8] {
+    /// LEB128, least significant group first, as Protocol Buffers have it.
+    mutating func appendVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+}
+
+/// Small numbers of either sign as small unsigned ones (Protocol Buffers, "Signed Integers").
+func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1 ^ value >> 63) }
+
+func unzigzag(_ value: UInt64) -> Int64 { Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1) }
+
+extension UnsafeRawBufferPointer {
+    /// The LEB128 number at `offset`, which moves behind it; `nil` if it does not end.
+    func varint(at offset: inout Int) -> UInt64? {
+        var value = UInt64(0)
+        var shift = UInt64(0)
+        while offset < count, shift < 64 {
+            let byte = self[offset]
+            offset += 1
+            value |= UInt64(byte & 127) << shift
+            if byte < 128 { return value }
+            shift += 7
+        }
+        return nil
+    }
+}
+
 /// Writes Protocol Buffers wire format (protobuf.dev, "Encoding"), fields in the order of the calls. Zero and
 /// empty values are left out, as proto3 does.
 package struct ProtobufWriter {
@@ -5,14 +38,7 @@ package struct ProtobufWriter {
 
     package init() {}
 
-    package mutating func varint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
-    }
+    package mutating func varint(_ value: UInt64) { bytes.appendVarint(value) }
 
     package mutating func uint(_ field: UInt64, _ value: UInt64) {
         guard value != 0 else { return }
@@ -23,7 +49,7 @@ package struct ProtobufWriter {
     /// Zigzag; written even when zero: for `optional sint64`.
     package mutating func presentSint(_ field: UInt64, _ value: Int64) {
         varint(field << 3)
-        varint(UInt64(bitPattern: value << 1 ^ value >> 63))
+        varint(zigzag(value))
     }
 
     package mutating func fixed64(_ field: UInt64, _ value: UInt64) {

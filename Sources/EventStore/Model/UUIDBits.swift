@@ -29,6 +29,14 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
     /// The 8-4-4-4-12 text form as UTF-8 bytes; `nil` for anything else.
     public init?(utf8: some Collection<UInt8>) {
         guard utf8.count == 36 else { return nil }
+        // Collections from other modules are not specialised for: byte by byte they would cost microseconds.
+        let parsed =
+            utf8.withContiguousStorageIfAvailable(Self.parse) ?? Array(utf8).withUnsafeBufferPointer(Self.parse)
+        guard let parsed else { return nil }
+        self = parsed
+    }
+
+    private static func parse(_ utf8: UnsafeBufferPointer<UInt8>) -> UUIDBits? {
         var halves = (UInt64(0), UInt64(0))
         var digits = 0
         for (index, byte) in utf8.enumerated() {
@@ -40,7 +48,7 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
             if digits < 16 { halves.0 = halves.0 << 4 | digit } else { halves.1 = halves.1 << 4 | digit }
             digits += 1
         }
-        self.init(high: halves.0, low: halves.1)
+        return UUIDBits(high: halves.0, low: halves.1)
     }
 
     /// The 16 bytes in network order.

@@ -136,15 +136,3 @@ struct SnapshotRowsWriter {
         }
     }
 }
-
-extension [UInt8] {
-    /// Protocol Buffers' varint: seven bits a byte, least significant first.
-    mutating func appendVarint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-}

@@ -1,4 +1,7 @@
 /// One row for each conversation: what it is called, how much was said, when first and last.
+///
+/// A batch gathers what it adds to a conversation. Mostly these are events at its end, which the database adds up without
+/// reading the row first.
 final class ConversationsView: View {
     static let name = "conversations"
     static let tables = """
@@ -13,6 +16,7 @@ final class ConversationsView: View {
         CREATE INDEX conversation_recent ON conversation(last_time, last_hlc, conversation);
         """
 
+    /// A conversation, or what a batch adds to it.
     struct Row {
         var events = Int64(0)
         var messages = Int64(0)
@@ -22,7 +26,24 @@ final class ConversationsView: View {
         var start: Register<Int64>?
         var first = (time: Int64.max, hlc: Int64.max)
         var last = (time: Int64.min, hlc: Int64.min)
+        /// Whether an event was taken out, which may have been the first or the last.
         var mustRecount = false
+
+        /// Whether it adds events and nothing else.
+        fileprivate var isPlain: Bool {
+            events > 0 && title == nil && category == nil && start == nil && !mustRecount
+        }
+
+        fileprivate mutating func add(_ change: Row) {
+            events += change.events
+            messages += change.messages
+            if change.first < first { first = change.first }
+            if change.last > last { last = change.last }
+            if let title = change.title { self.title.take(title) }
+            if let category = change.category { self.category.take(category) }
+            if let start = change.start { self.start.takeEarlier(start) }
+            mustRecount = mustRecount || change.mustRecount
+        }
     }
 
     /// A last-writer-wins register.
@@ -39,8 +60,7 @@ final class ConversationsView: View {
                 ? "\(event.type) without a conversation" : nil
         }
         if let refusal = Self.refusal(event) { return refusal }
-        var row =
-            try touched[conversation].orLoad { () throws(SQLiteError) in try load(conversation, store) } ?? Row()
+        var row = touched[conversation] ?? Row()
         row.events += change.amount
         if event.isMessage { row.messages += change.amount }
         switch change {
@@ -76,24 +96,25 @@ final class ConversationsView: View {
         let stamp = Stamp(event.key)
         switch event.type {
         case EventType.conversationStarted:
-            if let title = payload.string("title") { write(&row.title, title, stamp) }
-            if let category = payload.string("category") { write(&row.category, category, stamp) }
-            if row.start.map({ stamp < $0.stamp }) ?? true {
-                row.start = Register(value: event.author, stamp: stamp)
+            if let title = payload.string("title") { row.title.take(Register(value: title, stamp: stamp)) }
+            if let category = payload.string("category") {
+                row.category.take(Register(value: category, stamp: stamp))
             }
+            row.start.takeEarlier(Register(value: event.author, stamp: stamp))
         case EventType.conversationRenamed:
-            if let title = payload.string("title") { write(&row.title, title, stamp) }
+            if let title = payload.string("title") { row.title.take(Register(value: title, stamp: stamp)) }
         default: break
         }
     }
 
-    private func write(_ register: inout Register<String>?, _ value: String, _ stamp: Stamp) {
-        if register.map({ $0.stamp < stamp }) ?? true { register = Register(value: value, stamp: stamp) }
-    }
-
     func flush(_ store: ViewStore) throws(SQLiteError) {
-        for conversation in touched.keys.sorted() {
-            guard var row = touched[conversation] else { continue }
+        for (conversation, change) in touched.sorted(by: { $0.key < $1.key }) {
+            if change.isPlain {
+                try add(conversation, change, store)
+                continue
+            }
+            var row = try load(conversation, store) ?? Row()
+            row.add(change)
             if row.mustRecount { try recount(conversation, &row, store) }
             // A row without events is only what twins that do not count have said of the conversation.
             if row.events == 0 { (row.first, row.last) = Self.never }
@@ -103,35 +124,39 @@ final class ConversationsView: View {
             }
             try save(conversation, row, store)
         }
-        touched = [:]
+        touched.removeAll(keepingCapacity: touched.count < Self.kept)
     }
+
+    /// A batch of live events; larger ones come when the views are behind, and their memory is given back.
+    private static let kept = 4_096
 
     private static let never = (first: (time: Int64.max, hlc: Int64.max), last: (time: Int64.min, hlc: Int64.min))
 
     /// First and last come from the timeline, which was flushed before; it also has what this view refused.
     private func recount(_ conversation: Int64, _ row: inout Row, _ store: ViewStore) throws(SQLiteError) {
         (row.first, row.last) = Self.never
-        let sql =
-            "SELECT time, hlc FROM timeline WHERE conversation = ? AND NOT EXISTS"
-            + " (SELECT 1 FROM quarantine WHERE quarantine.position = timeline.position"
-            + " AND view IN ('\(Self.name)', '\(QuarantinedEvent.everyView)'))"
-            + " ORDER BY time %, hlc % LIMIT 1"
-        for order in ["ASC", "DESC"] {
-            let statement = sql.split(separator: "%", omittingEmptySubsequences: false).joined(separator: order)
-            try store.rows(statement, .integer(conversation)) { found in
-                let key = (time: found.int64(0), hlc: found.int64(1))
-                if order == "ASC" { row.first = key } else { row.last = key }
+        var counting: [OrderedRow] = []
+        for row in store.timeline.pending(conversation) where try !isRefused(row, store) { counting.append(row) }
+        for isBackward in [false, true] {
+            let all = OrderedRange(
+                owner: conversation, since: .min, until: .max, cursor: nil, isBackward: isBackward)
+            _ = try OrderedTable.timeline.walk(all, store.connection) { found throws(SQLiteError) in
+                if try isRefused(found, store) { return true }
+                counting.append(found)
+                return false
             }
         }
-        for pending in store.timeline.pending(conversation) {
-            let isRefused = try store.connection.integer(
-                "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
-                .integer(Int64(bitPattern: pending.position)), .text(Self.name), .text(QuarantinedEvent.everyView))
-            guard isRefused == nil else { continue }
-            let key = (time: pending.time, hlc: pending.hlc)
+        for found in counting {
+            let key = (time: found.time, hlc: found.hlc)
             if key < row.first { row.first = key }
             if key > row.last { row.last = key }
         }
+    }
+
+    private func isRefused(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) -> Bool {
+        try store.connection.integer(
+            "SELECT 1 FROM quarantine WHERE position = ? AND view IN (?, ?)",
+            .integer(Int64(bitPattern: row.position)), .text(Self.name), .text(QuarantinedEvent.everyView)) != nil
     }
 
     private func load(_ conversation: Int64, _ store: ViewStore) throws(SQLiteError) -> Row? {
@@ -150,6 +175,30 @@ final class ConversationsView: View {
             category: select.stamp(5).map { Register(value: select.text(4), stamp: $0) },
             start: select.stamp(7).map { Register(value: select.int64(6), stamp: $0) },
             first: (select.int64(8), select.int64(9)), last: (select.int64(10), select.int64(11)))
+    }
+
+    private func add(_ conversation: Int64, _ change: Row, _ store: ViewStore) throws(SQLiteError) {
+        let add = try store.connection.statement(
+            """
+            INSERT INTO conversation(conversation, events, messages, first_time, first_hlc, last_time, last_hlc)
+            VALUES(?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+              events = events + excluded.events, messages = messages + excluded.messages,
+              first_hlc = CASE WHEN excluded.first_time < first_time THEN excluded.first_hlc
+                WHEN excluded.first_time > first_time THEN first_hlc ELSE min(first_hlc, excluded.first_hlc) END,
+              first_time = min(first_time, excluded.first_time),
+              last_hlc = CASE WHEN excluded.last_time > last_time THEN excluded.last_hlc
+                WHEN excluded.last_time < last_time THEN last_hlc ELSE max(last_hlc, excluded.last_hlc) END,
+              last_time = max(last_time, excluded.last_time)
+            """)
+        try add.bind(1, conversation)
+        try add.bind(2, change.events)
+        try add.bind(3, change.messages)
+        try add.bind(4, change.first.time)
+        try add.bind(5, change.first.hlc)
+        try add.bind(6, change.last.time)
+        try add.bind(7, change.last.hlc)
+        try add.run()
     }
 
     private func save(_ conversation: Int64, _ row: Row, _ store: ViewStore) throws(SQLiteError) {
@@ -174,6 +223,20 @@ final class ConversationsView: View {
                 try row.start.map { start throws(SQLiteError) in try store.text(start.value) } ?? "",
                 "\(row.first) \(row.last)")
         }
+    }
+}
+
+extension Optional {
+    /// The later of two writes counts.
+    fileprivate mutating func take<Value>(_ write: ConversationsView.Register<Value>)
+    where Wrapped == ConversationsView.Register<Value> {
+        if map({ $0.stamp < write.stamp }) ?? true { self = write }
+    }
+
+    /// The earlier of two writes counts.
+    fileprivate mutating func takeEarlier<Value>(_ write: ConversationsView.Register<Value>)
+    where Wrapped == ConversationsView.Register<Value> {
+        if map({ write.stamp < $0.stamp }) ?? true { self = write }
     }
 }
 

@@ -14,6 +14,19 @@ struct OrderedRange {
         return cursor.map { precedes($0, row) } ?? true
     }
 
+    /// No row before this one, in the range's direction, is in it.
+    fileprivate var bound: OrderedRow {
+        if isBackward {
+            let end = OrderedRow(owner: owner, time: until, hlc: .min, position: 0)
+            return cursor.map { min($0, end) } ?? end
+        }
+        let start = OrderedRow(owner: owner, time: since, hlc: .min, position: 0)
+        return cursor.map { max($0, start) } ?? start
+    }
+
+    /// Whether no row beyond this one is in it.
+    fileprivate func isPassed(by row: OrderedRow) -> Bool { isBackward ? row.time < since : row.time >= until }
+
     /// Whether `a` is met before `b`.
     func precedes(_ a: OrderedRow, _ b: OrderedRow) -> Bool { isBackward ? b < a : a < b }
 }
@@ -39,32 +52,39 @@ extension OrderedTable {
     private func base(
         _ range: OrderedRange, _ limit: Int, _ connection: Connection
     ) throws(SQLiteError) -> (rows: [OrderedRow], isAll: Bool) {
-        func read(_ select: Statement) throws(SQLiteError) -> [OrderedRow] {
-            defer { select.reset() }
-            var rows: [OrderedRow] = []
-            while try select.step() {
-                rows.append(
-                    OrderedRow(
-                        owner: range.owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2)))
-            }
-            return rows
+        var rows: [OrderedRow] = []
+        let isAll = try walk(range, connection) { row in
+            if rows.count >= limit, let last = rows.last, !row.isTied(with: last) { return false }
+            rows.append(row)
+            return true
         }
-        let select = try connection.statement(range.isBackward ? backwardSQL : forwardSQL)
-        let bound = range.isBackward ? Int64.max : Int64.min
-        try select.bind(1, range.owner)
-        try select.bind(2, range.cursor?.time ?? bound)
-        try select.bind(3, range.cursor?.hlc ?? bound)
-        try select.bind(4, range.cursor.map { Int64(bitPattern: $0.position) } ?? bound)
-        try select.bind(5, range.since)
-        try select.bind(6, range.until)
-        try select.bind(7, Int64(limit))
-        let rows = try read(select)
-        guard rows.count == limit, let last = rows.last else { return (rows, true) }
-        let ties = try connection.statement(range.isBackward ? tiesBackwardSQL : tiesForwardSQL)
-        try ties.bind(1, range.owner)
-        try ties.bind(2, last.time)
-        try ties.bind(3, last.hlc)
-        try ties.bind(4, last.position)
-        return (rows + (try read(ties)), false)
+        return (rows, isAll)
+    }
+
+    /// Calls `body` with the rows of a range that are in the base, in its direction, until it returns false. Returns whether
+    /// that were all.
+    func walk(
+        _ range: OrderedRange, _ connection: Connection, _ body: (OrderedRow) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) -> Bool {
+        // Only one block can have rows on both sides of a bound: the last one that does not begin after it.
+        var parts = [(sql: precedingSQL, bound: range.bound, limit: Int.max)]
+        if !range.isBackward { parts = [(precedingSQL, range.bound, 1), (followingSQL, range.bound, Int.max)] }
+        for part in parts {
+            let select = try connection.statement(part.sql)
+            defer { select.reset() }
+            try select.bind(1, part.bound)
+            var left = part.limit
+            while left > 0, try select.step() {
+                left -= 1
+                let rows = try rows(select, owner: range.owner)
+                if range.isBackward {
+                    for row in rows.reversed() where range.contains(row) { if try !body(row) { return false } }
+                } else {
+                    for row in rows where range.contains(row) { if try !body(row) { return false } }
+                }
+                if let edge = range.isBackward ? rows.first : rows.last, range.isPassed(by: edge) { return true }
+            }
+        }
+        return true
     }
 }

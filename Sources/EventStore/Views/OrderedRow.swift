@@ -11,6 +11,16 @@ struct OrderedRow: Comparable {
     /// Before every row: refs begin at 1.
     static let zero = OrderedRow(owner: 0, time: 0, hlc: 0, position: 0)
 
+    /// Before every row of an owner.
+    static func first(of owner: Int64) -> OrderedRow {
+        OrderedRow(owner: owner, time: .min, hlc: .min, position: 0)
+    }
+
+    /// After every row of an owner.
+    static func last(of owner: Int64) -> OrderedRow {
+        OrderedRow(owner: owner, time: .max, hlc: .max, position: UInt64(Int64.max))
+    }
+
     static func < (a: OrderedRow, b: OrderedRow) -> Bool {
         (a.owner, a.time, a.hlc, a.position) < (b.owner, b.time, b.hlc, b.position)
     }
@@ -20,38 +30,37 @@ struct OrderedRow: Comparable {
 }
 
 extension OrderedRow {
-    /// Bytes of a row in a tail: its four fields, 64 bits each, little-endian.
-    static let packedSize = 32
-
-    /// Rows one after the other.
+    /// Rows in a piece of a tail, in order of position, four varints each: the owner, then as in an ``OrderedBlock`` the
+    /// differences to the row before, which is all zero before the first.
     static func pack(_ rows: ArraySlice<OrderedRow>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: rows.count * packedSize) { buffer, count in
-            let raw = UnsafeMutableRawBufferPointer(buffer)
-            for row in rows {
-                raw.storeBytes(of: row.owner.littleEndian, toByteOffset: count, as: Int64.self)
-                raw.storeBytes(of: row.time.littleEndian, toByteOffset: count + 8, as: Int64.self)
-                raw.storeBytes(of: row.hlc.littleEndian, toByteOffset: count + 16, as: Int64.self)
-                raw.storeBytes(of: row.position.littleEndian, toByteOffset: count + 24, as: UInt64.self)
-                count += packedSize
-            }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(rows.count * 12)
+        var previous = zero
+        for row in rows {
+            bytes.appendVarint(UInt64(bitPattern: row.owner))
+            bytes.appendVarint(zigzag(row.time &- previous.time))
+            bytes.appendVarint(zigzag(row.aheadOfTime &- previous.aheadOfTime))
+            bytes.appendVarint(row.position &- previous.position)
+            previous = row
         }
+        return bytes
     }
 
-    /// Calls `body` with the rows in `raw` whose owner is `owner`, or with all.
-    static func unpack(_ raw: UnsafeRawBufferPointer, owner: Int64? = nil, _ body: (OrderedRow) -> Void) {
+    /// Calls `body` with the rows in `raw` whose owner is `owner`, or with all. Returns false where the bytes end too early.
+    static func unpack(_ raw: UnsafeRawBufferPointer, owner: Int64? = nil, _ body: (OrderedRow) -> Void) -> Bool {
+        var (time, ahead, position) = (Int64(0), Int64(0), UInt64(0))
         var offset = 0
-        while offset + packedSize <= raw.count {
-            let found = Int64(littleEndian: raw.loadUnaligned(fromByteOffset: offset, as: Int64.self))
-            if owner == nil || found == owner {
-                body(
-                    OrderedRow(
-                        owner: found,
-                        time: Int64(littleEndian: raw.loadUnaligned(fromByteOffset: offset + 8, as: Int64.self)),
-                        hlc: Int64(littleEndian: raw.loadUnaligned(fromByteOffset: offset + 16, as: Int64.self)),
-                        position: UInt64(
-                            littleEndian: raw.loadUnaligned(fromByteOffset: offset + 24, as: UInt64.self))))
-            }
-            offset += packedSize
+        while offset < raw.count {
+            guard let found = raw.varint(at: &offset), let later = raw.varint(at: &offset),
+                let aheadBy = raw.varint(at: &offset), let further = raw.varint(at: &offset)
+            else { return false }
+            time &+= unzigzag(later)
+            ahead &+= unzigzag(aheadBy)
+            position &+= further
+            let row = OrderedRow(
+                owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position)
+            if owner == nil || row.owner == owner { body(row) }
         }
+        return true
     }
 }

@@ -35,10 +35,7 @@ final class OrderedRows {
 
     /// Takes out a row of an earlier batch.
     func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
-        try store.run(
-            "DELETE FROM \(table.name) WHERE \(table.column) = ? AND time = ? AND hlc = ? AND position = ?",
-            .integer(row.owner), .integer(row.time), .integer(row.hlc), .integer(Int64(bitPattern: row.position)))
-        guard !merge.covers(row) else { return }
+        if merge.covers(row) { return try OrderedBlocks(table: table, connection: store.connection).remove(row) }
         try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
         gone.insert(row.position)
     }
@@ -64,17 +61,12 @@ final class OrderedRows {
     }
 
     private func mergeRows(_ count: Int, _ store: ViewStore) throws(SQLiteError) {
-        let insertion = try store.connection.statement(table.insertSQL)
+        let blocks = OrderedBlocks(table: table, connection: store.connection)
         var left = count
-        while left > 0, let row = merger?.next() {
-            left -= 1
-            merge.cursor = row
-            if gone.contains(row.position) { continue }
-            try insertion.bind(1, row.owner)
-            try insertion.bind(2, row.time)
-            try insertion.bind(3, row.hlc)
-            try insertion.bind(4, row.position)
-            try insertion.run()
+        while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
+            left -= rows.count
+            merge.cursor = last
+            try blocks.insert(rows.filter { !gone.contains($0.position) })
         }
         if merger?.left == 0 {
             merge.applied = merge.merging
@@ -134,13 +126,16 @@ struct RowMerger {
         }
     }
 
-    mutating func next() -> OrderedRow? {
+    /// The next rows, all of one owner; `nil` at the end.
+    mutating func next(atMost limit: Int) -> ArraySlice<OrderedRow>? {
         while rows.isEmpty {
             guard nextOwner < owners.count else { return nil }
             load()
         }
-        left -= 1
-        return rows.removeFirst()
+        let next = rows.prefix(limit)
+        rows = rows.dropFirst(limit)
+        left -= next.count
+        return next
     }
 
     private mutating func load() {

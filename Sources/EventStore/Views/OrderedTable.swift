@@ -1,4 +1,5 @@
-/// A table of events in display order for each owner, written behind (D1).
+/// A table of events in display order for each owner, written behind (D1), many rows in one block
+/// (``OrderedBlock``), which stands under the key of its first.
 ///
 /// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *base*, one
 /// generation at a time in key order, so that a leaf page of a large table is written once for a generation and not once
@@ -21,13 +22,14 @@ struct OrderedTable {
     let schema: String
     /// Rows whose event counts no longer while they are not in the base.
     let goneSQL: String
-    let insertSQL: String
     let mergeSQL: String
-    let forwardSQL: String
-    let backwardSQL: String
-    let tiesForwardSQL: String
-    let tiesBackwardSQL: String
     let tailSQL: String
+    /// The owner's blocks that begin after a key, in order.
+    let followingSQL: String
+    /// The owner's blocks that begin with a key or before it, the last one first.
+    let precedingSQL: String
+    let saveSQL: String
+    let deleteSQL: String
 
     private init(_ name: String, column: String) {
         self.name = name
@@ -35,6 +37,7 @@ struct OrderedTable {
         schema = """
             CREATE TABLE \(name)(
               \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
+              rows BLOB NOT NULL,
               PRIMARY KEY(\(column), time, hlc, position)
             ) WITHOUT ROWID;
             CREATE TABLE \(name)_tail(first INTEGER PRIMARY KEY, rows BLOB NOT NULL);
@@ -47,22 +50,12 @@ struct OrderedTable {
             INSERT INTO \(name)_merge VALUES(0, 0, 0, 0, 0, 0, random());
             """
         goneSQL = "SELECT position FROM \(name)_gone"
-        insertSQL = "INSERT INTO \(name)(\(column), time, hlc, position) VALUES(?, ?, ?, ?)"
-        func range(_ comparison: String, _ order: String) -> String {
-            """
-            SELECT time, hlc, position FROM \(name)
-            WHERE \(column) = ? AND (time, hlc, position) \(comparison) (?, ?, ?) AND time >= ? AND time < ?
-            ORDER BY time \(order), hlc \(order), position \(order) LIMIT ?
-            """
-        }
-        func ties(_ comparison: String, _ order: String) -> String {
-            """
-            SELECT time, hlc, position FROM \(name)
-            WHERE \(column) = ? AND time = ? AND hlc = ? AND position \(comparison) ? ORDER BY position \(order)
-            """
-        }
-        (forwardSQL, backwardSQL) = (range(">", "ASC"), range("<", "DESC"))
-        (tiesForwardSQL, tiesBackwardSQL) = (ties(">", "ASC"), ties("<", "DESC"))
+        let key = "\(column) = ? AND (time, hlc, position)"
+        let blocks = "SELECT time, hlc, position, rows FROM \(name) WHERE \(key)"
+        followingSQL = "\(blocks) > (?, ?, ?) ORDER BY time, hlc, position"
+        precedingSQL = "\(blocks) <= (?, ?, ?) ORDER BY time DESC, hlc DESC, position DESC"
+        saveSQL = "INSERT OR REPLACE INTO \(name)(\(column), time, hlc, position, rows) VALUES(?, ?, ?, ?, ?)"
+        deleteSQL = "DELETE FROM \(name) WHERE \(key) = (?, ?, ?)"
         mergeSQL = "SELECT applied, merging, owner, time, hlc, position, epoch FROM \(name)_merge"
         tailSQL = "SELECT rows FROM \(name)_tail WHERE first > ? ORDER BY first"
     }
@@ -113,7 +106,11 @@ struct OrderedTable {
         let select = try connection.statement(tailSQL)
         defer { select.reset() }
         try select.bind(1, position)
-        while try select.step() { select.withBytes(0) { OrderedRow.unpack($0, owner: owner, body) } }
+        while try select.step() {
+            guard select.withBytes(0, { OrderedRow.unpack($0, owner: owner, body) }) else {
+                throw SQLiteError(extendedCode: 11, message: "a piece of the tail is damaged", context: name)
+            }
+        }
     }
 
     /// The owner's rows that are not in the base, in order, as of the open transaction.
@@ -144,17 +141,47 @@ struct OrderedTable {
     func all(
         _ connection: Connection, _ body: (OrderedRow) throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
-        let select = try connection.statement("SELECT \(column), time, hlc, position FROM \(name)")
+        let select = try connection.statement("SELECT time, hlc, position, rows, \(column) FROM \(name)")
         defer { select.reset() }
-        while try select.step() {
-            try body(
-                OrderedRow(
-                    owner: select.int64(0), time: select.int64(1), hlc: select.int64(2), position: select.uint64(3)))
-        }
+        while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
         let merge = try merge(connection)
         let gone = try gone(connection)
         var rows: [OrderedRow] = []
         try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { rows.append($0) } }
         for row in rows { try body(row) }
+    }
+
+    /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.
+    func rows(_ select: Statement, owner: Int64) throws(SQLiteError) -> [OrderedRow] {
+        var rows: [OrderedRow] = []
+        let isWhole = select.withBytes(3) { OrderedBlock.unpack(first(select, owner), $0) { rows.append($0) } }
+        guard isWhole else { throw damaged(owner) }
+        return rows
+    }
+
+    /// The block that `select` stands on.
+    func block(_ select: Statement, owner: Int64) throws(SQLiteError) -> OrderedBlock {
+        guard let block = select.withBytes(3, { OrderedBlock(first: first(select, owner), raw: $0) }) else {
+            throw damaged(owner)
+        }
+        return block
+    }
+
+    private func first(_ select: Statement, _ owner: Int64) -> OrderedRow {
+        OrderedRow(owner: owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2))
+    }
+
+    private func damaged(_ owner: Int64) -> SQLiteError {
+        SQLiteError(extendedCode: 11, message: "a block of \(column) \(owner) is damaged", context: name)
+    }
+}
+
+extension Statement {
+    /// Binds the key of a row from `index` on.
+    func bind(_ index: Int, _ row: OrderedRow) throws(SQLiteError) {
+        try bind(index, row.owner)
+        try bind(index + 1, row.time)
+        try bind(index + 2, row.hlc)
+        try bind(index + 3, row.position)
     }
 }

@@ -1,33 +1,40 @@
 /// Who takes part in a conversation: named when it started, joined, left, or simply said something.
+///
+/// What was said is a sum and membership a last-writer register, so a batch gathers what it adds to either and lets the
+/// database add it up: nothing is read before it is written.
 final class ParticipantsView: View {
     static let name = "participants"
     static let tables = """
-        CREATE TABLE participant(
-          conversation INTEGER, user TEXT, messages INTEGER NOT NULL, joined INTEGER, stamp BLOB,
-          PRIMARY KEY(conversation, user)
+        CREATE TABLE speaker(
+          conversation INTEGER, user INTEGER, messages INTEGER NOT NULL, PRIMARY KEY(conversation, user)
+        ) WITHOUT ROWID;
+        CREATE TABLE member(
+          conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL, PRIMARY KEY(conversation, user)
         ) WITHOUT ROWID;
         """
 
-    private struct Key: Hashable, Comparable {
+    private struct Speaker: Hashable, Comparable {
+        let conversation: Int64
+        let user: Int64
+        static func < (a: Speaker, b: Speaker) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
+    }
+
+    /// By name: who is named in a payload may never have had an event, and then has no ref.
+    private struct Member: Hashable, Comparable {
         let conversation: Int64
         let user: ByteText
-        static func < (a: Key, b: Key) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
+        static func < (a: Member, b: Member) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
     }
 
-    private struct Row {
-        var messages = Int64(0)
-        /// Whether the last writer said joined or left; `nil` if nobody said.
-        var membership: (joined: Bool, stamp: Stamp)?
-    }
-
-    private var touched: [Key: Row] = [:]
+    /// Messages that came, less those that were taken out.
+    private var said: [Speaker: Int64] = [:]
+    /// Whether the last writer said joined or left.
+    private var written: [Member: (joined: Bool, stamp: Stamp)] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else { return nil }
         if event.isMessage {
-            try update(Key(conversation: conversation, user: ByteText(try store.text(event.author))), store) {
-                $0.messages += change.amount
-            }
+            said[Speaker(conversation: conversation, user: event.author), default: 0] += change.amount
             return nil
         }
         guard change.amount >= 0, let payload = event.payload else { return nil }
@@ -47,10 +54,9 @@ final class ParticipantsView: View {
         }
         let stamp = Stamp(event.key)
         for user in users {
-            try update(Key(conversation: conversation, user: ByteText(user)), store) { row in
-                if row.membership.map({ $0.stamp < stamp }) ?? true {
-                    row.membership = (event.type != EventType.participantLeft, stamp)
-                }
+            let member = Member(conversation: conversation, user: ByteText(user))
+            if written[member].map({ $0.stamp < stamp }) ?? true {
+                written[member] = (event.type != EventType.participantLeft, stamp)
             }
         }
         return nil
@@ -61,45 +67,78 @@ final class ParticipantsView: View {
         return texts.count == values.count ? texts : nil
     }
 
-    private func update(_ key: Key, _ store: ViewStore, _ body: (inout Row) -> Void) throws(SQLiteError) {
-        var row = try touched[key].orLoad { () throws(SQLiteError) in try load(key, store) } ?? Row()
-        body(&row)
-        touched[key] = row
-    }
-
-    private func load(_ key: Key, _ store: ViewStore) throws(SQLiteError) -> Row? {
-        let select = try store.connection.statement(
-            "SELECT messages, joined, stamp FROM participant WHERE conversation = ? AND user = ?")
-        defer { select.reset() }
-        try select.bind(1, key.conversation)
-        try select.bind(2, text: Array(key.user.text.utf8))
-        guard try select.step() else { return nil }
-        return Row(messages: select.int64(0), membership: select.stamp(2).map { (select.int64(1) != 0, $0) })
-    }
-
     func flush(_ store: ViewStore) throws(SQLiteError) {
-        for key in touched.keys.sorted() {
-            guard let row = touched[key] else { continue }
-            if row.messages == 0, row.membership == nil {
+        let add = try store.connection.statement(
+            "INSERT INTO speaker VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET messages = messages + excluded.messages")
+        for (speaker, messages) in said.sorted(by: { $0.key < $1.key }) where messages != 0 {
+            try add.bind(1, speaker.conversation)
+            try add.bind(2, speaker.user)
+            try add.bind(3, messages)
+            try add.run()
+            if messages < 0 {
                 try store.run(
-                    "DELETE FROM participant WHERE conversation = ? AND user = ?", .integer(key.conversation),
-                    .text(key.user.text))
-            } else {
-                try store.run(
-                    "INSERT OR REPLACE INTO participant VALUES(?,?,?,?,?)", .integer(key.conversation),
-                    .text(key.user.text), .integer(row.messages),
-                    row.membership.map { .integer($0.joined ? 1 : 0) } ?? .null, .optional(row.membership?.stamp))
+                    "DELETE FROM speaker WHERE conversation = ? AND user = ? AND messages = 0",
+                    .integer(speaker.conversation), .integer(speaker.user))
             }
         }
-        touched = [:]
+        for (member, write) in written.sorted(by: { $0.key < $1.key }) {
+            try store.run(
+                """
+                INSERT INTO member VALUES(?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET joined = excluded.joined, stamp = excluded.stamp WHERE stamp < excluded.stamp
+                """,
+                .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
+                .blob(write.stamp.bytes))
+        }
+        said.removeAll(keepingCapacity: said.count < Self.kept)
+        written = [:]
     }
 
+    /// A batch of live events; larger ones come when the views are behind, and their memory is given back.
+    private static let kept = 4_096
+
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try store.rows("SELECT conversation, user, messages, joined, stamp FROM participant") {
-            row throws(SQLiteError) in
-            digest.add(
-                try store.text(row.int64(0)), row.text(1), String(row.int64(2)),
-                row.isNull(3) ? "" : String(row.int64(3)), row.stamp(4)?.key.dot.description ?? "")
+        try store.rows("SELECT conversation FROM speaker UNION SELECT conversation FROM member") {
+            found throws(SQLiteError) in
+            let conversation = found.int64(0)
+            for row in try Self.rows(conversation, store.connection, name: store.text) {
+                digest.add(
+                    try store.text(conversation), row.user, String(row.messages),
+                    row.membership.map { $0.joined ? "1" : "0" } ?? "",
+                    row.membership?.stamp.key.dot.description ?? "")
+            }
         }
+    }
+
+    struct Row {
+        let user: String
+        var messages = Int64(0)
+        /// `nil` if nobody said whether the user joined or left.
+        var membership: (joined: Bool, stamp: Stamp)?
+    }
+
+    /// Who takes part in a conversation, in order of the names' bytes.
+    ///
+    /// - Parameter name: The text behind a ref.
+    static func rows(
+        _ conversation: Int64, _ connection: Connection, name: (Int64) throws(SQLiteError) -> String
+    ) throws(SQLiteError) -> [Row] {
+        var rows: [ByteText: Row] = [:]
+        let speakers = try connection.statement("SELECT user, messages FROM speaker WHERE conversation = ?")
+        defer { speakers.reset() }
+        try speakers.bind(1, conversation)
+        while try speakers.step() {
+            let user = try name(speakers.int64(0))
+            rows[ByteText(user)] = Row(user: user, messages: speakers.int64(1))
+        }
+        let members = try connection.statement("SELECT user, joined, stamp FROM member WHERE conversation = ?")
+        defer { members.reset() }
+        try members.bind(1, conversation)
+        while try members.step() {
+            let user = members.text(0)
+            rows[ByteText(user), default: Row(user: user)].membership =
+                members.stamp(2).map { (members.int64(1) != 0, $0) }
+        }
+        return rows.values.sorted { ByteText($0.user) < ByteText($1.user) }
     }
 }

@@ -135,7 +135,7 @@ package final class ProjectorThread: Sendable {
     }
 
     private enum Next {
-        case apply(UInt64)
+        case apply
         case merge
         case rest
         case rebuild
@@ -164,7 +164,7 @@ package final class ProjectorThread: Sendable {
                 if state.top > state.applied || projector.isRebuilding {
                     state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
                     if state.isGathering { return .until(state.due) }
-                    return .done(.apply(state.top))
+                    return .done(.apply)
                 }
                 if projector.isMerging { return .done(.merge) }
                 if isResting { return .forever }
@@ -180,11 +180,10 @@ package final class ProjectorThread: Sendable {
             case .rest:
                 projector.releaseMemory()
                 isResting = true
-            case .apply(let wanted):
+            case .apply:
                 isResting = false
                 let start = MonotonicClock.now
-                let behind = wanted - min(wanted, projector.position)
-                try projector.step(limit: behind > 2_000 ? 32_768 : 2_000)
+                try projector.step()
                 let end = MonotonicClock.now
                 state.update { state in
                     state.take(from: projector)

@@ -10,8 +10,8 @@ struct StepPace {
     static let rest: UInt64 = 3
     /// Most nanoseconds of a pause.
     static let longest: UInt64 = 100_000_000
-    /// So many events are worth a step of their own.
-    static let enough: UInt64 = 2_000
+    /// So many events are worth a step of their own: pages that they have in common are written once.
+    static let enough: UInt64 = 16_384
 
     /// When the next step of few events is due.
     private var next: UInt64 = 0

@@ -202,18 +202,12 @@ package final class ViewReader {
     package func participants(of id: String) throws(StoreError) -> [Participant] {
         guard let ref = try log.ref(id) else { return [] }
         return try reading { connection throws(SQLiteError) in
-            let select = try connection.statement(
-                "SELECT user, messages, joined FROM participant WHERE conversation = ? ORDER BY user")
-            defer { select.reset() }
-            try select.bind(1, ref)
-            var participants: [Participant] = []
-            while try select.step() {
-                participants.append(
-                    Participant(
-                        user: select.text(0), messages: select.uint64(1),
-                        joined: select.isNull(2) ? nil : select.int64(2) != 0))
+            let rows = try ParticipantsView.rows(ref, connection) { ref throws(SQLiteError) in
+                try log.names.text(ref, on: log.connection)
             }
-            return participants
+            return rows.map {
+                Participant(user: $0.user, messages: UInt64(clamping: $0.messages), joined: $0.membership?.joined)
+            }
         }
     }
 

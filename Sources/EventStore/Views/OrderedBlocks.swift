@@ -1,0 +1,67 @@
+/// Changes the blocks of an ordered table, within the open transaction.
+struct OrderedBlocks {
+    let table: OrderedTable
+    let connection: Connection
+
+    /// Puts in rows that are one owner's, in order, and not there yet.
+    func insert(_ rows: [OrderedRow]) throws(SQLiteError) {
+        guard let first = rows.first else { return }
+        // Mostly they come behind all others.
+        guard let end = try block(table.precedingSQL, .last(of: first.owner)) else {
+            return try save(OrderedBlock.filled(rows))
+        }
+        if end.last < first { return try append(rows[...], to: end) }
+        var rest = rows[...]
+        while let first = rest.first {
+            let follower = try block(table.followingSQL, first)?.first
+            let taken = rest.prefix { row in follower.map { row < $0 } ?? true }
+            rest = rest.dropFirst(taken.count)
+            let present = try block(table.precedingSQL, first)?.rows ?? []
+            try save(Self.spread((present + taken).sorted()))
+        }
+    }
+
+    /// Takes a row out.
+    func remove(_ row: OrderedRow) throws(SQLiteError) {
+        guard let block = try block(table.precedingSQL, row) else { return }
+        if block.first == row {
+            let delete = try connection.statement(table.deleteSQL)
+            try delete.bind(1, row)
+            try delete.run()
+        }
+        try save(OrderedBlock.filled(block.rows.filter { $0 != row }))
+    }
+
+    private func append(_ rows: ArraySlice<OrderedRow>, to end: OrderedBlock) throws(SQLiteError) {
+        var (block, rest) = (end, rows)
+        while let row = rest.first, block.append(row) { rest.removeFirst() }
+        if block.last != end.last { try save([block]) }
+        try save(OrderedBlock.filled(rest))
+    }
+
+    /// Blocks with room for what may come between their rows once more.
+    private static func spread(_ rows: [OrderedRow]) -> [OrderedBlock] {
+        let filled = OrderedBlock.filled(rows)
+        guard filled.count > 1 else { return filled }
+        let share = (rows.count + filled.count - 1) / filled.count
+        return stride(from: 0, to: rows.count, by: share)
+            .flatMap { OrderedBlock.filled(rows[$0..<min($0 + share, rows.count)]) }
+    }
+
+    private func save(_ blocks: [OrderedBlock]) throws(SQLiteError) {
+        let save = try connection.statement(table.saveSQL)
+        for block in blocks {
+            try save.bind(1, block.first)
+            try save.bind(5, blob: block.bytes)
+            try save.run()
+        }
+    }
+
+    /// The first block of a query that begins at `row`.
+    private func block(_ sql: String, _ row: OrderedRow) throws(SQLiteError) -> OrderedBlock? {
+        let select = try connection.statement(sql)
+        defer { select.reset() }
+        try select.bind(1, row)
+        return try select.step() ? try table.block(select, owner: row.owner) : nil
+    }
+}
