@@ -3,6 +3,7 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 MINUTES ?= 10
 SEED ?=
 SEEDS ?= 10000
@@ -20,7 +21,7 @@ help:
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
-	@echo 'make install   syncd and syncctl into $(PREFIX)/bin'
+	@echo 'make install   syncd and syncctl with manual pages and completions for bash, into $(PREFIX)'
 
 deps:
 	@Scripts/install-packages $(PACKAGES)
@@ -84,6 +85,11 @@ asan tsan: deps
 install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd
 	install -D -m 755 .build/release/syncctl $(DESTDIR)$(PREFIX)/bin/syncctl
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(COMPLETIONS)
+	.build/release/syncctl --generate man > $(DESTDIR)$(PREFIX)/share/man/man1/syncctl.1
+	.build/release/syncd --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/syncd.8
+	.build/release/syncctl --generate bash > $(COMPLETIONS)/syncctl
+	.build/release/syncd --generate bash > $(COMPLETIONS)/syncd
 
 clean:
 	rm -rf .build build

@@ -179,6 +179,16 @@ public final class EventStore: Sendable {
         }
     }
 
+    /// As ``ingest(_:completion:)``, on the calling thread when nobody else is writing: for a batch that comes alone.
+    package func ingestBlocking(
+        _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        writer.ingestBlocking(batch) { result in
+            if case .failure = result { batch.lineage.breakOff() }
+            completion(result)
+        }
+    }
+
     // MARK: Memory and forks
 
     /// Gives up the origin this node appends to, of which `known` events exist somewhere, and starts a new one (D12).
@@ -220,10 +230,8 @@ public final class EventStore: Sendable {
     /// Where the log stands, as a notice of everything: all origins in the order in which the log met them. Blocks for the
     /// writer.
     package func standingBlocking() throws(StoreError) -> CommitNotice {
-        let sha = SHA256()
         let state = try snapshotBlocking()
-        return CommitNotice(
-            top: state.position, advanced: state.origins.filter { $0.size > 0 }.map { $0.progress(sha) })
+        return CommitNotice(top: state.position, origins: state.origins.filter { $0.size > 0 })
     }
 
     /// Calls `body` on the writer's thread after each commit. It must be short.

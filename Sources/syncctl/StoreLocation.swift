@@ -41,11 +41,7 @@ struct StoreLocation {
     }
 
     private static func require(_ files: StoreFiles) throws(CommandFailure) {
-        if isForbidden(files) {
-            throw CommandFailure(
-                code: "E_PERMISSION", "cannot read the store at \(files.folder): permission denied",
-                hint: "the same command as the user that runs syncd", exitCode: .notPermitted)
-        }
+        if isForbidden(files) { throw CommandFailure(StoreError.forbidden(path: files.log)) }
         guard files.exists else { throw CommandFailure(StoreError.notFound(path: files.folder)) }
     }
 

@@ -17,15 +17,11 @@ enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
-        ImportCommand.entry,
-        ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry, DoctorCommand.entry,
-        ClocksCommand.entry,
-        VectorCommand.entry, WaitCommand.entry,
-        PeersCommand.list,
-        PeersCommand.add,
-        PeersCommand.remove, PeersCommand.all, InviteCommand.entry, JoinCommand.entry, PeerSwitchCommand.pause,
-        PeerSwitchCommand.resume, PeerPingCommand.entry, QuarantineCommand.list, QuarantineCommand.retry,
-        InitCommand.entry,
+        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
+        DoctorCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
+        PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
+        PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
+        QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
     ]
 
     static let table = CommandTable(
@@ -65,11 +61,15 @@ enum Syncctl {
             try output.line("syncctl \(version)")
             return .success
         }
+        if let text = table.generated(by: words, section: 1, version: version, seeAlso: ["syncd(8)"]) {
+            try output.write(text)
+            return .success
+        }
         try requireUTF8()
         let invocation = try usage { try table.parse(words.isEmpty ? ["--help"] : words) }
         switch invocation {
-        case .help(let command):
-            try output.write(table.help(for: command, width: terminal.width))
+        case .help(let topic):
+            try output.write(table.help(for: topic, width: terminal.width))
             return .success
         case .run(let arguments):
             guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {

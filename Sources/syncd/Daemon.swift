@@ -125,7 +125,10 @@ enum Daemon {
                 },
                 log: { log.info($0) })
         } catch {
-            throw CommandFailure(code: "E_PEERS", error.description, exitCode: .unreachable)
+            throw CommandFailure(
+                code: "E_PEERS", error.description,
+                hint: "another address for peers.listen (--peer-listen); 'ss -ltnp' shows who listens where",
+                exitCode: .unreachable)
         }
     }
 
@@ -158,12 +161,17 @@ extension StoreError {
         case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
         case .locked:
             CommandFailure(
-                code: code, description, hint: "Only one process may write to a store at a time.", exitCode: .tryAgain
-            )
+                code: code, description, hint: "stop that one, or give this one another folder", exitCode: .tryAgain)
+        case .forbidden:
+            CommandFailure(
+                code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
         case .corrupt, .unknownFormat:
-            CommandFailure(code: code, description, hint: "syncctl verify says more.", exitCode: .badInput)
-        case .diskFull: CommandFailure(code: code, description, exitCode: .cannotCreate)
+            CommandFailure(
+                code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",
+                exitCode: .badInput)
+        case .diskFull:
+            CommandFailure(code: code, description, hint: "again when there is room", exitCode: .cannotCreate)
         case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
         }
     }

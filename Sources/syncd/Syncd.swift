@@ -51,10 +51,14 @@ enum Syncd {
     }
 
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
+        if let text = table.generated(by: words, section: 8, version: version, seeAlso: ["syncctl(1)"]) {
+            try show(text)
+            return .success
+        }
         let invocation: CommandTable.Invocation
         do { invocation = try table.parse(words) } catch { throw error.failure(program: "syncd") }
         guard case .run(let arguments) = invocation else {
-            try show(table.help(for: nil))
+            try show(table.help(for: .program))
             return .success
         }
         if arguments.flag("version") {

@@ -175,11 +175,27 @@ private func failure(_ words: String...) -> UsageError? {
     }
 
     @Test func helpWinsOverErrors() throws {
-        #expect(try sampleTable.parse(["history", "--help"]) == .help(sampleTable.command(named: "history")))
-        #expect(try sampleTable.parse(["-h", "history", "--bogus"]) == .help(sampleTable.command(named: "history")))
-        #expect(try sampleTable.parse(["--help"]) == .help(nil))
-        #expect(try sampleTable.parse(["peers", "--help"]) == .help(nil))
+        let history = CommandTable.HelpTopic.command(sampleTable.commands[0])
+        #expect(try sampleTable.parse(["history", "--help"]) == .help(history))
+        #expect(try sampleTable.parse(["-h", "history", "--bogus"]) == .help(history))
+        #expect(try sampleTable.parse(["--help"]) == .help(.program))
+        #expect(try sampleTable.parse(["peers", "--help"]) == .help(.commands(beginning: "peers")))
         #expect(try run("history", "--", "--help").positional("uid") == "--help")
+    }
+
+    @Test("'help' and a command's name ask for the same as --help")
+    func helpAsAWord() throws {
+        #expect(try sampleTable.parse(["help"]) == .help(.program))
+        #expect(try sampleTable.parse(["help", "history"]) == .help(.command(sampleTable.commands[0])))
+        #expect(try sampleTable.parse(["help", "peers"]) == .help(.commands(beginning: "peers")))
+        #expect(try sampleTable.parse(["help", "peers", "add"]) == .help(.command(sampleTable.commands[1])))
+        #expect(failure("help", "histroy") == .unknownCommand("histroy", suggestion: "'syncctl history'"))
+        let group = sampleTable.help(for: .commands(beginning: "peers"))
+        #expect(group.hasPrefix("Usage: syncctl peers <command> [options]\n\nCommands:\n  peers add <name>"))
+        #expect(group.contains("\n  peers list") && !group.contains("history"))
+        var table = sampleTable
+        table.commands.append(Command("peers", "all nodes"))
+        #expect(table.help(for: .command(table.commands[6])).contains("Commands:\n  peers add <name>"))
     }
 
     @Test func aProgramWithoutCommands() throws {
@@ -192,7 +208,7 @@ private func failure(_ words: String...) -> UsageError? {
         }
         #expect(arguments.value("config") == "x")
         #expect(throws: UsageError.unexpectedArgument("start", command: "")) { try table.parse(["start"]) }
-        #expect(table.help(for: nil).hasPrefix("syncd: keeps and exchanges the log\n\nUsage: syncd [options]\n"))
+        #expect(table.help(for: .program).hasPrefix("syncd: keeps and exchanges the log\n\nUsage: syncd [options]\n"))
     }
 
     @Test func randomWordsNeverCrash() {
@@ -234,17 +250,8 @@ private func failure(_ words: String...) -> UsageError? {
         #expect(found.contains("'b': only the last argument may be optional or repeated"))
     }
 
-    @Test func completionsListEveryOption() {
-        let words = sampleTable.completions().filter { $0.command == "history" }
-        #expect(words.map(\.word).contains("--since"))
-        #expect(words.first { $0.word == "--order" }?.values == ["log", "time"])
-        #expect(words.first { $0.word == "-n" }?.takesValue == true)
-        #expect(words.first { $0.word == "--json" }?.takesValue == false)
-        #expect(words.map(\.word).contains("--help"))
-    }
-
     @Test func helpOfACommand() {
-        let help = sampleTable.help(for: sampleTable.command(named: "history"))
+        let help = sampleTable.help(for: .command(sampleTable.commands[0]))
         #expect(
             help == """
                 syncctl history: one user's messages
@@ -279,7 +286,7 @@ private func failure(_ words: String...) -> UsageError? {
     }
 
     @Test func helpOfTheProgramGroupsCommands() {
-        let help = sampleTable.help(for: nil)
+        let help = sampleTable.help(for: .program)
         #expect(help.contains("\nREAD:\n  history <uid>           one user's messages\n"))
         #expect(help.contains("  import <format> <file>...\n"))
         #expect(help.contains("\nNODES:\n  peers add <name>        get to know a node\n  peers list "))
@@ -292,8 +299,8 @@ private func failure(_ words: String...) -> UsageError? {
         table.commands[0].options.append(.value("a-rather-long-name", "PLACEHOLDER", long))
         table.commands[0].discussion = long
         table.commands[0].summary = long
-        for command in [nil, table.commands[0]] {
-            for line in table.help(for: command, width: width).split(separator: "\n") {
+        for topic in [CommandTable.HelpTopic.program, .command(table.commands[0])] {
+            for line in table.help(for: topic, width: width).split(separator: "\n") {
                 #expect(DisplayWidth.of(line) <= width, "\(line)")
             }
         }

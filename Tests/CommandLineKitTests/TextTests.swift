@@ -124,7 +124,7 @@ import Testing
 
             var table = TextTable([.left("A"), .left("B")])
             table.add([.init(string), "x"])
-            #expect(table.aligned(width: 80).count == 2)
+            #expect(table.aligned(width: 80).count == 2, "\(string)")
             #expect(table.plain()[1].split(separator: "\t", omittingEmptySubsequences: false).count == 2)
 
             var line = JSONLine(type: "event")
@@ -160,11 +160,42 @@ import Testing
             ])
     }
 
-    @Test func onlyTheLastColumnIsCut() {
-        let lines = history().aligned(width: 34)
-        #expect(lines[1] == "11:02  10412  김하늘   어제부터...")
-        #expect(lines.allSatisfy { DisplayWidth.of($0) <= 34 })
-        #expect(history().aligned(width: 5)[1] == "11:02  10412  김하늘   ...")
+    @Test("Words that are not readable beside the other cells go below them, cut to the terminal")
+    func narrowTerminals() {
+        #expect(
+            history().aligned(width: 34) == [
+                "TIME     SEQ  WHO", "11:02  10412  김하늘", "    어제부터 두통이 심해요",
+                "11:03      9  medibot", "    언제부터\\n아프셨나요?", "11:04",
+            ])
+        let narrow = history().aligned(width: 5)
+        #expect(narrow[2] == "    어제부터 두통...")
+        #expect(narrow.allSatisfy { DisplayWidth.of($0) <= 22 })
+    }
+
+    @Test("Beside a short last column the widest cells give way, and numbers are the last to")
+    func wideCells() {
+        var table = TextTable([.left("ANSWER"), .right("COUNT"), .left("")])
+        table.add([.init(String(repeating: "매우 그렇다 ", count: 40)), "12", .init(String(repeating: "#", count: 20))])
+        let lines = table.aligned(width: 60)
+        #expect(lines.count == 2)
+        #expect(lines[1].hasSuffix("...     12  ####################"), "\(lines[1])")
+        #expect(DisplayWidth.of(lines[1]) <= 60)
+    }
+
+    @Test("A terminal of 80 columns shows what was said, however long the ids are")
+    func longIDs() {
+        let id = "60053743f8d54f45946883c2"
+        var table = TextTable([
+            .whole("TIME (+00:00)"), .right("POSITION"), .left("CONVERSATION"), .left("WHO"), .left("TYPE"),
+            .left("TEXT"),
+        ])
+        table.add(["2026-02-01 11:11:56", "7897", .init(id), .init(id), "message.posted", "요즘 들을 만한 노래 있어?"])
+        let lines = table.aligned(width: 80)
+        #expect(lines.count == 3)
+        #expect(lines[1].hasPrefix("2026-02-01 11:11:56      7897  60053743f8d5"), "\(lines[1])")
+        #expect(lines[2] == "    요즘 들을 만한 노래 있어?")
+        #expect(lines.allSatisfy { DisplayWidth.of($0) <= 80 })
+        #expect(table.aligned(width: nil)[1].hasSuffix("\(id)  \(id)  message.posted  요즘 들을 만한 노래 있어?"))
     }
 
     @Test func jamoEmojiAndHanziKeepTheNextColumnInPlace() {

@@ -78,24 +78,47 @@ private final class Answers: @unchecked Sendable {
 struct LeadRuleTests {
     private let start: UInt64 = 1_000_000_000
 
-    @Test("One request after another is committed by the loop, several at once by the writer")
+    @Test("One request after another is committed by the loop; of several at once all but the first by the writer")
     func concurrency() {
         var rule = LeadRule()
-        let answers = [1, 1, 1, 7, 1, 1].map { rule.leads(requests: $0, now: start) }
-        // After several the first of the next round stands alone, and is not taken for a lone client.
-        #expect(answers == [true, true, true, false, false, true])
+        let answers = [1, 1, 3, 1, 1].map { requests in
+            #expect(rule.isTurnNew)
+            let led = (0..<requests).map { _ in rule.leads(now: start) }
+            rule.turnEnded(handingOver: led.contains(false))
+            if led.contains(false) { rule.answered() }
+            return led
+        }
+        // After several the first of the next turn stands alone, and is not taken for a lone client.
+        #expect(answers == [[true], [true], [true, false, false], [false], [true]])
+    }
+
+    @Test("While others wait for the writer nobody is taken for a lone client")
+    func others() {
+        var rule = LeadRule()
+        rule.turnEnded(handingOver: true)
+        var answers: [Bool] = []
+        for turn in 0..<6 {
+            answers.append(rule.leads(now: start))
+            rule.turnEnded(handingOver: false)
+            if turn == 3 { rule.answered() }
+        }
+        #expect(answers == [false, false, false, false, true, true])
     }
 
     @Test("A slow disk is left to the writer for as long as it deserves")
     func slowDisk() {
         var rule = LeadRule()
+        func leads(at now: UInt64) -> Bool {
+            defer { rule.turnEnded(handingOver: false) }
+            return rule.leads(now: now)
+        }
         rule.led(from: start, to: start + LeadRule.patience)
-        let isLeading = rule.leads(requests: 1, now: start + LeadRule.patience)
+        let isLeading = leads(at: start + LeadRule.patience)
         #expect(isLeading)
         let end = start + 2 * LeadRule.patience
         rule.led(from: start, to: end)
         let again = end + LeadRule.rest * (end - start)
-        let answers = [again - 1, again].map { rule.leads(requests: 1, now: $0) }
+        let answers = [again - 1, again].map(leads)
         #expect(answers == [false, true])
     }
 }

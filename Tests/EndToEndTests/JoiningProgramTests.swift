@@ -68,6 +68,7 @@ struct JoiningProgramTests {
         #expect(try a.syncctl("peers", "pause", "busan-1").code == 0)
         #expect(try state(a, "busan-1") == "paused")
         #expect(try a.syncctl("peers", "ping", "busan-1").code == 69)
+        #expect(try until { try b.syncctl("doctor").output.contains("To do: its operator has paused the exchange") })
         _ = try b.syncctl("append", "-u", "haneul", "--conversation", "c", "--text", "못 들음")
         #expect(a.terminate() == 0)
         try a.start(port: port)

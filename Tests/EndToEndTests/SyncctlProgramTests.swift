@@ -134,7 +134,7 @@ struct SyncctlProgramTests {
         let first = try await run("import", file)
         #expect(first.code == 4)
         #expect(first.text == "8 lines: 6 appended, 0 already there, 2 rejected\n")
-        #expect(first.errors.contains("line 4: line: not a JSON object at byte 0   [E_LINE_JSON]"))
+        #expect(first.errors.contains("line 4: JSON: not a JSON object at byte 0   [E_LINE_JSON]"))
         #expect(first.errors.contains("line 7: user: missing, every line needs it   [E_LINE_MISSING]"))
 
         let again = try await run("import", file, "--batch", "2", "--json")

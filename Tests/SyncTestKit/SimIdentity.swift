@@ -81,15 +81,21 @@ extension SimStore {
     private func branch(at dot: Dot) -> ForkBranch? {
         guard let origin = log.origins[dot.origin], let event = log.event(dot)?.event else { return nil }
         let own = head().flatMap { $0.head.origin == dot.origin ? $0 : nil }
-        guard let head = origin.heads.first(where: { $0.head.size >= dot.seq }) ?? own, head.head.size >= dot.seq
-        else { return nil }
-        let proof = MerkleProof.inclusion(of: dot.seq - 1, size: head.head.size, using: sha) {
-            (level, index) throws(Never) in
-            var range = MerkleRange()
-            let first = Int(index) << level
-            for leaf in origin.leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
-            return range.root(using: sha)
+        var head = origin.heads.first { $0.head.size >= dot.seq } ?? own
+        var bridge = head.flatMap { MerkleBridge(have: $0.head.size, whole: $0.head.size, proof: []) }
+        if head?.head.size ?? 0 < dot.seq, let reach = origin.reach, reach.size >= dot.seq {
+            (head, bridge) = (reach.coverage.head, reach.bridge)
         }
+        guard let head, head.head.size >= dot.seq,
+            let proof = bridge?.inclusion(
+                of: dot.seq - 1, using: sha,
+                nodes: { (level, index) throws(Never) in
+                    var range = MerkleRange()
+                    let first = Int(index) << level
+                    for leaf in origin.leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
+                    return range.root(using: sha)
+                })
+        else { return nil }
         return ForkBranch(
             head: head, header: event.header.canonicalBytes, payloadDigest: sha.payloadDigest(event.body),
             proof: proof)

@@ -11,11 +11,15 @@ extension SimNode {
         let peer = sim.nodes[link.peer].id
         if news.hasOpened {
             sources.opened(peer, news.announced, own: link.session.remoteOrigin, now: monotonic)
+        } else if news.hasRestated {
+            sources.restated(peer, news.announced, now: monotonic)
         } else if !news.announced.isEmpty {
             sources.announced(peer, news.announced, now: monotonic)
         }
         if news.hasDelivered { sources.delivered(peer, now: monotonic) }
         for dot in news.needs { sources.needed(dot, by: peer) }
+        if !news.dropped.isEmpty { sim.coverage.count(.dropped) }
+        sources.dropped(news.dropped, from: peer)
         tellWants()
     }
 

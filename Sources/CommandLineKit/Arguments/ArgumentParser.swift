@@ -3,21 +3,35 @@ extension CommandTable {
     public enum Invocation: Sendable, Equatable {
         /// Run the command.
         case run(ParsedArguments)
-        /// Print the help of one command, or of the program if `nil`.
-        case help(Command?)
+        /// Print the help of this.
+        case help(HelpTopic)
+    }
+
+    /// What there is help about.
+    public enum HelpTopic: Sendable, Equatable {
+        /// The program.
+        case program
+        /// One command.
+        case command(Command)
+        /// The commands that begin with this word.
+        case commands(beginning: String)
     }
 
     /// Reads a command line, without the program's own name, in the GNU style.
     ///
     /// `--name value`, `--name=value`, `-n value`, `-nvalue` and `-ab` for two flags; options may stand anywhere, before
     /// the command too; `--` ends them; a lone `-` is an ordinary word. A value that begins with a dash must be attached
-    /// (`--since=-2h`), so that a forgotten value never swallows the next option. `--help` wins over every error.
+    /// (`--since=-2h`), so that a forgotten value never swallows the next option. `--help` wins over every error; `help` as
+    /// the first word is the same.
     public func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var scan = OptionScan(table: self)
         scan.read(words)
 
-        let (command, positionals, nameError) = identify(scan.positionals)
-        if scan.helpAsked { return .help(nameError == nil ? command : nil) }
+        let asksFirst = scan.positionals.first == "help" && command(named: "help") == nil && command(named: "") == nil
+        let (command, positionals, nameError) = identify(
+            asksFirst ? Array(scan.positionals.dropFirst()) : scan.positionals)
+        if asksFirst, let nameError, case .unknownCommand = nameError { throw nameError }
+        if scan.helpAsked || asksFirst { return .help(topic(command, nameError)) }
         if let error = nameError, scan.firstError == nil { throw error }
         if let error = scan.firstError {
             throw refine(error, for: command)
@@ -29,6 +43,11 @@ extension CommandTable {
                 command: command, declared: declared,
                 optionValues: try check(scan.given, against: declared, of: command),
                 positionalValues: try assign(positionals, to: command)))
+    }
+
+    private func topic(_ command: Command?, _ nameError: UsageError?) -> HelpTopic {
+        if case .incompleteCommand(let word, _) = nameError { return .commands(beginning: word) }
+        return command.map { .command($0) } ?? .program
     }
 
     /// Finds the command at the head of the positional words: two words, one word, or the nameless command.

@@ -75,35 +75,4 @@ public struct CommandTable: Sendable, Equatable {
         }
         return found
     }
-
-    /// One thing a shell can complete.
-    public struct Completion: Sendable, Equatable {
-        /// The command it belongs to.
-        public var command: String
-        /// What to type: the command itself, `--option` or `-o`.
-        public var word: String
-        /// What to say about it.
-        public var help: String
-        /// Whether a value follows.
-        public var takesValue: Bool
-        /// The values that may follow; empty when any may.
-        public var values: [String]
-    }
-
-    /// Everything a shell can complete, command by command.
-    public func completions() -> [Completion] {
-        commands.flatMap { command in
-            let itself = Completion(
-                command: command.name, word: command.name, help: command.summary, takesValue: false,
-                values: command.arguments.first?.allowed ?? [])
-            let options = options(of: command).flatMap { option in
-                (["--" + option.name] + (option.short.map { ["-\($0)"] } ?? [])).map { word in
-                    Completion(
-                        command: command.name, word: word, help: option.help,
-                        takesValue: option.placeholder != nil, values: option.allowed)
-                }
-            }
-            return [itself] + options
-        }
-    }
 }

@@ -1,12 +1,52 @@
 extension CommandTable {
-    /// The help of one command, or of the program: examples first, then what can be given. It fits `width` columns
-    /// as long as the examples and names do.
-    public func help(for command: Command?, width: Int = 80) -> String {
-        if let command = command ?? self.command(named: "") {
-            return HelpText(width: min(max(width, 40), 100)).text(for: command, in: self)
+    /// The help of one command, of several, or of the program: examples first, then what can be given. It fits `width`
+    /// columns as long as the examples and names do.
+    public func help(for topic: HelpTopic, width: Int = 80) -> String {
+        let text = HelpText(width: min(max(width, 40), 100))
+        switch topic {
+        case .command(let command): return text.text(for: command, in: self)
+        case .commands(let word): return text.text(forCommandsBeginning: word, in: self)
+        case .program: return command(named: "").map { text.text(for: $0, in: self) } ?? text.text(for: self)
         }
-        return HelpText(width: min(max(width, 40), 100)).text(for: self)
     }
+}
+
+extension CommandTable {
+    /// `syncctl history <user> [options]`.
+    func usage(of command: Command) -> String {
+        let title = command.name.isEmpty ? program : program + " " + command.name
+        return ([title] + command.arguments.map(\.usage) + ["[options]"]).joined(separator: " ")
+    }
+
+    /// The headings that commands stand under, each once.
+    var groups: [String] {
+        commands.reduce(into: []) { groups, command in
+            if !groups.contains(command.group) { groups.append(command.group) }
+        }
+    }
+}
+
+extension Command.Argument {
+    /// `<user>`, `[<user>]`, `<user>...`.
+    var usage: String {
+        switch count {
+        case .required: "<\(name)>"
+        case .optional: "[<\(name)>]"
+        case .repeating(let least): least > 0 ? "<\(name)>..." : "[<\(name)>...]"
+        }
+    }
+
+    /// Its help with the values it may have.
+    var explanation: String { help + choices(allowed) }
+}
+
+extension Command.Option {
+    /// Its help with the values it may have.
+    var explanation: String { help + choices(allowed) + (isRepeatable ? " Repeatable." : "") }
+}
+
+private func choices(_ allowed: [String]) -> String {
+    allowed.isEmpty ? "" : " One of: \(allowed.joined(separator: ", "))."
 }
 
 private struct HelpText {
@@ -15,7 +55,7 @@ private struct HelpText {
     func text(for command: Command, in table: CommandTable) -> String {
         let title = command.name.isEmpty ? table.program : table.program + " " + command.name
         var lines = wrap("\(title): \(command.summary)", indent: 0)
-        lines += ["", "Usage: " + usage(of: command, title: title)]
+        lines += ["", "Usage: " + table.usage(of: command)]
         if !command.examples.isEmpty {
             lines += ["", "Examples:"]
             for example in command.examples {
@@ -23,10 +63,11 @@ private struct HelpText {
                 lines += wrap(example.shows, indent: 6)
             }
         }
+        lines += list("Commands:", table.commands.filter { $0.name.hasPrefix(command.name + " ") })
         if !command.arguments.isEmpty {
             lines += ["", "Arguments:"]
             for argument in command.arguments {
-                lines += entry("<\(argument.name)>", argument.help + choices(argument.allowed))
+                lines += entry("<\(argument.name)>", argument.explanation)
             }
         }
         lines += section("Options:", command.options)
@@ -37,35 +78,32 @@ private struct HelpText {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    func text(forCommandsBeginning word: String, in table: CommandTable) -> String {
+        let title = table.program + " " + word
+        var lines = ["Usage: \(title) <command> [options]"]
+        lines += list("Commands:", table.commands.filter { $0.name.hasPrefix(word + " ") })
+        lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
+        lines += ["", "More: \(title) <command> --help"]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
     func text(for table: CommandTable) -> String {
         var lines = wrap("\(table.program): \(table.summary)", indent: 0)
         lines += ["", "Usage: \(table.program) <command> [options]"]
-        var groups: [String] = []
-        for command in table.commands where !groups.contains(command.group) {
-            groups.append(command.group)
-        }
-        for group in groups {
-            lines += ["", group.isEmpty ? "Commands:" : group + ":"]
-            for command in table.commands where command.group == group {
-                let arguments = command.arguments.map(usage).joined(separator: " ")
-                lines += entry(arguments.isEmpty ? command.name : command.name + " " + arguments, command.summary)
-            }
+        for group in table.groups {
+            lines += list(group.isEmpty ? "Commands:" : group + ":", table.commands.filter { $0.group == group })
         }
         lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
         lines += ["", "More: \(table.program) <command> --help"]
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private func usage(of command: Command, title: String) -> String {
-        ([title] + command.arguments.map(usage) + ["[options]"]).joined(separator: " ")
-    }
-
-    private func usage(of argument: Command.Argument) -> String {
-        switch argument.count {
-        case .required: "<\(argument.name)>"
-        case .optional: "[<\(argument.name)>]"
-        case .repeating(let least): least > 0 ? "<\(argument.name)>..." : "[<\(argument.name)>...]"
-        }
+    private func list(_ title: String, _ commands: [Command]) -> [String] {
+        if commands.isEmpty { return [] }
+        return ["", title]
+            + commands.flatMap { command in
+                entry(([command.name] + command.arguments.map(\.usage)).joined(separator: " "), command.summary)
+            }
     }
 
     private func section(_ title: String, _ options: [Command.Option]) -> [String] {
@@ -74,14 +112,9 @@ private struct HelpText {
         for option in options {
             let short = option.short.map { "-\($0), " } ?? "    "
             let value = option.placeholder.map { " " + $0 } ?? ""
-            let again = option.isRepeatable ? " Repeatable." : ""
-            lines += entry(short + "--" + option.name + value, option.help + choices(option.allowed) + again)
+            lines += entry(short + "--" + option.name + value, option.explanation)
         }
         return lines
-    }
-
-    private func choices(_ allowed: [String]) -> String {
-        allowed.isEmpty ? "" : " One of: \(allowed.joined(separator: ", "))."
     }
 
     /// A term at the left and its explanation in a second column, below it if the term is too long.

@@ -41,6 +41,31 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     /// Stopped by SIGTERM.
     case terminated = 143
 
+    /// What it means, for a manual page.
+    public var meaning: String {
+        switch self {
+        case .success: "Done, healthy, or something found."
+        case .nothingFound: "Nothing matched."
+        case .degraded: "Degraded, or a warning."
+        case .integrityFailure: "An integrity check failed."
+        case .partlyDone: "Some inputs were rejected, the rest was done."
+        case .usage: "The command line is wrong."
+        case .badInput: "Input data is malformed."
+        case .inputMissing: "An input file is missing."
+        case .unreachable: "The daemon or a peer cannot be reached."
+        case .internalError: "A fault of the program."
+        case .cannotCreate: "Output cannot be created, as on a full disk."
+        case .ioError: "Input or output failed."
+        case .tryAgain: "A timeout or a busy resource; trying again may help."
+        case .versionMismatch: "The versions of client and daemon do not fit."
+        case .notPermitted: "Not permitted."
+        case .configuration: "The configuration is wrong."
+        case .interrupted: "Stopped by SIGINT."
+        case .brokenPipe: "The reader of the output went away."
+        case .terminated: "Stopped by SIGTERM."
+        }
+    }
+
     /// The code to end with when several parts of a task ended differently: any error outranks any answer, an
     /// integrity failure outranks the other answers, and of two errors the first stays.
     public static func mostSevere(_ first: ExitCode, _ second: ExitCode) -> ExitCode {

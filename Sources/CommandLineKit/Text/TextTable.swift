@@ -9,11 +9,21 @@ public struct TextTable: Sendable {
         public var title: String
         /// Left for words, right for numbers.
         public var alignment: DisplayWidth.Alignment
+        /// Whether its cells may be cut where a terminal is narrow.
+        public var isFlexible: Bool
 
         /// A column of words.
-        public static func left(_ title: String) -> Column { Column(title: title, alignment: .left) }
+        public static func left(_ title: String) -> Column {
+            Column(title: title, alignment: .left, isFlexible: true)
+        }
+        /// A column of words that mean nothing when they are cut, as times.
+        public static func whole(_ title: String) -> Column {
+            Column(title: title, alignment: .left, isFlexible: false)
+        }
         /// A column of numbers.
-        public static func right(_ title: String) -> Column { Column(title: title, alignment: .right) }
+        public static func right(_ title: String) -> Column {
+            Column(title: title, alignment: .right, isFlexible: false)
+        }
     }
 
     /// A cell: its text and how it is coloured where colour is used.
@@ -50,19 +60,21 @@ public struct TextTable: Sendable {
     /// Whether there is no row.
     public var isEmpty: Bool { rows.isEmpty }
 
-    /// Aligned columns with two spaces between them, one line a row.
+    /// Aligned columns with two spaces between them, one line a row; two where the last cell would not be readable beside
+    /// the others (``RowLayout``).
     ///
     /// - Parameters:
-    ///   - width: the terminal's columns; the last column is cut to them with `...`. `nil` when the output is no
-    ///     terminal: nothing is cut.
+    ///   - width: the terminal's columns; what does not fit is cut with `...`. `nil` when the output is no terminal:
+    ///     nothing is cut.
     ///   - color: whether to use the cells' styles.
     public func aligned(width: Int?, color: Bool = false) -> [String] {
         let texts = rows.map { row in row.map { Sanitizer.line($0.text) } }
         let widths = columns.indices.map { column in
             texts.reduce(DisplayWidth.of(columns[column].title)) { max($0, DisplayWidth.of($1[column])) }
         }
-        let header = line(columns.map { Cell($0.title, style: .bold) }, columns.map(\.title), widths, width, color)
-        return [header] + zip(rows, texts).map { line($0, $1, widths, width, color) }
+        let layout = RowLayout(columns, widths: widths, limit: width)
+        return layout.headings(color: color)
+            + zip(rows, texts).flatMap { layout.lines($1, styles: color ? $0.map(\.style) : []) }
     }
 
     /// Tab-separated values under a line of headings; tabs, newlines, backslashes and controls are escaped, nothing is cut.
@@ -81,28 +93,5 @@ public struct TextTable: Sendable {
             }
         }
         return lines
-    }
-
-    private func line(
-        _ cells: [Cell], _ texts: [String], _ widths: [Int], _ limit: Int?, _ color: Bool
-    ) -> String {
-        var line = ""
-        var used = 0
-        for column in columns.indices {
-            let isLast = column == columns.count - 1
-            var text = texts[column]
-            let room = isLast ? min(widths[column], max(3, (limit ?? .max) - used)) : widths[column]
-            if isLast { text = DisplayWidth.truncate(text, to: room) }
-            let blank = room - DisplayWidth.of(text)
-            let spaces = String(repeating: " ", count: max(0, blank))
-            let shown = color ? cells[column].style?.applied(to: text) ?? text : text
-            switch columns[column].alignment {
-            case .right: line += spaces + shown
-            case .left: line += shown + (isLast ? "" : spaces)
-            }
-            line += isLast ? "" : "  "
-            used += widths[column] + 2
-        }
-        return line
     }
 }

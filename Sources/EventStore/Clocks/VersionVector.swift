@@ -47,6 +47,13 @@ public struct VersionVector: Hashable, Sendable {
         if entries[index].seq < dot.seq { entries[index] = dot }
     }
 
+    /// Puts the entries of these origins back to those of `other`.
+    package mutating func reset(_ origins: [OriginID], to other: VersionVector) {
+        let chosen = Set(origins)
+        entries.removeAll { chosen.contains($0.origin) }
+        for origin in chosen { advance(to: Dot(origin: origin, seq: other[origin])) }
+    }
+
     /// The least vector that is not below either (point-wise maximum).
     public func merged(with other: VersionVector) -> VersionVector {
         var result = VersionVector()

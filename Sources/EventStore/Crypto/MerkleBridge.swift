@@ -37,6 +37,25 @@ package struct MerkleBridge {
         return proof
     }
 
+    /// The audit path of leaf `index` (from 0), one of those that are here, in the whole tree, from the leaf up
+    /// (RFC 6962 §2.1.1).
+    package func inclusion<Failure: Error>(
+        of index: UInt64, using sha: SHA256, nodes: MerkleProof.NodeSource<Failure>
+    ) throws(Failure) -> [Digest]? {
+        guard index < have else { return nil }
+        var path: [Digest] = []
+        var within = LeafRange(start: 0, end: whole)
+        while within.end - within.start > 1 {
+            let middle = within.start + Self.split(within.end - within.start)
+            let left = LeafRange(start: within.start, end: middle)
+            let right = LeafRange(start: middle, end: within.end)
+            guard let sibling = try root(index < middle ? right : left, sha, nodes) else { return nil }
+            path.append(sibling)
+            within = index < middle ? left : right
+        }
+        return path.reversed()
+    }
+
     private func root<Failure: Error>(
         _ range: LeafRange, _ sha: SHA256, _ nodes: MerkleProof.NodeSource<Failure>
     ) throws(Failure) -> Digest? {

@@ -45,7 +45,7 @@ extension InvalidLine: CustomStringConvertible {
     /// One sentence for people.
     public var description: String {
         switch self {
-        case .notJSON(let reason, let offset): "line: \(reason) at byte \(offset)"
+        case .notJSON(let reason, let offset): "JSON: \(reason) at byte \(offset)"
         case .missing(let member): "\(member): missing, every line needs it"
         case .duplicate(let member): "\(member): there twice"
         case .unknown(let member): "\(member): not a member of an event; put it into data"

@@ -16,11 +16,58 @@ package struct OriginProgress: Hashable, Sendable {
 package struct CommitNotice: Sendable {
     /// The log's last position.
     package let top: UInt64
-    /// The origins that advanced, in the order in which the log met them.
-    package let advanced: [OriginProgress]
+    private let origins: AdvancedOrigins
 
-    package init(top: UInt64, advanced: [OriginProgress]) {
+    /// The origins that advanced, in the order in which the log met them.
+    package var advanced: [OriginProgress] { origins.progress }
+    /// The events that came, in the order of their positions, if they are few; else none.
+    package let events: [StoredEvent]
+
+    package init(top: UInt64, advanced: [OriginProgress], events: [StoredEvent] = []) {
         self.top = top
-        self.advanced = advanced
+        self.events = events
+        origins = AdvancedOrigins(advanced)
+    }
+
+    init(top: UInt64, origins: [OriginState], events: [StoredEvent] = []) {
+        self.top = top
+        self.events = events
+        self.origins = AdvancedOrigins(origins)
+    }
+}
+
+/// Origins and how far they are, computed when somebody asks: a root is a dozen hashes, for which no append should wait,
+/// and the views do not need it.
+///
+/// ## Concurrency model
+/// One lock; computed once, on the thread that asks first.
+private final class AdvancedOrigins: Sendable {
+    private enum Content {
+        case states([OriginState])
+        case progress([OriginProgress])
+    }
+
+    private let content: Lock<Content>
+
+    init(_ states: [OriginState]) { content = Lock(.states(states)) }
+    init(_ progress: [OriginProgress]) { content = Lock(.progress(progress)) }
+
+    var progress: [OriginProgress] {
+        content.withLock { content in
+            switch content {
+            case .progress(let known): return known
+            case .states(let states):
+                let sha = SHA256()
+                let progress = states.map { $0.progress(sha) }
+                content = .progress(progress)
+                return progress
+            }
+        }
+    }
+}
+
+extension OriginState {
+    func progress(_ sha: SHA256) -> OriginProgress {
+        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
     }
 }

@@ -78,18 +78,22 @@ extension LogReader {
     package func branch(at dot: Dot, ownHead: SignedHead?) throws(StoreError) -> ForkBranch? {
         guard dot.seq > 0, let event = try event(dot)?.event else { return nil }
         let own = ownHead.flatMap { $0.head.origin == dot.origin ? $0 : nil }
-        guard let head = try head(of: dot.origin, atLeast: dot.seq) ?? own, head.head.size >= dot.seq else {
-            return nil
+        var head = try head(of: dot.origin, atLeast: dot.seq) ?? own
+        var bridge = head.flatMap { MerkleBridge(have: $0.head.size, whole: $0.head.size, proof: []) }
+        if head?.head.size ?? 0 < dot.seq, let reach = try reach(of: dot.origin), reach.size >= dot.seq {
+            // The batch that brought the event ended before the head that covers it.
+            (head, bridge) = (reach.coverage.head, reach.bridge)
         }
+        guard let head, head.head.size >= dot.seq else { return nil }
         let sha = SHA256()
-        let proof = try mapped { () throws(SQLiteError) -> [Digest] in
-            guard let ref = try names.originRef(dot.origin, on: connection) else { return [] }
+        let proof = try mapped { () throws(SQLiteError) -> [Digest]? in
+            guard let ref = try names.originRef(dot.origin, on: connection) else { return nil }
             let merkle = MerkleStore(connection: connection, sha: sha)
-            return try MerkleProof.inclusion(of: dot.seq - 1, size: head.head.size, using: sha) {
-                (level, index) throws(SQLiteError) in
+            return try bridge?.inclusion(of: dot.seq - 1, using: sha) { (level, index) throws(SQLiteError) in
                 try merkle.node(origin: ref, level: level, index: index, names: &names)
             }
         }
+        guard let proof else { return nil }
         return ForkBranch(
             head: head, header: event.header.canonicalBytes, payloadDigest: sha.payloadDigest(event.body),
             proof: proof)

@@ -19,7 +19,7 @@ extension Evidence {
     private static func names(_ files: StoreFiles) throws(StoreError) -> [String] {
         guard let folder = opendir(files.evidence) else {
             if errno == ENOENT { return [] }
-            throw .io("\(files.evidence): \(String(cString: strerror(errno)))")
+            throw .system(files.evidence)
         }
         defer { closedir(folder) }
         var names: [String] = []
@@ -35,7 +35,7 @@ extension Evidence {
     /// Writes the file, durably; false if it is there already or there are ``capacity`` others.
     func write(_ files: StoreFiles) throws(StoreError) -> Bool {
         guard mkdir(files.evidence, 0o700) == 0 || errno == EEXIST else {
-            throw .io("\(files.evidence): \(String(cString: strerror(errno)))")
+            throw .system(files.evidence)
         }
         let names = try Self.names(files)
         guard !names.contains(name + ".json"), names.count < Self.capacity else { return false }

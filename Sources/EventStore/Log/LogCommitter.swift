@@ -7,9 +7,6 @@ final class LogCommitter {
         let isFatal: Bool
     }
 
-    /// Pages in the WAL that make a checkpoint due.
-    private static let checkpointPages = 1_000
-
     /// Whether the WAL has grown so much that it should be copied back.
     private(set) var isCheckpointDue = false
     private let connection: Connection
@@ -30,12 +27,10 @@ final class LogCommitter {
         } catch {
             throw StoreError(error)
         }
-        try mapped { () throws(SQLiteError) in
-            guard let own = appender.state.own else { return }
-            let origin = appender.state.origins[own]
-            signer.restore(try appender.merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true))
-            signer.committed(origin)
-        }
+        guard let own = appender.state.own else { return }
+        let origin = appender.state.origins[own]
+        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, size: origin.size, appender.merkle))
+        signer.committed(origin)
     }
 
     /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.
@@ -55,9 +50,9 @@ final class LogCommitter {
 
     /// What the last commit changed, once; `nil` if nothing of an origin.
     func takeNotice(isWanted: Bool) -> CommitNotice? {
-        let advanced = appender.takeAdvanced()
+        let (advanced, events) = appender.takeAdvanced()
         guard isWanted, !advanced.isEmpty else { return nil }
-        return CommitNotice(top: appender.state.position, advanced: advanced.map { $0.progress(appender.sha) })
+        return CommitNotice(top: appender.state.position, origins: advanced, events: events)
     }
 
     /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
@@ -78,7 +73,7 @@ final class LogCommitter {
             let answer = try body()
             for head in signer.takeUnstored() { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
-            isCheckpointDue = connection.walPages >= Self.checkpointPages
+            isCheckpointDue = connection.isCheckpointDue
             if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
             return .success(answer)
         } catch {
@@ -127,11 +122,5 @@ final class LogCommitter {
         var isFatal = if case .io = failure { error.code != 1 && !error.isConstraint } else { false }
         do throws(SQLiteError) { try appender.reload() } catch { isFatal = true }
         return Failure(error: failure, isFatal: isFatal)
-    }
-}
-
-extension OriginState {
-    func progress(_ sha: SHA256) -> OriginProgress {
-        OriginProgress(origin: id, seq: size, rootPrefix: range.root(using: sha).prefix64)
     }
 }

@@ -15,11 +15,15 @@ package struct Reach: Hashable, Sendable {
 
     package var origin: OriginID { coverage.head.head.origin }
 
+    /// Puts together what is proven about the events that are here and what is not.
+    package var bridge: MerkleBridge? {
+        MerkleBridge(have: size, whole: coverage.head.head.size, proof: coverage.proof)
+    }
+
     /// What vouches for the first `old` events, at most ``size``.
     package func covering<Failure: Error>(
         _ old: UInt64, using sha: SHA256, nodes: MerkleProof.NodeSource<Failure>
     ) throws(Failure) -> Coverage? {
-        let bridge = MerkleBridge(have: size, whole: coverage.head.head.size, proof: coverage.proof)
         guard let proof = try bridge?.consistency(from: old, using: sha, nodes: nodes) else { return nil }
         return Coverage(head: coverage.head, proof: proof)
     }

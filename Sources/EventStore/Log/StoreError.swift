@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What can go wrong with a store as a whole.
 public enum StoreError: Error, Hashable, Sendable {
     /// There is no store at `path`.
@@ -12,6 +14,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case corrupt(String)
     /// The disk or the quota is full; nothing of the request was stored.
     case diskFull(String)
+    /// This user may not read or write `path`.
+    case forbidden(path: String)
     /// Reading or writing failed; nothing of the request was acknowledged.
     case io(String)
     /// A queue is full, or the views are too far behind; try again.
@@ -30,6 +34,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .unknownFormat: "E_FORMAT"
         case .corrupt: "E_CORRUPT"
         case .diskFull: "E_DISK"
+        case .forbidden: "E_PERMISSION"
         case .io: "E_IO"
         case .busy: "E_BUSY"
         case .batchTooLarge: "E_BATCH_SIZE"
@@ -42,6 +47,17 @@ public enum StoreError: Error, Hashable, Sendable {
         switch self {
         case .busy, .diskFull, .locked: true
         default: false
+        }
+    }
+
+    /// What a system call on `path` has just left in `errno`.
+    static func system(_ path: String) -> StoreError {
+        let code = errno
+        let reason = "\(path): \(String(cString: strerror(code)))"
+        return switch code {
+        case ENOSPC, EDQUOT: .diskFull(reason)
+        case EACCES, EPERM, EROFS: .forbidden(path: path)
+        default: .io(reason)
         }
     }
 
@@ -70,6 +86,7 @@ extension StoreError: CustomStringConvertible {
             "\(path) has format \(version); this release knows format \(Schema.version)"
         case .corrupt(let what): "the store is damaged: \(what)"
         case .diskFull(let what): "the disk is full: \(what)"
+        case .forbidden(let path): "cannot read or write \(path): permission denied"
         case .io(let what): "cannot read or write: \(what)"
         case .busy(let what): "busy: \(what)"
         case .batchTooLarge(let count): "\(count) events at once; at most \(EventStore.maximumBatch) are taken"

@@ -41,7 +41,7 @@ package enum SmallFile {
         let fd = open(path, O_RDONLY | O_CLOEXEC)
         guard fd >= 0 else {
             if errno == ENOENT { return nil }
-            throw .io("\(path): \(String(cString: strerror(errno)))")
+            throw .system(path)
         }
         defer { close(fd) }
         var bytes: [UInt8] = []
@@ -51,7 +51,7 @@ package enum SmallFile {
             if count == 0 { return bytes }
             guard count > 0 else {
                 if errno == EINTR { continue }
-                throw .io("\(path): \(String(cString: strerror(errno)))")
+                throw .system(path)
             }
             bytes.append(contentsOf: chunk[..<count])
         }
@@ -59,19 +59,15 @@ package enum SmallFile {
 
     /// Replaces the file atomically and durably: a new file, synced, renamed over the old one, the folder synced.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32) throws(StoreError) {
-        func failed() -> StoreError {
-            let reason = "\(path): \(String(cString: strerror(errno)))"
-            return errno == ENOSPC || errno == EDQUOT ? .diskFull(reason) : .io(reason)
-        }
         let temporary = path + ".tmp"
         let fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-        guard fd >= 0 else { throw failed() }
+        guard fd >= 0 else { throw .system(path) }
         var written = 0
         while written < bytes.count {
             let count = bytes[written...].withUnsafeBytes { write(fd, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let error = failed()
+                let error = StoreError.system(path)
                 close(fd)
                 unlink(temporary)
                 throw error
@@ -79,7 +75,7 @@ package enum SmallFile {
             written += count
         }
         guard fsync(fd) == 0, close(fd) == 0, rename(temporary, path) == 0 else {
-            let error = failed()
+            let error = StoreError.system(path)
             unlink(temporary)
             throw error
         }
@@ -90,9 +86,9 @@ package enum SmallFile {
     package static func syncFolder(of path: String) throws(StoreError) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         let fd = open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard fd >= 0 else { throw .io("\(folder): \(String(cString: strerror(errno)))") }
+        guard fd >= 0 else { throw .system(folder) }
         defer { close(fd) }
-        guard fsync(fd) == 0 else { throw .io("\(folder): \(String(cString: strerror(errno)))") }
+        guard fsync(fd) == 0 else { throw .system(folder) }
     }
 }
 
@@ -103,7 +99,7 @@ package final class StoreLock: Sendable {
     /// Takes the lock and writes `owner` into it, or says who has it.
     package init(_ files: StoreFiles, owner: String) throws(StoreError) {
         let fd = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard fd >= 0 else { throw .io("\(files.lock): \(String(cString: strerror(errno)))") }
+        guard fd >= 0 else { throw .system(files.lock) }
         guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
             close(fd)
             throw .locked(path: files.folder, owner: Self.owner(files) ?? "another process")

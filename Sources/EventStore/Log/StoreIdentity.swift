@@ -31,7 +31,7 @@ extension StoreIdentity {
         try checkName(name, "node name")
         try checkName(cluster, "cluster")
         guard mkdir(files.folder, 0o700) == 0 || errno == EEXIST else {
-            throw .io("\(files.folder): \(String(cString: strerror(errno)))")
+            throw .system(files.folder)
         }
         let key: SigningKey
         if let pem = try SmallFile.read(files.key) {
@@ -51,7 +51,7 @@ extension StoreIdentity {
             try writeIdentity(key: key, name: name, cluster: cluster, on: connection)
         }
         guard rename(unfinished, files.log) == 0 else {
-            throw .io("\(files.log): \(String(cString: strerror(errno)))")
+            throw .system(files.log)
         }
         try SmallFile.syncFolder(of: files.log)
     }

@@ -17,7 +17,7 @@ struct SnapshotFolder: Sendable {
 
     func make() throws(StoreError) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw .io("\(folder): \(String(cString: strerror(errno)))")
+            throw .system(folder)
         }
     }
 

@@ -26,7 +26,7 @@ enum SnapshotInstall {
         }
         for suffix in ["-wal", "-shm"] { unlink(files.log + suffix) }
         guard rename(files.readyLog, files.log) == 0 else {
-            throw .io("\(files.log): \(String(cString: strerror(errno)))")
+            throw .system(files.log)
         }
         try SmallFile.syncFolder(of: files.log)
         SnapshotFolder(files: files).removeAll()

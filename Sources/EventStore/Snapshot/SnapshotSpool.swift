@@ -36,23 +36,18 @@ package final class SnapshotSpool {
         try folder.make()
         path = folder.spool
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        guard descriptor >= 0 else { throw .system(path) }
         let header = sender.header
         start = header.count
         end = start
         var found = [UInt8](repeating: 0, count: header.count)
         if pread(descriptor, &found, found.count, 0) == found.count, found == header { return }
         guard ftruncate(descriptor, 0) == 0, pwrite(descriptor, header, header.count, 0) == header.count else {
-            throw Self.failure(path)
+            throw .system(path)
         }
     }
 
     deinit { close(descriptor) }
-
-    private static func failure(_ path: String) -> StoreError {
-        let reason = "\(path): \(String(cString: strerror(errno)))"
-        return errno == ENOSPC || errno == EDQUOT ? .diskFull(reason) : .io(reason)
-    }
 
     /// Bytes free on the disk of the store in `files`.
     package static func freeBytes(_ files: StoreFiles) -> UInt64 { SnapshotFolder(files: files).freeBytes }
@@ -81,7 +76,7 @@ package final class SnapshotSpool {
                 }
             }
         }
-        guard ftruncate(descriptor, off_t(end)) == 0 else { throw Self.failure(path) }
+        guard ftruncate(descriptor, off_t(end)) == 0 else { throw .system(path) }
         return nil
     }
 
@@ -98,7 +93,7 @@ package final class SnapshotSpool {
                 pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(end + done))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path) }
+            guard count > 0 else { throw .system(path) }
             done += count
         }
         end += bytes.count
@@ -133,7 +128,7 @@ package final class SnapshotSpool {
 
     /// Throws away what there is.
     package func restart() throws(StoreError) {
-        guard ftruncate(descriptor, off_t(start)) == 0 else { throw Self.failure(path) }
+        guard ftruncate(descriptor, off_t(start)) == 0 else { throw .system(path) }
         end = start
     }
 }

@@ -56,11 +56,17 @@ final class ConversationsView: View {
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else {
-            return event.type == EventType.conversationStarted || event.type == EventType.conversationRenamed
-                ? "\(event.type) without a conversation" : nil
+            guard let type = event.type, type == .conversationStarted || type == .conversationRenamed else {
+                return nil
+            }
+            return "\(type.rawValue) without a conversation"
         }
         if let refusal = Self.refusal(event) { return refusal }
-        var row = touched[conversation] ?? Row()
+        take(event, change, into: &touched[conversation, default: Row()])
+        return nil
+    }
+
+    private func take(_ event: ProjectedEvent, _ change: ViewChange, into row: inout Row) {
         row.events += change.amount
         if event.isMessage { row.messages += change.amount }
         switch change {
@@ -72,19 +78,17 @@ final class ConversationsView: View {
         case .shadow: break
         }
         if change != .remove { register(event, &row) }
-        touched[conversation] = row
-        return nil
     }
 
     /// Why the payload cannot be read, if so. Such an event does not count here at all.
     private static func refusal(_ event: ProjectedEvent) -> String? {
         guard let payload = event.payload else { return nil }
         switch event.type {
-        case EventType.conversationStarted:
+        case .conversationStarted:
             for name in ["title", "category"] {
                 if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
             }
-        case EventType.conversationRenamed:
+        case .conversationRenamed:
             if payload.string("title") == nil { return "title is missing or not text" }
         default: break
         }
@@ -95,20 +99,21 @@ final class ConversationsView: View {
         guard let payload = event.payload else { return }
         let stamp = Stamp(event.key)
         switch event.type {
-        case EventType.conversationStarted:
+        case .conversationStarted:
             if let title = payload.string("title") { row.title.take(Register(value: title, stamp: stamp)) }
             if let category = payload.string("category") {
                 row.category.take(Register(value: category, stamp: stamp))
             }
             row.start.takeEarlier(Register(value: event.author, stamp: stamp))
-        case EventType.conversationRenamed:
+        case .conversationRenamed:
             if let title = payload.string("title") { row.title.take(Register(value: title, stamp: stamp)) }
         default: break
         }
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
-        for (conversation, change) in touched.sorted(by: { $0.key < $1.key }) {
+        for conversation in touched.keys.sorted() {
+            guard let change = touched[conversation] else { continue }
             if change.isPlain {
                 try add(conversation, change, store)
                 continue

@@ -21,7 +21,7 @@ final class MessagesView: View {
     private var touched: [EventID: Row] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        guard event.type == EventType.messageEdited || event.type == EventType.messageRetracted,
+        guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
         if let value = payload["message"], value.string.flatMap({ EventID(text: $0) }) == nil {
@@ -34,7 +34,7 @@ final class MessagesView: View {
             try touched[target].orLoad { () throws(SQLiteError) in try self.row(of: target, store.connection) }
             ?? Row()
         let stamp = Stamp(event.key)
-        if event.type == EventType.messageEdited {
+        if event.type == .messageEdited {
             guard let text = payload.string("text") else { return "text is missing or not text" }
             row.edits += change.amount
             if change.amount >= 0, row.edit.map({ $0.stamp < stamp }) ?? true {

@@ -40,13 +40,13 @@ final class ParticipantsView: View {
         guard change.amount >= 0, let payload = event.payload else { return nil }
         let users: [String]
         switch event.type {
-        case EventType.conversationStarted:
+        case .conversationStarted:
             guard let value = payload["participants"], !value.isNull else { return nil }
             guard let elements = value.elements, let names = Self.texts(elements) else {
                 return "participants is not a list of texts"
             }
             users = names
-        case EventType.participantJoined, EventType.participantLeft:
+        case .participantJoined, .participantLeft:
             if let value = payload["user"], value.string == nil { return "user is not text" }
             let named = try payload.string("user").orLoad { () throws(SQLiteError) in try store.text(event.user) }
             users = named.map { [$0] } ?? []
@@ -56,7 +56,7 @@ final class ParticipantsView: View {
         for user in users {
             let member = Member(conversation: conversation, user: ByteText(user))
             if written[member].map({ $0.stamp < stamp }) ?? true {
-                written[member] = (event.type != EventType.participantLeft, stamp)
+                written[member] = (event.type != .participantLeft, stamp)
             }
         }
         return nil

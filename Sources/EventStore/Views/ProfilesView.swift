@@ -30,7 +30,7 @@ final class ProfilesView: View {
     private var touched: [Key: [Write]] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        guard event.type == EventType.profileChanged, change.amount >= 0, let payload = event.payload else {
+        guard event.type == .profileChanged, change.amount >= 0, let payload = event.payload else {
             return nil
         }
         guard let fields = payload.object("fields") else { return "fields is missing or not an object" }

@@ -5,7 +5,8 @@ struct ProjectedEvent {
     let conversation: Int64?
     let author: Int64
     let origin: Int64
-    let type: String
+    /// `nil`: one that no view interprets.
+    let type: EventType?
     let id: EventID
     let cause: EventID?
     let key: DisplayKey
@@ -41,32 +42,36 @@ struct ProjectedEvent {
     }
 
     /// Whether it is a line of dialogue.
-    var isMessage: Bool { type == EventType.messagePosted || type == EventType.botReplied }
+    var isMessage: Bool { type == .messagePosted || type == .botReplied }
 }
 
-/// The event types that views read (DESIGN, event catalogue).
-enum EventType {
-    static let conversationStarted = "conversation.started"
-    static let conversationRenamed = "conversation.renamed"
-    static let participantJoined = "participant.joined"
-    static let participantLeft = "participant.left"
-    static let messagePosted = "message.posted"
-    static let messageEdited = "message.edited"
-    static let messageRetracted = "message.retracted"
-    static let botReplied = "bot.replied"
-    static let surveyAnswered = "survey.answered"
-    static let profileChanged = "profile.changed"
+/// The event types that views interpret (DESIGN, event catalogue).
+enum EventType: String {
+    case conversationStarted = "conversation.started"
+    case conversationRenamed = "conversation.renamed"
+    case participantJoined = "participant.joined"
+    case participantLeft = "participant.left"
+    case messagePosted = "message.posted"
+    case messageEdited = "message.edited"
+    case messageRetracted = "message.retracted"
+    case botReplied = "bot.replied"
+    case surveyAnswered = "survey.answered"
+    case profileChanged = "profile.changed"
 
-    /// Whose payloads are read while projecting.
-    static let read: Set<String> = [
-        conversationStarted, conversationRenamed, participantJoined, participantLeft, messageEdited, messageRetracted,
-        surveyAnswered, profileChanged,
-    ]
+    /// Whether the payload is read while projecting; of messages it is only when they are shown.
+    var isRead: Bool {
+        switch self {
+        case .messagePosted, .botReplied: false
+        default: true
+        }
+    }
 }
 
 /// Reads the log for the projector.
 final class ProjectionSource {
     let log: LogReader
+    /// By their refs.
+    private var types: [Int64: EventType] = [:]
     /// Payloads held at once; INV-9.
     private static let batchBytes = 64 << 20
 
@@ -109,7 +114,7 @@ final class ProjectionSource {
     }
 
     private func projected(_ row: Statement) throws(SQLiteError) -> ProjectedEvent {
-        let type = try log.names.text(row.int64(EventRow.Column.type), on: log.connection)
+        let (type, isOpaque) = try type(row.int64(EventRow.Column.type))
         let hlc = HybridTime(rawValue: row.uint64(EventRow.Column.hlc))
         let time = row.isNull(EventRow.Column.time) ? hlc.milliseconds : row.int64(EventRow.Column.time)
         let origin = row.int64(EventRow.Column.origin)
@@ -118,8 +123,8 @@ final class ProjectionSource {
                 extendedCode: 11, message: "event \(row.int64(0)): its id is not 16 bytes", context: "event")
         }
         let isErased = !row.isNull(EventRow.Column.digest)
-        let obstacle = Self.obstacle(row, type)
-        let wantsPayload = EventType.read.contains(type) && !isErased && obstacle == nil
+        let obstacle = Self.obstacle(row, isOpaque: isOpaque)
+        let wantsPayload = type?.isRead == true && !isErased && obstacle == nil
         let user = row.int64(EventRow.Column.user)
         return ProjectedEvent(
             position: row.uint64(EventRow.Column.position), user: user,
@@ -139,8 +144,16 @@ final class ProjectionSource {
             twinOf: row.isNull(EventRow.Column.twin) ? nil : row.uint64(EventRow.Column.twin))
     }
 
-    private static func obstacle(_ row: Statement, _ type: String) -> ProjectedEvent.Obstacle? {
-        if type.isEmpty {
+    /// The type behind a ref; opaque if the event's header could not be read.
+    private func type(_ ref: Int64) throws(SQLiteError) -> (type: EventType?, isOpaque: Bool) {
+        if let known = types[ref] { return (known, false) }
+        let text = try log.names.text(ref, on: log.connection)
+        types[ref] = EventType(rawValue: text)
+        return (types[ref], text.isEmpty)
+    }
+
+    private static func obstacle(_ row: Statement, isOpaque: Bool) -> ProjectedEvent.Obstacle? {
+        if isOpaque {
             let obstacle = EventHeader(opaque: row.bytes(EventRow.Column.unknown))?.obstacle
             return .opaqueHeader(reason: obstacle?.description ?? "it was kept as it came by an earlier release")
         }

@@ -34,7 +34,7 @@ final class SurveysView: View {
     private var changes: [Question: Change] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        guard event.type == EventType.surveyAnswered, let payload = event.payload else { return nil }
+        guard event.type == .surveyAnswered, let payload = event.payload else { return nil }
         guard let survey = payload.string("survey") else { return "survey is missing or not text" }
         guard let question = payload.string("question") else { return "question is missing or not text" }
         guard let values = Self.values(payload) else {

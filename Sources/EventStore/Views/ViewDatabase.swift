@@ -72,7 +72,7 @@ enum ViewDatabase {
     /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        guard rename(new, path) == 0 else { throw .io("\(path): \(String(cString: strerror(errno)))") }
+        guard rename(new, path) == 0 else { throw .system(path) }
         try SmallFile.syncFolder(of: path)
     }
 }

@@ -331,5 +331,7 @@ package final class ViewReader {
 }
 
 extension Event {
-    var isMessage: Bool { header.type == EventType.messagePosted || header.type == EventType.botReplied }
+    var isMessage: Bool {
+        header.type == EventType.messagePosted.rawValue || header.type == EventType.botReplied.rawValue
+    }
 }

@@ -28,6 +28,12 @@ extension SyncNode.Core {
             if desk.isOpen(), hear(link, node, address) { return }
             return refuseUnknown(link, node, address)
         }
+        guard entries[node]?.calls.admits(at: PeerLink.now().monotonic) == true else {
+            let text = "\(peer.name) calls too often: over \(CallRate.burst) times, then once a second"
+            note("RATE_LIMITED: \(text)")
+            entries[node]?.lastError = "RATE_LIMITED: \(text)"
+            return refuse(link, .rateLimited, text)
+        }
         if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
         if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
         attach(link, node, isOutgoing: false)

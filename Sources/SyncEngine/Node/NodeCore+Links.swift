@@ -16,7 +16,7 @@ extension SyncNode.Core {
             features: [.standings, .sources], policy: snapshotPolicy(for: node))
         let peerLink = PeerLink(
             link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
-            snapshots: snapshots)
+            snapshots: snapshots, live: live)
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
         peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
         peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
@@ -70,11 +70,14 @@ extension SyncNode.Core {
         let now = PeerLink.now().monotonic
         if news.hasOpened {
             sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+        } else if news.hasRestated {
+            sources.restated(link.node, news.announced, now: now)
         } else if !news.announced.isEmpty {
             sources.announced(link.node, news.announced, now: now)
         }
         if news.hasDelivered { sources.delivered(link.node, now: now) }
         for dot in news.needs { sources.needed(dot, by: link.node) }
+        sources.dropped(news.dropped, from: link.node)
         tellWants()
     }
 

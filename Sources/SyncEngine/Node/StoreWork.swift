@@ -31,7 +31,7 @@ package enum StoreWork {
         do throws(IngestError) {
             return try verifier.verify(batch.events, batch.coverage)
         } catch {
-            throw SessionFailure(error)
+            throw SessionFailure(error, origins: batch.coverage.map(\.head.head.origin))
         }
     }
 

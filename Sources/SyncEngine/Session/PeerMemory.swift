@@ -50,7 +50,7 @@ package struct PeerMemory: Sendable {
         through = 0
         var changed: [VectorEntry] = []
         changed.reserveCapacity(statement.entries.count)
-        for entry in statement.entries { changed.append(try apply(entry)) }
+        for entry in statement.entries { changed.append(try apply(entry, isWhole: statement.isWhole)) }
         guard !statement.hasMore else { return changed }
         if let digest = statement.digest, digest != Standing.digest(of: entries) {
             throw statement.isWhole ? .malformed("its digest is another") : .otherState
@@ -59,11 +59,14 @@ package struct PeerMemory: Sendable {
         return changed
     }
 
-    private mutating func apply(_ entry: StandingEntry) throws(Misfit) -> VectorEntry {
+    private mutating func apply(_ entry: StandingEntry, isWhole: Bool) throws(Misfit) -> VectorEntry {
         switch entry.name {
         case .new(let origin):
             guard entries.count < WireLimits.origins else { throw .malformed("over \(WireLimits.origins) origins") }
-            guard numbers[origin] == nil else { throw .malformed("origin \(origin) is named twice") }
+            guard numbers[origin] == nil else {
+                // A log that a power cut has set back may have met other origins since, in another order.
+                throw isWhole ? .malformed("origin \(origin) is named twice") : .otherState
+            }
             entries.append(VectorEntry(origin: origin, seq: entry.seq, root: entry.root))
             numbers[origin] = UInt32(entries.count)
             return entries[entries.count - 1]

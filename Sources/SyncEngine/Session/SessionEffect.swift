@@ -131,13 +131,19 @@ package struct OutgoingFrame: Hashable, Sendable {
 package struct SessionNews: Sendable {
     /// The peer has said what it has: all that is in `announced`.
     package var hasOpened = false
+    /// The peer has begun to state everything anew: what it stated before counts no more.
+    package var hasRestated = false
     /// What the peer has made durable.
     package var announced: [Dot] = []
     /// Whether events came.
     package var hasDelivered = false
     /// What events of this peer have been waiting for.
     package var needs: [Dot] = []
-    package var isEmpty: Bool { !hasOpened && announced.isEmpty && !hasDelivered && needs.isEmpty }
+    /// Of these origins events were dropped, which came before what they depend on and must come again.
+    package var dropped: [OriginID] = []
+    package var isEmpty: Bool {
+        !hasOpened && !hasRestated && announced.isEmpty && !hasDelivered && needs.isEmpty && dropped.isEmpty
+    }
 }
 
 /// What was stored of a frame, durably.
@@ -178,8 +184,11 @@ package struct SessionFailure: Error, Hashable, Sendable {
     package let text: String
     /// The event that must be here first; then the same may succeed.
     package let needs: Dot?
+    /// Whose events were not stored.
+    package let origins: [OriginID]
 
-    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil) {
+    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil, origins: [OriginID] = []) {
+        self.origins = origins
         self.code = code
         self.text = text
         self.needs = needs
@@ -187,7 +196,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
 
     package init(_ error: WireError) { self.init(error.code, error.description) }
 
-    package init(_ error: IngestError) {
+    package init(_ error: IngestError, origins: [OriginID] = []) {
         let code: SessionErrorCode =
             switch error {
             case .header(.limits(.headerTooLarge)): .eventTooLarge
@@ -206,7 +215,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .causalGap(_, let needs): needs
             default: nil
             }
-        self.init(code, error.description, needs: needs)
+        self.init(code, error.description, needs: needs, origins: origins)
     }
 }
 

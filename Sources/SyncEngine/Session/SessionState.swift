@@ -70,6 +70,8 @@ extension SyncSession {
         var hasMore = true
         /// Whether `start` was set anew while a read was under way.
         var hasRestarted = false
+        /// Origins that have to be sent again from before what is being read.
+        var resent: Set<OriginID> = []
         /// Whether the read under way is of what is new.
         var isReadingAhead = false
         /// The read under way.

@@ -55,6 +55,9 @@ package struct SourcePlan: Sendable {
     /// Whether ``tick(now:)`` has something to watch.
     package var isWaiting: Bool { !behind.isEmpty }
 
+    /// How many origins it keeps something of: those of the log, and those that peers have.
+    package var count: Int { origins.count }
+
     /// From whom `origin` is taken.
     package func source(of origin: OriginID) -> NodeID? { origins[origin]?.source }
 
@@ -88,6 +91,16 @@ package struct SourcePlan: Sendable {
         }
     }
 
+    /// A peer states everything anew, beginning with these: what it has said before counts no more. So a peer that states
+    /// something else again and again does not fill memory (INV-9).
+    package mutating func restated(_ peer: NodeID, _ entries: [Dot], now: UInt64) {
+        guard let before = peers[peer]?.has else { return }
+        peers[peer]?.has = [:]
+        let named = Set(entries.map(\.origin))
+        for origin in before.keys.sorted() where !named.contains(origin) { withdrawn(origin, by: peer) }
+        announced(peer, entries, now: now)
+    }
+
     /// Events came from a peer.
     package mutating func delivered(_ peer: NodeID, now: UInt64) { peers[peer]?.lastDelivery = now }
 
@@ -108,14 +121,33 @@ package struct SourcePlan: Sendable {
         setSource(of: dot.origin, to: peer)
     }
 
+    /// Events of these origins that came from a peer were dropped: they are asked for again.
+    package mutating func dropped(_ dropped: [OriginID], from peer: NodeID) {
+        guard peers[peer] != nil else { return }
+        let taken = changes[peer, default: Change(peer: peer)].take
+        let again = Set(dropped).subtracting(taken).filter { origins[$0]?.source == peer }
+        changes[peer, default: Change(peer: peer)].take += again.sorted()
+    }
+
     /// A connection is gone.
     package mutating func closed(_ peer: NodeID, now: UInt64) {
         guard let gone = peers.removeValue(forKey: peer) else { return }
         changes[peer] = nil
-        for origin in gone.has.keys.sorted() where origins[origin]?.source == peer {
+        for origin in gone.has.keys.sorted() { withdrawn(origin, by: peer) }
+    }
+
+    /// A peer has an origin no more: another one becomes its source. Of what nobody has nothing is kept.
+    private mutating func withdrawn(_ origin: OriginID, by peer: NodeID) {
+        guard let state = origins[origin] else { return }
+        if state.source == peer {
             origins[origin]?.source = nil
+            peers[peer]?.load -= 1
             if let next = best(for: origin) { setSource(of: origin, to: next) }
         }
+        guard !peers.values.contains(where: { $0.has[origin] ?? 0 > state.have }) else { return }
+        behind.remove(origin)
+        origins[origin]?.behindSince = nil
+        if state.have == 0, !peers.values.contains(where: { $0.has[origin] != nil }) { origins[origin] = nil }
     }
 
     /// Time has passed: sources that do not deliver are replaced.

@@ -54,7 +54,9 @@ extension SyncSession {
             outgoing.isBehind = !batch.isAtTop
             if batch.isAtTop { outgoing.tail = nil }
         }
-        for dot in batch.advanced {
+        let resent = outgoing.resent
+        outgoing.resent = []
+        for dot in batch.advanced where !resent.contains(dot.origin) {
             outgoing.known.advance(to: dot)
             if batch.isSound { outgoing.sound.advance(to: dot) }
         }
@@ -125,6 +127,7 @@ extension SyncSession {
         guard case .open(_, _, let incoming) = state, !incoming.held.isEmpty else { return }
         var rest: [Incoming.Held] = []
         var ready: [Incoming.Held] = []
+        var isBlocking = false
         for var held in incoming.held {
             guard let needs = held.failure.needs else { continue }
             if progress[needs.origin]?.seq ?? 0 >= needs.seq {
@@ -137,6 +140,7 @@ extension SyncSession {
             if !held.isTold, now.monotonic >= held.since + timing.held {
                 held.isTold = true
                 news.needs.append(needs)
+                isBlocking = isBlocking || !held.isCredited
             }
             rest.append(held)
         }
@@ -146,6 +150,24 @@ extension SyncSession {
             for (id, held) in zip(ids, ready) { incoming.storing[id] = (held.frame, held.since, held.isCredited) }
         }
         for (id, held) in zip(ids, ready) { effects.append(.store(id, held.frame)) }
+        if isBlocking { dropHeld(now: now, &effects) }
+    }
+
+    /// What held frames wait for is to come from the same peer, and they take the credit that it would need: they are
+    /// dropped, and asked for again behind it.
+    private mutating func dropHeld(now: Moment, _ effects: inout [SessionEffect]) {
+        var bytes = 0
+        var origins: [OriginID] = []
+        updateOpen { _, _, incoming in
+            for held in incoming.held where !held.isCredited {
+                bytes += held.frame.count
+                origins += held.failure.origins
+            }
+            incoming.held.removeAll { !$0.isCredited }
+            incoming.waiting -= bytes
+        }
+        news.dropped += origins
+        send(.credit(UInt64(bytes)), now: now, &effects)
     }
 
     /// When a held frame is to be looked at again.

@@ -129,16 +129,23 @@ extension SyncSession {
         switch fork.branches.count {
         case 2: inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: false), &effects)
         case 1 where fork.asks:
-            forks.held.insert(fork.origin)
+            hold(fork.origin)
             inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: true), &effects)
         case 0 where fork.asks:
             // The peer says that its history is another: whatever is true, it wants nothing of ours.
-            forks.held.insert(fork.origin)
+            hold(fork.origin)
             let have = progress[fork.origin]?.seq ?? 0
             let dots = fork.roots.filter { $0.size <= have }.map { Dot(origin: fork.origin, seq: $0.size) }
             inspect(.roots(dots), for: .answer(fork), &effects)
         default: answered(fork, now: now, &effects)
         }
+    }
+
+    /// Nothing of the origin is sent from now on. A peer may make up origins: of those that are not here only some are
+    /// remembered (INV-9).
+    private mutating func hold(_ origin: OriginID) {
+        guard progress[origin] != nil || forks.held.count < Evidence.capacity else { return }
+        forks.held.insert(origin)
     }
 
     /// The peer's roots, or that it has no branch to show.

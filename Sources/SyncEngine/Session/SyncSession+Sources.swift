@@ -39,8 +39,15 @@ extension SyncSession {
             outgoing.wanted?.formUnion(taken)
             outgoing.wanted?.subtract(left)
             guard !taken.isEmpty else { return }
+            // Also what was sent before: it may have been dropped, because it came before what it depends on.
+            let before = outgoing.known
+            outgoing.known.reset(taken, to: outgoing.durable)
+            outgoing.sound.reset(taken, to: outgoing.durable)
             outgoing.start = .firstMissing
             outgoing.hasRestarted = outgoing.reading != nil
+            if outgoing.hasRestarted {
+                outgoing.resent.formUnion(taken.filter { before[$0] > outgoing.durable[$0] })
+            }
             outgoing.hasMore = true
         }
         pump(now: now, &effects)

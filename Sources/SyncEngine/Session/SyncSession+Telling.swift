@@ -40,7 +40,10 @@ extension SyncSession {
         if beginsAnew { forgetEarlierStatements() }
         durableRevision += 1
         let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
-        if choosesOrigins { news.announced += dots }
+        if choosesOrigins {
+            news.hasRestated = beginsAnew
+            news.announced += dots
+        }
         updateOpen { _, outgoing, _ in
             for dot in dots {
                 outgoing.durable.advance(to: dot)

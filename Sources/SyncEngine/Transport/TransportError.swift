@@ -17,7 +17,7 @@ package enum TransportError: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .system(let call, let code): "\(call): \(errnoName(code))"
+        case .system(let call, let code): "\(call): \(String(cString: strerror(code))) (\(errnoName(code)))"
         case .notAnAddress(let host): "'\(host)' is not a numeric address or localhost"
         case .socketInUse(let path): "another server already answers on \(path)"
         case .notASocket(let path): "\(path) exists and is not a socket"

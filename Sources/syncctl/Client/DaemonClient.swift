@@ -57,6 +57,12 @@ struct DaemonClient {
         }
     }
 
+    /// The way out, for errors whose text does not have it.
+    private static let hints = [
+        "E_NO_PEER": "syncctl peers list", "E_NOT_LISTENING": "syncd --peer-listen ADDR:PORT, or --address HOST:PORT",
+        "E_DISK": "again when there is room; what was reported as appended is safe",
+    ]
+
     /// `{"type":"error","code":…,"message":…,"hint":…}` of the daemon as a failure of ours.
     private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
         let object = JSONObject(validated: answer.body)
@@ -72,10 +78,10 @@ struct DaemonClient {
             case 507: .cannotCreate
             default: .internalError
             }
+        let code = object.string("code") ?? "E_HTTP_\(answer.status)"
         return CommandFailure(
-            code: object.string("code") ?? "E_HTTP_\(answer.status)",
-            object.string("message") ?? "syncd answered with HTTP status \(answer.status)",
-            hint: object.string("hint"), exitCode: exitCode)
+            code: code, object.string("message") ?? "syncd answered with HTTP status \(answer.status)",
+            hint: object.string("hint") ?? Self.hints[code], exitCode: exitCode)
     }
 }
 

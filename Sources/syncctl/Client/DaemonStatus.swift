@@ -32,8 +32,8 @@ struct DaemonStatus {
         var lines = ["\(value("software")) on \(value("name"))" + (isDegraded ? " · DEGRADED" : " · ok")]
         lines.append("  node     \(value("node"))")
         lines.append("  cluster  \(value("cluster"))")
-        lines.append("  log      \(top) events")
-        let lag = views < top ? "\(top - views) events behind" : "up to date"
+        lines.append("  log      \(EventText.count(top, "event"))")
+        let lag = views < top ? "\(EventText.count(top - views, "event")) behind" : "up to date"
         lines.append("  views    \(lag)" + (object.bool("rebuilding") ?? false ? ", being rebuilt" : ""))
         lines += StatusCommand.held(object.string("quarantined").flatMap { UInt64($0) } ?? 0)
         if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }

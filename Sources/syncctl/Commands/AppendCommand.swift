@@ -60,7 +60,7 @@ enum AppendCommand {
             results = try appender.start([draft])()
         }
         var tally = AppendTally()
-        for result in results { try tally.add(result, line: 1, session) }
+        for result in results { try tally.add(result, line: nil, session) }
         return try tally.finish(session)
     }
 }

@@ -45,7 +45,7 @@ struct AppendStream {
     private func entry(_ line: Line) -> Entry {
         switch line.content {
         case .tooLong(let count):
-            let message = "line: \(count) bytes, at most \(LineReader.longestLine) are taken"
+            let message = "\(count) bytes; a line has at most \(LineReader.longestLine)"
             return Entry(
                 number: line.number, draft: nil, problem: .rejected(code: "E_LINE_SIZE", message: message))
         case .text(let bytes, let range):

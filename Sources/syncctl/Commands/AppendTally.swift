@@ -26,11 +26,11 @@ struct AppendTally {
         passedOver += 1
     }
 
-    /// Counts a result and prints it: outcomes on stdout, rejections on stderr.
-    mutating func add(_ result: AppendResult, line: Int, _ session: Session) throws(CommandFailure) {
+    /// Counts a result and prints it: outcomes on stdout, rejections on stderr. `line` is `nil` for the event of the options.
+    mutating func add(_ result: AppendResult, line: Int?, _ session: Session) throws(CommandFailure) {
         count(result)
         if session.isJSON {
-            try session.output.line(result.json(line: line))
+            try session.output.line(result.json(line: line ?? 1))
             return
         }
         switch result {
@@ -38,7 +38,8 @@ struct AppendTally {
         case .already(let place): try print("already", place, session)
         case .rejected(let code, let message):
             try session.output.flush()
-            Output.message("syncctl: line \(line): \(Sanitizer.line(message))   [\(code)]\n")
+            let place = line.map { "line \($0): " } ?? ""
+            Output.message("syncctl: \(place)\(Sanitizer.line(message))   [\(code)]\n")
         }
     }
 

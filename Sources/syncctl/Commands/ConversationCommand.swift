@@ -55,7 +55,7 @@ enum ConversationsCommand {
         let limit = try usage { try session.arguments.integer("last", in: 1...100_000_000) } ?? 50
         let views = try FreshViews.open(session)
         var table = TextTable([
-            .left("LAST (\(session.offset))"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
+            .whole("LAST (\(session.offset))"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
             .left("STARTED BY"), .left("TITLE"),
         ])
         var count = 0

@@ -28,7 +28,7 @@ enum DoctorCommand {
         }
         let count = doctor.findings.count
         if !session.isJSON, !session.isQuiet {
-            session.say(count == 0 ? "nothing found" : "\(count) finding\(count == 1 ? "" : "s")")
+            session.say(count == 0 ? "nothing found" : EventText.count(count, "finding"))
         }
         try session.end(count: count)
         switch doctor.findings.first?.severity {

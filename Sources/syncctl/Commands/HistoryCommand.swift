@@ -27,7 +27,7 @@ enum HistoryCommand {
         } else {
             try collect(user, conversations, options.query, views, &printer)
         }
-        let events = printer.count == 1 ? "1 event" : "\(printer.count) events"
+        let events = EventText.count(printer.count, "event")
         try printer.finish(title: "\(user) · \(events) · \(options.range)")
         try session.end(count: printer.count) { line in line.add("user", user) }
         if printer.count == 0 { session.say("no event of \(user) matched") }

@@ -44,8 +44,20 @@ enum ImportCommand {
         defer { target.close() }
         var run = ImportRun(
             session: session, target: target, batch: batch, size: isFile ? UInt64(clamping: status.st_size) : nil)
-        try run.read(descriptor)
+        do throws(CommandFailure) {
+            try run.read(descriptor)
+        } catch {
+            var failure = error
+            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false)); the same command goes on."
+            throw failure
+        }
         return try finish(run, path)
+    }
+
+    private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
+        "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
+            + "\(tally.already) already there, \(tally.rejected) rejected"
+            + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : "")
     }
 
     private static func finish(_ run: ImportRun, _ path: String) throws(CommandFailure) -> ExitCode {
@@ -63,10 +75,7 @@ enum ImportCommand {
         }
         if !session.isJSON {
             if run.unshown > 0 { session.say("and \(run.unshown) more rejected lines; --json names them all") }
-            try session.output.line(
-                "\(tally.lines) lines: \(tally.appended) \(isDry ? "new" : "appended"), "
-                    + "\(tally.already) already there, \(tally.rejected) rejected"
-                    + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : ""))
+            try session.output.line(summary(tally, isDry: isDry))
         }
         if Interrupt.isRequested {
             session.say(

@@ -65,7 +65,7 @@ struct ImportRun {
     private mutating func take(_ line: Line) throws(CommandFailure) {
         switch line.content {
         case .tooLong(let count):
-            let message = "line: \(count) bytes, at most \(LineReader.longestLine) are taken"
+            let message = "\(count) bytes; a line has at most \(LineReader.longestLine)"
             try report(.rejected(code: "E_LINE_SIZE", message: message), line.number)
         case .text(let text, let range):
             do throws(InvalidLine) {

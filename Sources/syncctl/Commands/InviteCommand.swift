@@ -45,6 +45,8 @@ enum InviteCommand {
             try session.end(count: 1)
         } else {
             try session.output.line(Sanitizer.line(line))
+            // It is spoken of as the line above.
+            try session.output.flush()
             session.say("valid until \(until), for one node: syncctl peers join <the line above>")
         }
         return .success

@@ -8,8 +8,8 @@ enum ProfileCommand {
             arguments: [.init("user", "Whose profile.")],
             examples: [.init("syncctl profile u-1029", "each field with who set it last")],
             discussion: """
-                A field that was set on two nodes which did not know of each other shows both values: the last one \
-                holds until somebody sets it again. Exit code 1 when there is no profile.
+                A field that was set on two nodes which did not know of each other is in conflict and shows both \
+                values: the last one holds until somebody sets it again. Exit code 1 when there is no profile.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -17,7 +17,7 @@ enum ProfileCommand {
         let views = try FreshViews.open(session)
         let fields = try stored { try views.profile(user: user) }
         var table = TextTable([
-            .left("FIELD"), .left("VALUE"), .left("SET BY"), .left("TIME (\(session.offset))"), .left(""),
+            .left("FIELD"), .left("SET BY"), .whole("TIME (\(session.offset))"), .left("STATE"), .left("VALUE"),
         ])
         for field in fields {
             if session.isJSON {
@@ -25,8 +25,8 @@ enum ProfileCommand {
                 continue
             }
             let others = field.concurrent.filter { $0.value != field.winner.value }
-            let note = field.isConflict ? "conflict: set at the same time" : ""
-            table.add(cells(field.name, field.winner, note, session))
+            let state = field.isConflict ? "conflict" : "set"
+            table.add(cells(field.name, field.winner, state, session))
             for write in others { table.add(cells("", write, "also said", session)) }
         }
         if !session.isJSON, !fields.isEmpty { try session.print(table) }
@@ -39,11 +39,11 @@ enum ProfileCommand {
     }
 
     private static func cells(
-        _ name: String, _ write: ProfileWrite, _ note: String, _ session: Session
+        _ name: String, _ write: ProfileWrite, _ state: String, _ session: Session
     ) -> [TextTable.Cell] {
         [
-            .init(name), .init(plain(write.value)), .init(write.author), .init(session.clock(write.time)),
-            .init(note, style: .yellow),
+            .init(name), .init(write.author), .init(session.clock(write.time)),
+            .init(state, style: state == "set" ? nil : .yellow), .init(plain(write.value)),
         ]
     }
 

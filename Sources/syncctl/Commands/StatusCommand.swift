@@ -10,13 +10,16 @@ enum StatusCommand {
                 .init("syncctl status", "the daemon's state, or the store's when none runs"),
                 .init("syncctl status --json", "the same for a program"),
             ],
-            discussion: "Exit code 2 when something is degraded: a peer away, views behind, a disk nearly full."),
+            discussion: """
+                Exit code 2 when something is degraded: a peer away, a disk nearly full, views that cannot be written.
+                """),
         run: run)
 
     /// The line about quarantined events, if there are any. They are no fault of this node: nothing is degraded.
     static func held(_ quarantined: UInt64) -> [String] {
         guard quarantined > 0 else { return [] }
-        return ["  held     \(quarantined) events cannot be read by the views: syncctl quarantine list"]
+        let held = EventText.count(quarantined, "event")
+        return ["  held     \(held) cannot be read by the views: syncctl quarantine list"]
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -105,7 +108,7 @@ private struct OfflineStatus {
         var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · DEGRADED" : "")]
         lines.append("  node     \(identity.node)")
         lines.append("  cluster  \(identity.cluster)")
-        lines.append("  log      \(top) events in \(files.folder)")
+        lines.append("  log      \(EventText.count(top, "event")) in \(files.folder)")
         switch views {
         case top: lines.append("  views    up to date")
         case let position?:

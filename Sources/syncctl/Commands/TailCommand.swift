@@ -79,8 +79,12 @@ private struct Tail {
         var position = try stored { try reader.top() }
         if let cursor, let place = try cursor.load(reader) {
             position = try forward(from: place, to: position, atMost: wanted ?? .max)
+        } else if let cursor, wanted == nil {
+            // A file that cannot be written is told before anything is printed.
+            try cursor.save(0, reader)
+            position = try forward(from: 0, to: position, atMost: .max)
         } else {
-            try print(try newest(wanted ?? (cursor == nil ? 10 : .max), upTo: position))
+            try print(try newest(wanted ?? 10, upTo: position))
         }
         try cursor?.save(position, reader)
         while session.arguments.flag("follow") {

@@ -36,7 +36,7 @@ enum VerifyCommand {
         for check in VerifyCheck.allCases {
             let count = report.count(of: check)
             let state = count == 0 ? "ok" : "FAILED"
-            let detail = count == 0 ? check.meaning : count == 1 ? "1 finding" : "\(count) findings"
+            let detail = count == 0 ? check.meaning : EventText.count(count, "finding")
             lines.append(
                 "  " + DisplayWidth.pad(check.rawValue, to: 11) + DisplayWidth.pad(state, to: 8) + detail)
         }

@@ -30,7 +30,8 @@ enum WaitCommand {
         let vector = try vector(session, files)
         guard let daemon = try DaemonClient.running(files) else {
             throw CommandFailure(
-                code: "E_NO_DAEMON", "no syncd has this store open", hint: "Only a running syncd has peers.",
+                code: "E_NO_DAEMON", "no syncd has this store open, so it has no peers to wait for",
+                hint: "start syncd",
                 exitCode: .unreachable)
         }
         let end = timeout.map { session.now + $0 }

@@ -14,6 +14,7 @@ struct Doctor {
 
     mutating func run() throws(CommandFailure) {
         checkKey()
+        checkOwnHead()
         try checkWitness()
         var status: JSONObject?
         do throws(CommandFailure) {
@@ -55,6 +56,19 @@ struct Doctor {
                 action: "chmod 600 \(files.key)"))
     }
 
+    private mutating func checkOwnHead() {
+        checks += 1
+        do throws(StoreError) {
+            try LogReader(files).checkOwnHead()
+        } catch {
+            note(
+                Finding(
+                    "LOG_DAMAGED", .integrity, subject: files.log, error.description,
+                    action: "stop syncd; bring log.db back from a backup, or set the folder aside and join anew with "
+                        + "the same key: OPERATING.md, 'Damage'"))
+        }
+    }
+
     private mutating func checkWitness() throws(CommandFailure) {
         checks += 1
         let folder = try stored { try LogReader(files).meta("witness") } ?? ""
@@ -79,7 +93,13 @@ struct Doctor {
         checks += 3
         for notice in status.elements("notices")?.compactMap(\.object) ?? [] { note(Finding(notice: notice)) }
         for problem in status.strings("problems") ?? [] {
-            note(Finding("PROBLEM", .warning, problem, action: "OPERATING.md, 'Watching'"))
+            let isSpace = problem.hasPrefix("disk:") || problem.contains("disk is full")
+            note(
+                Finding(
+                    "PROBLEM", .warning, problem,
+                    action: isSpace
+                        ? "make room on the disk of \(files.folder); it goes on by itself"
+                        : "OPERATING.md, 'Watching'; the daemon's own log"))
         }
         for peer in status.elements("peers")?.compactMap(\.object) ?? [] { checkPeer(peer) }
         for pending in status.elements("pending")?.compactMap(\.object) ?? [] {
@@ -127,6 +147,7 @@ private enum PeerAdvice {
         ("DUPLICATE_NODE_ID", "two processes have one key: OPERATING.md, 'Two nodes with one key'"),
         ("BAD_PROOF", "syncctl verify on the peer; restore it from a good copy"),
         ("BAD_SIGNATURE", "syncctl verify on the peer; restore it from a good copy"),
+        ("PAUSED", "its operator has paused the exchange: syncctl peers resume there"),
         ("STORE_FULL", "make room on the peer's disk"),
         ("STORE_ERROR", "the log of the daemon there says more"),
     ]

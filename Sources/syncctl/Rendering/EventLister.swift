@@ -15,9 +15,16 @@ struct EventLister {
         widths = [19, 0, 0, 0, 0, 0]
     }
 
-    private var headings: [String] {
-        ["TIME (\(session.offset))", "POSITION", "CONVERSATION", "WHO", "TYPE", "TEXT"]
+    private var columns: [TextTable.Column] {
+        [
+            .whole("TIME (\(session.offset))"), .right("POSITION"), .left("CONVERSATION"), .left("WHO"),
+            .left("TYPE"),
+            .left("TEXT"),
+        ]
     }
+
+    /// Nobody knows how long the texts are that come later.
+    private var layout: RowLayout { RowLayout(columns, widths: widths.dropLast() + [.max], limit: session.width) }
 
     /// Prints events that are known together: their widest cells decide before the first line.
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
@@ -26,15 +33,27 @@ struct EventLister {
             return
         }
         let rows = events.map(cells)
-        if session.form == .human {
-            for row in rows { widen(row) }
+        guard session.form == .human else {
+            if !hasHeading, !rows.isEmpty { try line(columns.map(\.title)) }
+            for row in rows { try line(row) }
+            hasHeading = hasHeading || !rows.isEmpty
+            return
         }
-        if !hasHeading, !events.isEmpty {
-            widen(headings)
-            try line(headings, style: .bold)
+        for row in rows { widen(row) }
+        if !hasHeading, !rows.isEmpty {
+            widen(columns.map(\.title))
+            for line in layout.headings(color: session.usesColor) { try session.output.line(line) }
             hasHeading = true
         }
-        for row in rows { try line(row, style: nil) }
+        let layout = layout
+        for row in rows {
+            for line in layout.lines(row) { try session.output.line(line) }
+        }
+    }
+
+    /// Tab-separated.
+    private func line(_ cells: [String]) throws(CommandFailure) {
+        try session.output.line(cells.joined(separator: "\t"))
     }
 
     private mutating func widen(_ row: [String]) {
@@ -54,23 +73,5 @@ struct EventLister {
             header.type, note + EventText.summary(stored.event),
         ]
         return session.form == .plain ? cells.map(Sanitizer.plain) : cells.map(Sanitizer.line)
-    }
-
-    private func line(_ cells: [String], style: TextStyle?) throws(CommandFailure) {
-        if session.form == .plain {
-            try session.output.line(cells.joined(separator: "\t"))
-            return
-        }
-        var text = ""
-        for (index, cell) in cells.dropLast().enumerated() {
-            text += DisplayWidth.pad(
-                DisplayWidth.truncate(cell, to: widths[index]), to: widths[index],
-                alignment: index == 1 ? .right : .left)
-            text += "  "
-        }
-        text += cells.last ?? ""
-        if let width = session.width { text = DisplayWidth.truncate(text, to: max(20, width)) }
-        if session.usesColor, let style { text = style.applied(to: text) }
-        try session.output.line(text)
     }
 }

@@ -2,6 +2,11 @@ internal import EventStore
 
 /// What an event says, in one line for people. Not yet safe for a terminal: tables sanitize their cells.
 enum EventText {
+    /// `1 event`, `2 events`.
+    static func count(_ count: some BinaryInteger, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+
     static func summary(_ event: Event) -> String {
         guard !event.header.isOpaque else { return "(of a later format, or malformed)" }
         guard let payload = event.payload else { return event.isErased ? "(erased)" : "(payload cannot be read)" }
@@ -29,7 +34,7 @@ enum EventText {
         let text = data.string("text")
         let count = data.elements("attachments")?.count ?? 0
         if count == 0 { return text }
-        let note = count == 1 ? "[1 attachment]" : "[\(count) attachments]"
+        let note = "[\(Self.count(count, "attachment"))]"
         return text.map { $0.isEmpty ? note : "\($0) \(note)" } ?? note
     }
 

@@ -13,6 +13,7 @@ extension CommandFailure {
             case .unknownFormat: "a newer release of syncctl"
             case .diskFull: "again when there is room; what was reported as appended is safe"
             case .busy: "again in a moment"
+            case .forbidden: "the same command as the user that runs syncd"
             case .io, .batchTooLarge, .closed: nil
             }
         let exitCode: ExitCode =
@@ -22,6 +23,7 @@ extension CommandFailure {
             case .locked, .busy: .tryAgain
             case .corrupt: .badInput
             case .unknownFormat: .versionMismatch
+            case .forbidden: .notPermitted
             case .io: .ioError
             case .batchTooLarge, .closed: .internalError
             }

@@ -78,7 +78,7 @@ struct TimelinePrinter {
     func finish(title: String) throws(CommandFailure) {
         guard !session.isJSON, count > 0 else { return }
         var columns: [TextTable.Column] = [
-            .left("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
+            .whole("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
         ]
         if showsConversation { columns.insert(.left("CONVERSATION"), at: 2) }
         var table = TextTable(columns)

@@ -51,7 +51,10 @@ final class APIServer: Sendable {
         }
         if let failure = failure ?? nil {
             throw CommandFailure(
-                code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(failure)", exitCode: .cannotCreate)
+                code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(failure)",
+                hint: "api.socket.path (--socket) in a folder that is there and writable; "
+                    + "systemd makes /run/syncd with RuntimeDirectory=syncd",
+                exitCode: .cannotCreate)
         }
         if let path = api.socket.path, let group = api.socket.group { Self.give(path, to: group, log) }
     }

@@ -1,9 +1,9 @@
 internal import EventStore
 internal import SyncEngine
 
-/// Appends of few events: what came in one turn of the loop goes to the writer together. A lone request is committed by the
-/// loop's thread itself, because the time of a durable append is mostly that of the threads waking each other; of several
-/// the worker reads the events while the loop serves the next.
+/// Appends of few events. A lone client's request is committed by the loop's thread itself, because the time of a durable
+/// append is mostly that of the threads waking each other. What came from several in one turn of the loop goes to the
+/// writer together; the worker reads the events while the loop serves the next.
 ///
 /// ## Concurrency model
 /// Belongs to the loop's thread. Answers from another thread come back as jobs of the loop, which makes the reply's text.
@@ -29,22 +29,23 @@ final class AppendDesk {
         guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
             request.queryItem("expect") == nil
         else { return false }
-        gathered.append(exchange)
-        if gathered.count == 1 { loop.schedule(after: .zero) { [self] in handOver() } }
+        if rule.isTurnNew { loop.schedule(after: .zero) { [self] in turnEnded() } }
+        let start = MonotonicClock.now
+        if rule.leads(now: start) {
+            AppendTurn([exchange], on: loop) {}.append(to: service, leading: true)
+            rule.led(from: start, to: MonotonicClock.now)
+        } else {
+            gathered.append(exchange)
+        }
         return true
     }
 
-    private func handOver() {
-        let count = gathered.count
-        let turn = AppendTurn(gathered, on: loop)
+    private func turnEnded() {
+        rule.turnEnded(handingOver: !gathered.isEmpty)
+        guard !gathered.isEmpty else { return }
+        let desk = loop.bind(self)
+        let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
         gathered = []
-        let start = MonotonicClock.now
-        if rule.leads(requests: count, now: start) {
-            turn.append(to: service, leading: true)
-            rule.led(from: start, to: MonotonicClock.now)
-        } else {
-            // Where the worker is gone the turn is, too, and its clients are told so.
-            worker.submit { [service] _ in turn.append(to: service, leading: false) }
-        }
+        if !worker.submit({ [service] _ in turn.append(to: service, leading: false) }) { turn.refuse(.closed) }
     }
 }

@@ -20,9 +20,12 @@ final class AppendTurn: Sendable {
 
     private let loop: EventLoop
     private let state: Lock<State>
+    private let answered: @Sendable () -> Void
 
-    init(_ exchanges: [HTTPExchange], on loop: EventLoop) {
+    /// - Parameter answered: Runs on the loop when all requests have been replied to.
+    init(_ exchanges: [HTTPExchange], on loop: EventLoop, answered: @escaping @Sendable () -> Void) {
         self.loop = loop
+        self.answered = answered
         state = Lock(State(exchanges: exchanges, answers: exchanges.map { _ in nil }))
     }
 
@@ -36,6 +39,12 @@ final class AppendTurn: Sendable {
         }
         state.withLock { $0.missing += calls.count }
         service.store.append(calls, leading: leading)
+        finish()
+    }
+
+    /// Nothing is appended, for this reason. Instead of ``append(to:leading:)``.
+    func refuse(_ error: StoreError) {
+        for exchange in state.withLock({ $0.exchanges }) { exchange.refuse(error) }
         finish()
     }
 
@@ -62,5 +71,6 @@ final class AppendTurn: Sendable {
         for case (let exchange, let answer?) in zip(exchanges, answers) {
             answer.batch.answer(exchange, answer.result)
         }
+        answered()
     }
 }

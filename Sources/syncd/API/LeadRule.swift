@@ -6,13 +6,20 @@ struct LeadRule {
     /// For how many times as long as it took a slow disk is then left to the writer's thread.
     static let rest: UInt64 = 16
 
+    /// How many requests came in this turn, and in the last that had any.
+    private var count = 0
     private var last = 1
+    /// How many turns were handed over and have no answer yet: their clients are others.
+    private var open = 0
     private var restsUntil: UInt64 = 0
 
-    /// - Parameter requests: How many came together.
-    mutating func leads(requests: Int, now: UInt64) -> Bool {
-        defer { last = requests }
-        return requests == 1 && last == 1 && now >= restsUntil
+    /// Whether this turn had no request yet.
+    var isTurnNew: Bool { count == 0 }
+
+    /// A request has come: whether to commit it at once.
+    mutating func leads(now: UInt64) -> Bool {
+        count += 1
+        return count == 1 && last == 1 && open == 0 && now >= restsUntil
     }
 
     /// A commit that this thread led began and ended at these times, nanoseconds of the monotonic clock.
@@ -20,4 +27,13 @@ struct LeadRule {
         let took = end - start
         if took > Self.patience { restsUntil = end + Self.rest * took }
     }
+
+    /// What was ready has been looked at; what was not committed is handed over.
+    mutating func turnEnded(handingOver isHandedOver: Bool) {
+        (last, count) = (count, 0)
+        if isHandedOver { open += 1 }
+    }
+
+    /// A turn that was handed over has been answered.
+    mutating func answered() { open -= 1 }
 }

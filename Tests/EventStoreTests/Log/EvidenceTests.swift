@@ -115,7 +115,8 @@ struct EvidenceTests {
             range.append(leaves[Int(size) - 1], using: sha)
             let root = range.root(using: sha)
             for index in 0..<size {
-                let proof = MerkleProof.inclusion(of: index, size: size, using: sha, nodes: node)
+                let bridge = try #require(MerkleBridge(have: size, whole: size, proof: []))
+                let proof = try #require(bridge.inclusion(of: index, using: sha, nodes: node))
                 func holds(_ leaf: Digest, _ index: UInt64, _ proof: [Digest]) -> Bool {
                     MerkleProof.isIncluded(leaf, index: index, size: size, root: root, proof: proof, using: sha)
                 }

@@ -25,12 +25,14 @@ struct ForkedIngestTests {
         return range.root(using: sha)
     }
 
-    private func branch(_ origin: ForeignOrigin, at seq: UInt64) -> ForkBranch {
+    private func branch(_ origin: ForeignOrigin, at seq: UInt64) throws -> ForkBranch {
         let leaves = leaves(origin)
         let item = origin.received[Int(seq) - 1]
-        let proof = MerkleProof.inclusion(of: seq - 1, size: origin.tree.size, using: sha) {
-            (level, index) throws(Never) in node(leaves, level, index)
+        let bridge = try #require(MerkleBridge(have: origin.tree.size, whole: origin.tree.size, proof: []))
+        let path = bridge.inclusion(of: seq - 1, using: sha) { (level, index) throws(Never) in
+            node(leaves, level, index)
         }
+        let proof = try #require(path)
         return ForkBranch(
             head: head(origin), header: item.header, payloadDigest: sha.payloadDigest(item.body), proof: proof)
     }
@@ -62,16 +64,16 @@ struct ForkedIngestTests {
         #expect(throws: missing) { try verifier(store).verify(events, coverage) }
         // Branches that are the same, or signed by another key, prove nothing.
         let same = try verifier(store)
-        same.claim(dot, branch(one, at: 4), branch(one, at: 4))
+        same.claim(dot, try branch(one, at: 4), try branch(one, at: 4))
         #expect(throws: missing) { try same.verify(events, coverage) }
         var stranger = ForeignOrigin(1, name: "stranger")
         for number in 2...9 { stranger.add(.message("\(number)", user: "u")) }
         let forged = try verifier(store)
-        forged.claim(dot, branch(one, at: 4), branch(stranger, at: 4))
+        forged.claim(dot, try branch(one, at: 4), try branch(stranger, at: 4))
         #expect(throws: missing) { try forged.verify(events, coverage) }
 
         let told = try verifier(store)
-        told.claim(dot, branch(one, at: 4), branch(other, at: 4))
+        told.claim(dot, try branch(one, at: 4), try branch(other, at: 4))
         let batch = try told.verify(events, coverage)
         #expect(batch.count == 8 && batch.proven.map(\.dot) == [dot])
         try blocking { store.ingest(batch, completion: $0) }
@@ -92,10 +94,10 @@ struct ForkedIngestTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let verifier = try store.makeVerifierBlocking()
-        verifier.claim(Dot(origin: one.id, seq: 4), branch(one, at: 4), branch(other, at: 4))
+        verifier.claim(Dot(origin: one.id, seq: 4), try branch(one, at: 4), try branch(other, at: 4))
         for number in 0..<16 {
             let dot = Dot(origin: OriginID(UUIDBits(high: 1, low: UInt64(number))), seq: 4)
-            verifier.claim(dot, branch(one, at: 4), branch(other, at: 4))
+            verifier.claim(dot, try branch(one, at: 4), try branch(other, at: 4))
         }
         #expect(throws: IngestError.self) { try verifier.verify(one.received + witness.received, coverage) }
     }

@@ -53,6 +53,13 @@ struct PassingOnTests {
                         MerkleProof.isConsistent(
                             old: old, oldRoot: roots[Int(old)], new: whole, newRoot: roots[Int(whole)], proof: made,
                             using: sha))
+                    let path = bridge.inclusion(of: old - 1, using: sha) { (level, index) throws(Never) in
+                        node(leaves[Int(index) << level..<(Int(index) + 1) << level])
+                    }
+                    #expect(
+                        MerkleProof.isIncluded(
+                            leaves[Int(old) - 1], index: old - 1, size: whole, root: roots[Int(whole)],
+                            proof: try #require(path), using: sha))
                 }
             }
         }
@@ -73,6 +80,7 @@ struct PassingOnTests {
             }
             #expect(none == nil)
         }
+        #expect(bridge.inclusion(of: 11, using: sha) { (_, _) throws(Never) in leaves[0] } == nil)
     }
 
     /// A foreign history of 12 events, and its head.
@@ -219,5 +227,30 @@ struct PassingOnTests {
         let anew = try store.makeVerifierBlocking().verify(origin.received, [cover])
         try blocking { store.ingest(anew, completion: $0) }
         #expect(try LogReader(store.files).vector()[origin.id] == 12)
+    }
+
+    @Test("The beginning of an origin proves a fork before the head that covers it is reached")
+    func provesFork() throws {
+        var origin = ForeignOrigin(9, name: "forked")
+        var other = origin
+        other.add(.message("딴말", user: "u"))
+        for number in 2...12 { origin.add(.message("말 \(number)", user: "u")) }
+        let all = origin.received.map { sha.leaf(header: $0.header, payloadDigest: sha.payloadDigest($0.body)) }
+        let folder = TemporaryFolder()
+        let store = try store(folder, "first")
+        let cover = Coverage(head: origin.head(using: sha), proof: proof(all, from: 7, to: 12))
+        let batch = try store.makeVerifierBlocking().verify(Array(origin.received.prefix(7)), [cover])
+        try blocking { store.ingest(batch, completion: $0) }
+        let theirs = ForkBranch(
+            head: other.head(using: sha), header: other.received[1].header,
+            payloadDigest: sha.payloadDigest(other.received[1].body), proof: [all[0]])
+        let log = try LogReader(store.files)
+        for seq in UInt64(1)...7 {
+            let dot = Dot(origin: origin.id, seq: seq)
+            let mine = try #require(try log.branch(at: dot, ownHead: store.head()))
+            #expect(mine.isValid(dot, key: origin.key.publicKey))
+            #expect((Evidence(dot, mine, theirs, key: origin.key.publicKey) != nil) == (seq == 2))
+        }
+        #expect(try log.branch(at: Dot(origin: origin.id, seq: 8), ownHead: store.head()) == nil)
     }
 }

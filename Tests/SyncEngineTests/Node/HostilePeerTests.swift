@@ -118,6 +118,40 @@ struct HostilePeerTests {
         #expect(try Verifier(scene.a.store.files).run().findings.isEmpty)
     }
 
+    @Test("A peer that calls again and again is told by name to wait; others are served (INV-9)")
+    func callsTooOften() throws {
+        let scene = try Scene()
+        var byes: [SessionErrorCode: Int] = [:]
+        let start = Date()
+        for _ in 0..<CallRate.burst + 40 {
+            let client = try scene.client()
+            client.write(Frame(type: 1, body: []).bytes)
+            if let code = try client.farewell()?.knownCode { byes[code, default: 0] += 1 }
+        }
+        let refilled = Int(Date().timeIntervalSince(start)) + 1
+        #expect(byes[.rateLimited] ?? 0 >= 40 - refilled && byes[.badFrame] ?? 0 >= Int(CallRate.burst))
+        if byes[.rateLimited] ?? 0 > 0 { #expect(scene.error?.contains("RATE_LIMITED") == true) }
+        try scene.converge()
+        scene.stop()
+    }
+
+    @Test("Calls: a burst, then one a second; a clock that stands still or jumps does no harm")
+    func callRate() {
+        var rate = CallRate()
+        /// How many of so many calls at one time are admitted.
+        func admitted(_ calls: Int = 1, at now: UInt64) -> Int {
+            var count = 0
+            for _ in 0..<calls where rate.admits(at: now) { count += 1 }
+            return count
+        }
+        #expect(admitted(100, at: 5_000) == 60)
+        #expect(admitted(at: 5_999) == 0 && admitted(at: 6_000) == 1 && admitted(at: 6_001) == 0)
+        #expect(admitted(at: 10) == 0)
+        #expect(admitted(100, at: 16_500) == 10)
+        #expect(admitted(at: 16_999) == 0 && admitted(at: 17_000) == 1)
+        #expect(admitted(100, at: .max / 2) == 60)
+    }
+
     private func perform(_ attack: Attack, _ client: HostileClient, _ scene: Scene) throws {
         switch attack {
         case .hugeHello: client.write([0, 0, 0x10, 1, 1, 0, 0, 0])

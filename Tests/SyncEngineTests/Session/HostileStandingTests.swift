@@ -69,6 +69,7 @@ struct HostileStandingTests {
             Standing(entries: [], isWhole: false, since: 8, through: 9),
             Standing(entries: [StandingEntry(.number(1), seq: 1, root: 1)], isWhole: false, since: 0, through: 9),
             Standing(entries: [], isWhole: false, since: 0, through: 9, digest: SHA256().digest([1])),
+            Standing(entries: [entry(1), entry(1)], isWhole: false, since: 0, through: 9),
         ]
         for difference in differences {
             let (session, effects) = session([.standing(difference)])
@@ -95,6 +96,57 @@ struct HostileStandingTests {
         #expect(end(parts) == .badFrame)
         #expect(end([whole([])] + Array(repeating: .restate, count: 3)) == nil)
         #expect(end([whole([])] + Array(repeating: .restate, count: 4)) == .rateLimited)
+    }
+
+    @Test("A peer that states other origins again and again, over and over, fills no memory (INV-9)")
+    func restating() {
+        var (session, _) = session([whole([entry(0)])])
+        var plan = SourcePlan(VersionVector([Dot(origin: mine.local.origin, seq: 1)]))
+        let peer = theirs.local.node
+        func tell(_ news: SessionNews, now: UInt64) {
+            if news.hasOpened {
+                plan.opened(peer, news.announced, own: nil, now: now)
+            } else if news.hasRestated {
+                plan.restated(peer, news.announced, now: now)
+            } else {
+                plan.announced(peer, news.announced, now: now)
+            }
+            _ = plan.takeChanges()
+        }
+        tell(session.takeNews(), now: 0)
+        var effects: [SessionEffect] = []
+        for round in UInt64(1)...200 {
+            let entries = (0..<50).map { entry(round * 100 + $0) }
+            for (index, half) in [entries.prefix(25), entries.suffix(25)].enumerated() {
+                let part = Standing(entries: Array(half), isWhole: true, since: 0, through: 9, hasMore: index == 0)
+                session.frameReceived(
+                    Message.standing(part).frame(compress: false), now: start, effects: &effects)
+                tell(session.takeNews(), now: round)
+            }
+            #expect(plan.count == 51)
+            #expect(plan.source(of: VirtualNode.origin(1_000 + round * 100)) == peer)
+        }
+        #expect(!effects.contains { if case .close = $0 { true } else { false } })
+        // When it is gone, nothing is waited for.
+        #expect(plan.isWaiting)
+        plan.closed(peer, now: 300)
+        #expect(plan.count == 1 && !plan.isWaiting)
+    }
+
+    @Test("Origins that a peer makes up in messages about forks fill no memory (INV-9)")
+    func forks() {
+        var (session, _) = session([whole([entry(0)])])
+        var effects: [SessionEffect] = []
+        for number in UInt64(0)..<1_000 {
+            let fork = Fork(origin: VirtualNode.origin(5_000 + number), roots: [Fork.Root(size: 1, root: 1)], asks: true)
+            effects = []
+            session.frameReceived(Message.fork(fork).frame(compress: false), now: start, effects: &effects)
+            for case .inspect(let id, _) in effects {
+                session.inspected(id, .success(.roots([])), now: start, effects: &effects)
+            }
+        }
+        #expect(session.hello != nil)
+        #expect(session.forks.held.count <= Evidence.capacity)
     }
 
     @Test("Wants for numbers that do not exist mean nothing; those for all do")

@@ -104,11 +104,14 @@ final class VirtualNetwork {
         let milliseconds = now.monotonic
         if news.hasOpened {
             node.plan.opened(session.remote, news.announced, own: session.remoteOrigin, now: milliseconds)
+        } else if news.hasRestated {
+            node.plan.restated(session.remote, news.announced, now: milliseconds)
         } else if !news.announced.isEmpty {
             node.plan.announced(session.remote, news.announced, now: milliseconds)
         }
         if news.hasDelivered { node.plan.delivered(session.remote, now: milliseconds) }
         for dot in news.needs { node.plan.needed(dot, by: session.remote) }
+        node.plan.dropped(news.dropped, from: session.remote)
         tellWants(node)
     }
 

@@ -177,16 +177,19 @@ final class VirtualNode {
         func size(_ origin: OriginID) -> UInt64 { sizes[origin] ?? UInt64(places[origin]?.count ?? 0) }
         var new: [Event] = []
         var carried = VersionVector()
+        func failure(_ code: SessionErrorCode, _ dot: Dot, _ needs: Dot) -> Result<StoredFrame, SessionFailure> {
+            .failure(SessionFailure(code, "\(dot) lacks \(needs)", needs: needs, origins: [dot.origin]))
+        }
         for event in Self.events(frame) {
             let dot = event.dot
             carried.advance(to: dot)
             guard dot.seq > size(dot.origin) else { continue }
             guard dot.seq == size(dot.origin) + 1 else {
                 let needs = Dot(origin: dot.origin, seq: dot.seq - 1)
-                return (.failure(SessionFailure(.badChain, "\(dot) lacks \(needs)", needs: needs)), nil)
+                return (failure(.badChain, dot, needs), nil)
             }
             for needs in event.dependencies where size(needs.origin) < needs.seq {
-                return (.failure(SessionFailure(.causalGap, "\(dot) lacks \(needs)", needs: needs)), nil)
+                return (failure(.causalGap, dot, needs), nil)
             }
             sizes[dot.origin] = dot.seq
             new.append(event)

@@ -1,0 +1,78 @@
+extension CommandTable {
+    /// A script that makes bash complete the program's commands, options and values.
+    public func bashCompletion() -> String {
+        let takingValues = allOptions.filter { $0.placeholder != nil }.flatMap(\.spellings)
+        var lines = [
+            "# bash completion for \(program), made by '\(program) --generate bash'",
+            "_\(program)() {",
+            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} first= second= i",
+            "    for ((i = 1; i < COMP_CWORD; i++)); do",
+            "        case ${COMP_WORDS[i]} in",
+        ]
+        if !takingValues.isEmpty { lines.append("        \(takingValues.joined(separator: " | "))) ((i++)) ;;") }
+        lines += [
+            "        -*) ;;",
+            "        *) if [[ -z $first ]]; then first=${COMP_WORDS[i]}; else second=${second:-${COMP_WORDS[i]}}; fi ;;",
+            "        esac",
+            "    done",
+            "    case $prev in",
+        ]
+        for option in allOptions where option.placeholder != nil {
+            lines.append("    \(option.spellings.joined(separator: " | "))) \(values(of: option)); return ;;")
+        }
+        lines += ["    esac", "    local words", "    case \"$first $second\" in"]
+        // Two words before one: `peers add` is not `peers` with an argument.
+        for command in commands.sorted(by: { $0.words.count > $1.words.count }) where !command.name.isEmpty {
+            let pattern = command.words.count == 2 ? "'\(command.name)'" : "'\(command.name) '*"
+            lines.append("    \(pattern)) words='\(completions(after: command))' ;;")
+        }
+        for word in prefixes { lines.append("    '\(word) '*) words='\(seconds(of: word))' ;;") }
+        let top = command(named: "").map { completions(after: $0) } ?? unique(commands.compactMap(\.words.first))
+        lines += [
+            "    ' '*) words='\(top)' ;;", "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))", "}",
+            "complete -o default -F _\(program) \(program)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// First words that are no command by themselves.
+    private var prefixes: [String] {
+        let firsts = commands.filter { $0.words.count == 2 }.compactMap(\.words.first)
+        return firsts.enumerated().filter { firsts.firstIndex(of: $1) == $0 && command(named: $1) == nil }.map(
+            \.element)
+    }
+
+    private func seconds(of word: String) -> String {
+        unique(commands.filter { $0.name.hasPrefix(word + " ") }.map { $0.words[1] })
+    }
+
+    private func completions(after command: Command) -> String {
+        let options = options(of: command).map { "--" + $0.name }
+        let second = command.words.count == 1 ? [seconds(of: command.name)].filter { !$0.isEmpty } : []
+        return (second + command.arguments.flatMap(\.allowed) + options).joined(separator: " ")
+    }
+
+    private func values(of option: Command.Option) -> String {
+        if !option.allowed.isEmpty {
+            return "COMPREPLY=($(compgen -W '\(option.allowed.joined(separator: " "))' -- \"$cur\"))"
+        }
+        return switch option.placeholder {
+        case "DIR": "COMPREPLY=($(compgen -d -- \"$cur\"))"
+        case "FILE", "PATH": "COMPREPLY=($(compgen -f -- \"$cur\"))"
+        default: "COMPREPLY=()"
+        }
+    }
+
+    private func unique(_ words: [String]) -> String {
+        words.enumerated().filter { words.firstIndex(of: $1) == $0 }.map(\.element).joined(separator: " ")
+    }
+}
+
+extension Command {
+    fileprivate var words: [String] { name.split(separator: " ").map(String.init) }
+}
+
+extension Command.Option {
+    /// All ways to write it.
+    fileprivate var spellings: [String] { ["--" + name] + (short.map { ["-\($0)"] } ?? []) }
+}

@@ -1,0 +1,100 @@
+extension CommandTable {
+    /// What an installation puts beside the program, if the command line is `--generate man` or `--generate bash`.
+    public func generated(by words: [String], section: Int, version: String, seeAlso: [String]) -> String? {
+        switch words {
+        case ["--generate", "man"]: manualPage(section: section, version: version, seeAlso: seeAlso)
+        case ["--generate", "bash"]: bashCompletion()
+        default: nil
+        }
+    }
+
+    /// The program's manual page in the man(7) macros of roff, made from what the parser reads by.
+    ///
+    /// - Parameters:
+    ///   - section: of the manual: 1 for programs of users, 8 for daemons.
+    ///   - seeAlso: other pages, as `syncd(8)`.
+    public func manualPage(section: Int, version: String, seeAlso: [String]) -> String {
+        var page = ManualPage()
+        page.heading(program, section: section, version: version)
+        page.section("NAME")
+        page.text("\(program) - \(summary)")
+        page.section("SYNOPSIS")
+        if let only = command(named: "") {
+            page.bold(usage(of: only))
+            page.details(of: only)
+        } else {
+            page.bold("\(program) <command> [options]")
+            for group in groups {
+                page.section(group.uppercased())
+                for command in commands where command.group == group {
+                    page.subsection(usage(of: command))
+                    page.text(command.summary + ".")
+                    page.details(of: command)
+                }
+            }
+        }
+        page.section("GENERAL OPTIONS")
+        page.options(globalOptions + [Self.helpOption])
+        page.section("EXIT STATUS")
+        for code in ExitCode.allCases { page.item("\(code.rawValue)", code.meaning) }
+        page.section("SEE ALSO")
+        page.text(seeAlso.joined(separator: ", "))
+        return page.roff
+    }
+}
+
+/// A page under construction. What is written is plain text; the marks that roff would take for its own are escaped.
+private struct ManualPage {
+    private(set) var roff = ""
+
+    mutating func heading(_ program: String, section: Int, version: String) {
+        roff = ".TH \(program.uppercased()) \(section) \"\" \"\(program) \(version)\" \"Sillok\"\n"
+    }
+
+    mutating func section(_ title: String) { roff += ".SH \"\(escaped(title))\"\n" }
+
+    mutating func subsection(_ title: String) { roff += ".SS \"\(escaped(title))\"\n" }
+
+    mutating func bold(_ text: String) { roff += ".B \"\(escaped(text))\"\n" }
+
+    mutating func text(_ text: String) {
+        for paragraph in text.split(separator: "\n\n") { roff += ".PP\n\(escaped(String(paragraph)))\n" }
+    }
+
+    mutating func item(_ term: String, _ text: String) { roff += ".TP\n.B \"\(escaped(term))\"\n\(escaped(text))\n" }
+
+    mutating func options(_ options: [Command.Option]) {
+        for option in options {
+            let names = (option.short.map { "-\($0), " } ?? "") + "--" + option.name
+            item(names + (option.placeholder.map { " \($0)" } ?? ""), option.explanation)
+        }
+    }
+
+    mutating func details(of command: Command) {
+        for argument in command.arguments { item("<\(argument.name)>", argument.explanation) }
+        options(command.options)
+        text(command.discussion)
+        for example in command.examples {
+            roff += ".PP\n\(escaped(example.shows)):\n.PP\n.RS 4\n.nf\n\(escaped(example.command))\n.fi\n.RE\n"
+        }
+    }
+
+    /// groff_char(7): a backslash, dashes that are to be typed, quotes within arguments; and lines that begin like a request.
+    private func escaped(_ text: String) -> String {
+        var out = ""
+        for character in text {
+            switch character {
+            case "\\": out += "\\e"
+            case "-": out += "\\-"
+            case "\"": out += "\\(dq"
+            case "'": out += "\\(aq"
+            case "`": out += "\\(ga"
+            case "^": out += "\\(ha"
+            case "~": out += "\\(ti"
+            case ".": out += out.isEmpty || out.hasSuffix("\n") ? "\\&." : "."
+            default: out.append(character)
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,80 @@
+import CommandLineKit
+import Foundation
+import TestSupport
+import Testing
+
+/// What `--generate` prints.
+@Suite struct GeneratedTests {
+    private var table: CommandTable {
+        var table = sampleTable
+        table.commands.append(Command("peers", "all nodes"))
+        table.commands.append(
+            Command(
+                "quarantine list", "what is held", group: "NODES",
+                examples: [.init(".odd 'quoted' -n \\ \"x\"", "a line that roff would take for a request")]))
+        table.globalOptions.append(.value("store", "DIR", "The folder."))
+        return table
+    }
+
+    @Test("Only these two words generate anything")
+    func words() {
+        for words in [[], ["--generate"], ["--generate", "zsh"], ["--generate", "man", "x"], ["history"]] {
+            #expect(table.generated(by: words, section: 1, version: "1", seeAlso: []) == nil)
+        }
+        #expect(table.generated(by: ["--generate", "bash"], section: 1, version: "1", seeAlso: []) != nil)
+    }
+
+    @Test("The manual page has every command, option, example and exit code, and roff reads it as it is meant")
+    func manual() throws {
+        let page = try #require(
+            table.generated(by: ["--generate", "man"], section: 1, version: "1.2", seeAlso: ["syncd(8)"]))
+        #expect(page.hasPrefix(".TH SYNCCTL 1 "))
+        for command in table.commands {
+            #expect(page.contains(".SS \"syncctl \(command.name)"), "\(command.name)")
+            for option in command.options { #expect(page.contains("\\-\\-" + option.name), "\(option.name)") }
+        }
+        for code in ExitCode.allCases { #expect(page.contains(".TP\n.B \"\(code.rawValue)\"\n")) }
+        #expect(page.contains("\n\\&.odd \\(aqquoted\\(aq \\-n \\e \\(dqx\\(dq\n"))
+        #expect(page.hasSuffix(".PP\nsyncd(8)\n"))
+        // A request is two capitals, or nf and fi; nothing else stands after a dot at the beginning of a line.
+        for line in page.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+            let request = line.dropFirst().prefix { $0 != " " }
+            #expect(["TH", "SH", "SS", "TP", "PP", "B", "RS", "RE", "nf", "fi"].contains(request), "\(line)")
+        }
+    }
+
+    @Test(
+        "bash completes commands, second words, options and values",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/bin/bash"), "bash is not here"),
+        arguments: [
+            (["syncctl", "hi"], ["history"]), (["syncctl", "--json", "pe"], ["peers"]),
+            (["syncctl", "peers", "a"], ["add"]), (["syncctl", "quarantine", ""], ["list"]),
+            (["syncctl", "history", "u-1", "--fo"], ["--follow"]),
+            (["syncctl", "--store", "/nowhere", "history", "--order", ""], ["log", "time"]),
+            (["syncctl", "import", "n"], ["ndjson"]), (["syncctl", "peers", "list", "--ti"], ["--timeout"]),
+            (["syncctl", "history", "--since", ""], []), (["syncctl", "nonsense", ""], []),
+        ])
+    func completion(typed: [String], expected: [String]) throws {
+        let folder = try TemporaryFolder.made()
+        let words = typed.map { "'\($0)'" }.joined(separator: " ")
+        let script =
+            table.bashCompletion() + """
+
+                COMP_WORDS=(\(words)); COMP_CWORD=\(typed.count - 1)
+                _syncctl
+                echo "${COMPREPLY[*]}"
+
+                """
+        let bash = Process()
+        bash.executableURL = URL(filePath: "/bin/bash")
+        bash.arguments = ["-u", try folder.write(Data(script.utf8), to: "script")]
+        let output = folder.file("output")
+        try Data().write(to: URL(filePath: output))
+        bash.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        try bash.run()
+        bash.waitUntilExit()
+        #expect(bash.terminationStatus == 0)
+        let found = try String(contentsOfFile: output, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        #expect(found.map(String.init) == expected)
+    }
+}
