@@ -174,7 +174,10 @@ public final class EventStore: Sendable {
         let signer = signer
         let state = try snapshotBlocking()
         guard let own = state.own.map({ state.origins[$0].id }) else { throw .corrupt("the store has no origin") }
-        return IngestVerifier(state: state, own: own, forked: forkedOrigins) { signer.size(of: own) }
+        let reaches = try LogReader(files).reaches()
+        return IngestVerifier(state: state, own: own, forked: forkedOrigins, reaches: reaches) {
+            signer.size(of: own)
+        }
     }
 
     /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.

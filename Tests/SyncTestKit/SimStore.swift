@@ -160,7 +160,10 @@ package final class SimStore {
         let known = log.originIDs.compactMap { id in log.origins[id].map { (id: id, key: $0.key, range: $0.range) } }
         let own = log.own
         let forked = Set(node.evidence.map(\.origin))
-        return IngestVerifier(known: known, own: own, forked: forked) { [unowned self] in log.size(of: own) }
+        let reaches = log.originIDs.compactMap { log.origins[$0]?.reach }
+        return IngestVerifier(known: known, own: own, forked: forked, reaches: reaches) { [unowned self] in
+            log.size(of: own)
+        }
     }
 
     /// What the verifier knows is not what it should know any more.

@@ -165,8 +165,8 @@ package final class Simulation {
     /// Equal nodes are silent but for keepalives, their bookkeeping says what their stores say, and their followers have
     /// been given everything.
     private func rest() {
-        // Whoever still waits to call again does so first: the longest pause is a minute.
-        advance(to: now + 75_000_000)
+        // Who has not noticed yet that a link is dead (25 s) and then waits to call again (a minute at most) does so first.
+        advance(to: now + 100_000_000)
         guard damaged.isEmpty, checks.named.isEmpty, violation == nil else { return }
         coverage.count(.quietChecks)
         let before = dataFrames

@@ -103,12 +103,22 @@ package final class IngestVerifier {
     /// The last seq of each origin in the batch at hand.
     private var carried: [OriginID: UInt64] = [:]
 
-    init(state: LogState, own: OriginID, forked: Set<OriginID>, ownSize: @escaping () -> UInt64) {
+    /// - Parameter reaches: Heads beyond the last events of their origins, verified when they came: what contradicts one
+    ///   is another history, also after a restart.
+    init(
+        state: LogState, own: OriginID, forked: Set<OriginID>, reaches: [Reach], ownSize: @escaping () -> UInt64
+    ) {
         self.own = own
         self.forked = forked
         self.ownSize = ownSize
         for origin in state.origins where origin.id != own {
             trees[origin.id] = Tree(range: origin.range, key: origin.key)
+        }
+        for reach in reaches {
+            guard let tree = trees[reach.origin], tree.range.size == reach.size,
+                reach.coverage.head.isValid(for: tree.key)
+            else { continue }
+            trees[reach.origin]?.ahead = [reach.coverage.head]
         }
     }
 

@@ -89,13 +89,14 @@ package final class OutgoingReader {
     /// The position after which everything that `known` lacks of the `wanted` origins (`nil`: of all) stands.
     package func start(for known: VersionVector, wanted: Set<OriginID>? = nil) throws(StoreError) -> UInt64 {
         var first: UInt64?
+        // Before the vector: what is committed between the two reads must not be passed over.
+        let top = try log.top()
         for last in try log.vector().entries where last.seq > known[last.origin] {
             guard wanted?.contains(last.origin) ?? true else { continue }
             let position = try log.event(Dot(origin: last.origin, seq: known[last.origin] + 1))?.position
             if let position { first = min(first ?? position, position) }
         }
-        if let first { return first - 1 }
-        return try log.top()
+        return first.map { $0 - 1 } ?? top
     }
 
     /// The next events after `position` that `known` does not contain.

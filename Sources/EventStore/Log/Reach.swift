@@ -73,6 +73,22 @@ extension LogReader {
         }
     }
 
+    /// All that reach beyond the last events of their origins.
+    func reaches() throws(StoreError) -> [Reach] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement(
+                "SELECT id, ref FROM origin JOIN reach ON reach.origin = ref ORDER BY ref")
+            defer { select.reset() }
+            let merkle = MerkleStore(connection: connection, sha: SHA256())
+            var reaches: [Reach] = []
+            while try select.step() {
+                guard let id = select.uuid(0) else { continue }
+                if let reach = try merkle.reach(of: OriginID(id), ref: select.int64(1)) { reaches.append(reach) }
+            }
+            return reaches
+        }
+    }
+
     /// What vouches for the first `old` events of the origin of `reach`.
     package func coverage(
         ofFirst old: UInt64, by reach: Reach, using sha: SHA256

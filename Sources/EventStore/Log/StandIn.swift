@@ -4,7 +4,7 @@ extension IngestVerifier {
     /// A verifier over a log that stands at these trees; those of `own` are left out.
     package convenience init(
         known: [(id: OriginID, key: VerifyingKey, range: MerkleRange)], own: OriginID,
-        forked: Set<OriginID> = [], ownSize: @escaping () -> UInt64
+        forked: Set<OriginID> = [], reaches: [Reach] = [], ownSize: @escaping () -> UInt64
     ) {
         var state = LogState()
         for (index, origin) in known.enumerated() {
@@ -13,7 +13,7 @@ extension IngestVerifier {
                     ref: Int64(index) + 1, id: origin.id, key: origin.key, range: origin.range,
                     hlc: HybridTime(rawValue: 0)))
         }
-        self.init(state: state, own: own, forked: forked, ownSize: ownSize)
+        self.init(state: state, own: own, forked: forked, reaches: reaches, ownSize: ownSize)
     }
 }
 

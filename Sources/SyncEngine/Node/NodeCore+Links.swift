@@ -59,7 +59,7 @@ extension SyncNode.Core {
         entries[link.node]?.candidate = nil
         let now = PeerLink.now().monotonic
         sources.closed(link.node, now: now)
-        if let candidate, case .open = candidate.session.state, let memory = candidate.session.memory {
+        if let candidate, candidate.session.choosesOrigins, let memory = candidate.session.memory {
             sources.opened(link.node, memory.vector.entries, own: candidate.session.remoteOrigin, now: now)
         }
         tellWants()

@@ -7,7 +7,7 @@ package import EventStore
 /// ``stop()`` may be called from any other thread and wait for it.
 package final class SyncNode: Sendable {
     private let loop: EventLoop
-    private let core: LoopBound<Core>
+    let core: LoopBound<Core>
     private let workers: StoreWorkers
     private let store: EventStore
     private let observer: Int

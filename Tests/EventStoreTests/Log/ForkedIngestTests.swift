@@ -102,12 +102,14 @@ struct ForkedIngestTests {
         #expect(throws: IngestError.self) { try verifier.verify(one.received + witness.received, coverage) }
     }
 
-    @Test("A head of another history that reaches beyond what is here does not keep the history that comes out")
-    func contradictedHead() throws {
+    @Test(
+        "A head of another history that reaches beyond what is here does not keep the history that comes out",
+        arguments: [false, true])
+    func contradictedHead(isRestarted: Bool) throws {
         let (one, other) = fork()
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
-        let verifier = try store.makeVerifierBlocking()
+        var verifier = try store.makeVerifierBlocking()
         // The common beginning, vouched for by the history of six.
         let leaves = leaves(one)
         let proof = MerkleProof.consistency(from: 3, to: 6, using: sha) { (level, index) throws(Never) in
@@ -116,7 +118,8 @@ struct ForkedIngestTests {
         let beginning = try verifier.verify(
             Array(one.received.prefix(3)), [Coverage(head: head(one), proof: proof)])
         try blocking { store.ingest(beginning, completion: $0) }
-        // The rest comes from the other.
+        // The rest comes from the other: it is named, also by a verifier that was made anew.
+        if isRestarted { verifier = try store.makeVerifierBlocking() }
         let rest = Array(other.received.suffix(6))
         let batch = try verifier.verify(rest, [Coverage(head: head(other), proof: [])])
         #expect(batch.count == 6 && batch.contradicted == [Dot(origin: one.id, seq: 6)])

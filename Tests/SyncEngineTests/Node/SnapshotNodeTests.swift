@@ -26,8 +26,8 @@ final class BootstrappedNode: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Opens the store and calls the peers.
-    func start(peers: [Peer]) throws {
-        let store = try EventStore(opening: folder)
+    func start(peers: [Peer], witness: WitnessPlace = .asBefore) throws {
+        let store = try EventStore(opening: folder, witness: witness)
         let node = try SyncNode(
             store: store, listen: HostPort("127.0.0.1:0"), peers: peers, software: "test", snapshots: options,
             onSnapshot: { [isReady] in
@@ -86,6 +86,37 @@ struct SnapshotNodeTests {
         a.stop()
         let report = try Verifier(StoreFiles(b.folder)).run()
         #expect(report.isIntact, "\(report)")
+    }
+
+    @Test("The witness knows the log that came as a snapshot, and notices when that is rewound (D12)")
+    func witness() throws {
+        let a = try TestNode("a")
+        try a.append(4_000)
+        let b = try BootstrappedNode("b")
+        let outside = try TemporaryFolder.made()
+        a.node.setPeers([b.peer])
+        try b.start(peers: [a.peer()], witness: .folder(outside.path))
+        #expect(try b.reopenWhenComplete(peers: [a.peer()]))
+        #expect(b.said("is complete and proved"))
+        let store = try b.store
+        #expect(store.originChange == nil && store.witness != nil && store.witness?.problem == nil)
+        #expect(store.identity.origin == b.identity.origin)
+        let image = try TemporaryFolder.made()
+        b.stop()
+        for name in ["log.db", "node.key"] {
+            try FileManager.default.copyItem(atPath: b.folder + "/" + name, toPath: image.path + "/" + name)
+        }
+        try b.start(peers: [])
+        _ = try b.store.appendBlocking([EventDraft(type: "t", user: "u", payload: Array("{}".utf8))])
+        b.stop()
+        try b.start(peers: [a.peer()])
+        #expect(try b.store.originChange == nil && b.store.identity.origin == b.identity.origin)
+        b.stop()
+        a.stop()
+        // The state right after the snapshot comes back.
+        let rewound = try EventStore(opening: image.path, surroundings: .init(machine: nil, file: nil))
+        #expect(rewound.originChange == .witness)
+        rewound.close()
     }
 
     @Test("A peer that is not far enough ahead, or does not offer, sends events one by one")

@@ -138,7 +138,8 @@ struct HostileStandingTests {
         var (session, _) = session([whole([entry(0)])])
         var effects: [SessionEffect] = []
         for number in UInt64(0)..<1_000 {
-            let fork = Fork(origin: VirtualNode.origin(5_000 + number), roots: [Fork.Root(size: 1, root: 1)], asks: true)
+            let origin = VirtualNode.origin(5_000 + number)
+            let fork = Fork(origin: origin, roots: [Fork.Root(size: 1, root: 1)], asks: true)
             effects = []
             session.frameReceived(Message.fork(fork).frame(compress: false), now: start, effects: &effects)
             for case .inspect(let id, _) in effects {
