@@ -22,32 +22,55 @@ enum LiveBenchmark {
         try pair.waitUntilEqual()
         let b = pair.b
         guard let views = b.projector else { throw BenchmarkError("b has no views") }
-        let arrivals = Monitor<(top: UInt64, at: UInt64)>((0, 0))
-        let token = b.store.observeCommits { notice in
-            arrivals.update { state in
-                state = (notice.top, MonotonicClock.now)
-                return true
+        let arrivals = Monitor(Arrivals())
+        let token = b.store.observeCommits { notice in arrivals.update { $0.arrived(notice.top) } }
+        let first = try LogReader(b.store.files).top() + 1
+        let drafts = try Records.read(place.data, from: place.from, count: place.count)
+        // A reader of b, as one that waits in a subscription.
+        let reader = WorkerThread(name: "reader") {
+            for top in first..<first + UInt64(drafts.count) {
+                guard views.wait(for: top, milliseconds: 20_000) else { break }
+                let now = MonotonicClock.now
+                arrivals.update { $0.isSeen(top, now) }
             }
         }
         var latencies: (acknowledged: [UInt64], durable: [UInt64], visible: [UInt64]) = ([], [], [])
-        var top = try LogReader(b.store.files).top()
-        for draft in try Records.read(place.data, from: place.from, count: place.count) {
-            top += 1
+        for (top, draft) in zip(first..., drafts) {
             let start = MonotonicClock.now
             try pair.a.append([draft])
             latencies.acknowledged.append(MonotonicClock.now - start)
-            guard
-                let arrived = arrivals.wait(milliseconds: 20_000, for: { $0.top >= top ? $0.at : nil }),
-                views.wait(for: top, milliseconds: 20_000)
-            else { throw BenchmarkError("event \(top) never arrived") }
-            latencies.visible.append(MonotonicClock.now - start)
-            latencies.durable.append(arrived - start)
+            guard let times = arrivals.wait(milliseconds: 20_000, for: { $0.times(of: top) }) else {
+                throw BenchmarkError("event \(top) never arrived")
+            }
+            latencies.durable.append(times.durable - start)
+            latencies.visible.append(times.visible - start)
             sleepMilliseconds(1)
         }
+        reader.join()
         b.store.removeObserver(token)
         try pair.close()
         report("ack_", latencies: latencies.acknowledged)
         report("durable_", latencies: latencies.durable)
         report(latencies: latencies.visible)
+    }
+}
+
+/// How far b is, and since when.
+private struct Arrivals {
+    private var durable: (top: UInt64, at: UInt64) = (0, 0)
+    private var visible: (top: UInt64, at: UInt64) = (0, 0)
+
+    mutating func arrived(_ top: UInt64) -> Bool {
+        durable = (top, MonotonicClock.now)
+        return visible.top >= top
+    }
+
+    mutating func isSeen(_ top: UInt64, _ now: UInt64) -> Bool {
+        visible = (top, now)
+        return true
+    }
+
+    func times(of top: UInt64) -> (durable: UInt64, visible: UInt64)? {
+        min(durable.top, visible.top) >= top ? (durable.at, visible.at) : nil
     }
 }

@@ -182,6 +182,16 @@ public final class EventStore: Sendable {
         }
     }
 
+    /// As ``ingest(_:completion:)``, on the calling thread when nobody else is writing: for a batch that comes alone.
+    package func ingestBlocking(
+        _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+    ) {
+        writer.ingestBlocking(batch) { result in
+            if case .failure = result { batch.lineage.breakOff() }
+            completion(result)
+        }
+    }
+
     // MARK: Memory and forks
 
     /// Gives up the origin this node appends to, of which `known` events exist somewhere, and starts a new one (D12).

@@ -4,7 +4,8 @@ internal import SyncEngine
 /// "Sometimes" assertions: what a run really met, counted. A fault that no run reaches is not tested.
 package struct SimCoverage: Sendable {
     package enum Counter: String, CaseIterable, Sendable {
-        case events, appends, repeatedAppends, twins, commits, reads, frames, sessions, dialsFailed, refusedBatches,
+        case events, appends, repeatedAppends, twins, commits, reads, readsAtOnce, frames, sessions, dialsFailed,
+            refusedBatches,
             refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
             unknownMessages, wholeOpenings,
             differenceOpenings, restatements, sourceChanges, dropped, quietChecks

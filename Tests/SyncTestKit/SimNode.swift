@@ -203,7 +203,9 @@ package final class SimNode {
         if sim.random.chance(0.3) { backups.append(store.log) }
         if sim.random.chance(0.2) { store.sync() }
         schedule(after: 50) { [self] in
-            let seen = CommitNotice(top: notice.top, advanced: notice.advanced.map(sim.mutated))
+            let seen = CommitNotice(
+                top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
+            store.committed(seen)
             _ = progress.advance(seen)
             logAdvanced(to: seen)
             if !sim.has(.deafSession) {

@@ -50,9 +50,11 @@ final class SimPeerLink {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         body(&session, node.moment, &effects)
-        for effect in effects {
-            perform(effect)
+        var next = 0
+        while next < effects.count {
+            perform(effects[next], &effects)
             guard node.isUp else { return }
+            next += 1
         }
         let news = session.takeNews()
         if !news.isEmpty { node.heard(news, from: self) }
@@ -60,7 +62,7 @@ final class SimPeerLink {
         arm()
     }
 
-    private func perform(_ effect: SessionEffect) {
+    private func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
         switch effect {
         case .send(let frame, let lane):
             sim.checks.sending(frame, self, node)
@@ -68,6 +70,9 @@ final class SimPeerLink {
         case .allowBodies(let bytes): link.maximumBody[side] = bytes
         case .read(let id, let request):
             if node.mayCrash(before: "reading") { return }
+            if let frame = node.store.readAtOnce(request) {
+                return session.eventsRead(id, .success(frame), now: node.moment, effects: &effects)
+            }
             node.store.read(request) { [self] result in
                 input { $0.eventsRead(id, result, now: $1, effects: &$2) }
             }

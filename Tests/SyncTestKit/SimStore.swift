@@ -34,6 +34,9 @@ package final class SimStore {
     private var latestHead: SignedHead?
     private var unstoredHeads: [SignedHead] = []
     private lazy var reader = OutgoingReader(Window(store: self)) { [unowned self] in head() }
+    private let recent = RecentEvents()
+    /// Reads what was committed just now.
+    private lazy var live = OutgoingReader(recent) { [unowned self] in head() }
     unowned let node: SimNode
 
     var sim: Simulation { node.sim }
@@ -82,6 +85,16 @@ package final class SimStore {
         guard !hasFailed else { return }
         queue.append(.append(append))
         commitIfIdle()
+    }
+
+    /// The node's loop is told of a commit.
+    func committed(_ notice: CommitNotice) { recent.add(notice) }
+
+    /// What can be read without the reading thread.
+    func readAtOnce(_ request: ReadRequest) -> OutgoingFrame? {
+        guard !sim.has(.wrongOrder), let frame = try? StoreWork.read(request, live) else { return nil }
+        sim.coverage.count(.readsAtOnce)
+        return frame
     }
 
     func read(
@@ -260,7 +273,8 @@ package final class SimStore {
             if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
         }
         guard !advanced.isEmpty else { return }
-        node.committed(CommitNotice(top: log.top, advanced: advanced))
+        let events = Array(log.events.dropFirst(Int(before.top)))
+        node.committed(CommitNotice(top: log.top, advanced: advanced, events: events.count > 32 ? [] : events))
     }
 
     private func refuse(_ jobs: [Job], _ failure: SessionFailure) {

@@ -20,14 +20,18 @@ package struct CommitNotice: Sendable {
 
     /// The origins that advanced, in the order in which the log met them.
     package var advanced: [OriginProgress] { origins.progress }
+    /// The events that came, in the order of their positions, if they are few; else none.
+    package let events: [StoredEvent]
 
-    package init(top: UInt64, advanced: [OriginProgress]) {
+    package init(top: UInt64, advanced: [OriginProgress], events: [StoredEvent] = []) {
         self.top = top
+        self.events = events
         origins = AdvancedOrigins(advanced)
     }
 
-    init(top: UInt64, origins: [OriginState]) {
+    init(top: UInt64, origins: [OriginState], events: [StoredEvent] = []) {
         self.top = top
+        self.events = events
         self.origins = AdvancedOrigins(origins)
     }
 }

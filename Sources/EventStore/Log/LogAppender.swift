@@ -11,6 +11,8 @@ final class LogAppender {
     private var ids = EventIDGenerator()
     /// Origins that advanced in the open transaction.
     private var advanced: Set<Int> = []
+    /// The events of the open transaction, while they are few.
+    private var fresh = FewEvents()
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
@@ -29,13 +31,17 @@ final class LogAppender {
         names = NameWriter()
         reader = NameReader()
         advanced = []
+        fresh = FewEvents()
         state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 
-    /// The origins that advanced, now that the transaction is committed.
-    func takeAdvanced() -> [OriginState] {
-        defer { advanced.removeAll(keepingCapacity: true) }
-        return advanced.sorted().map { state.origins[$0] }
+    /// The origins that advanced, now that the transaction is committed, and its events if they are few.
+    func takeAdvanced() -> (origins: [OriginState], events: [StoredEvent]) {
+        defer {
+            advanced.removeAll(keepingCapacity: true)
+            fresh = FewEvents()
+        }
+        return (advanced.sorted().map { state.origins[$0] }, fresh.events)
     }
 
     // MARK: Own events
@@ -254,6 +260,9 @@ final class LogAppender {
             with: insertion)
         state.position += 1
         advanced.insert(index)
+        if fresh.hasRoom {
+            fresh.add(StoredEvent(position: state.position, event: Event(header: header, body: body), twinOf: twin))
+        }
         try grow(index, leaf, header.hlc)
     }
 

@@ -7,9 +7,6 @@ final class LogCommitter {
         let isFatal: Bool
     }
 
-    /// Pages in the WAL that make a checkpoint due.
-    private static let checkpointPages = 1_000
-
     /// Whether the WAL has grown so much that it should be copied back.
     private(set) var isCheckpointDue = false
     private let connection: Connection
@@ -53,9 +50,9 @@ final class LogCommitter {
 
     /// What the last commit changed, once; `nil` if nothing of an origin.
     func takeNotice(isWanted: Bool) -> CommitNotice? {
-        let advanced = appender.takeAdvanced()
+        let (advanced, events) = appender.takeAdvanced()
         guard isWanted, !advanced.isEmpty else { return nil }
-        return CommitNotice(top: appender.state.position, origins: advanced)
+        return CommitNotice(top: appender.state.position, origins: advanced, events: events)
     }
 
     /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
@@ -76,7 +73,7 @@ final class LogCommitter {
             let answer = try body()
             for head in signer.takeUnstored() { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
-            isCheckpointDue = connection.walPages >= Self.checkpointPages
+            isCheckpointDue = connection.isCheckpointDue
             if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
             return .success(answer)
         } catch {

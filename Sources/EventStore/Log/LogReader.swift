@@ -3,6 +3,9 @@
 package final class LogReader {
     let connection: Connection
     var names = NameReader()
+    /// Subtrees of recent proofs. One batch after the other is proven to be part of the same head, and what is perfect never
+    /// changes.
+    var proofNodes: [ProofNode: Digest] = [:]
     /// Asked most, so not looked up by its text.
     private var byPosition: Statement?
 

@@ -142,13 +142,3 @@ package protocol ReplayPart {
 }
 
 extension Array: ReplayPart {}
-
-extension EventBody {
-    /// Bytes of the payload that are held.
-    fileprivate var count: Int {
-        switch self {
-        case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
-        case .erased: 0
-        }
-    }
-}

@@ -102,6 +102,13 @@ final class LogWriter: Sendable {
 
     func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit([.ingest(batch, completion)]) }
 
+    /// As ``ingest(_:completion:)``; commits on the calling thread when nothing is queued before it.
+    func ingestBlocking(_ batch: VerifiedBatch, completion: @escaping Completion) {
+        guard let committer = takeLead() else { return ingest(batch, completion: completion) }
+        commit([.ingest(batch, completion)], committer)
+        release(committer)
+    }
+
     /// The log's state between two transactions.
     func snapshot(_ completion: @escaping @Sendable (Result<LogState, StoreError>) -> Void) {
         submit([.snapshot(completion)])

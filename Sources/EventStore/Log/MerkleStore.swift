@@ -137,3 +137,10 @@ extension SHA256 {
         leaf(header: event.header.canonicalBytes, payloadDigest: payloadDigest(event.body))
     }
 }
+
+/// The place of a perfect subtree: the `index`-th of 2^level events.
+struct ProofNode: Hashable {
+    let origin: Int64
+    let level: Int
+    let index: UInt64
+}

@@ -113,7 +113,7 @@ package final class OutgoingReader {
     ) throws(StoreError) -> OutgoingBatch {
         var batch = OutgoingBatch()
         var bytes = 0
-        var ends = Ends(own: ownHead())
+        var ends = Ends(sign: ownHead)
         var selection = OutgoingSelection(known: known, sound: sound, kind: kind)
         var isFull = false
         // The event that was read last begins the next batch.
@@ -158,7 +158,7 @@ package final class OutgoingReader {
             }
             selection.take(dot, dependencies)
             batch.events.append(encoded)
-            isFull = bytes >= limits.bytes
+            isFull = bytes >= limits.bytes || bytes >= limits.bytes / 2 && Self.endsSubtree(dot, limits)
             return !isFull
         }
         if let failure { throw failure }
@@ -170,26 +170,43 @@ package final class OutgoingReader {
         return batch
     }
 
+    /// Whether the log keeps the roots of all there is up to here, so that a proof from here on needs no leaves to be hashed
+    /// once more. Small frames, for slow lines, end where they are full.
+    private static func endsSubtree(_ dot: Dot, _ limits: OutgoingLimits) -> Bool {
+        dot.seq % (1 << UInt64(MerkleStore.levelStep)) == 0 && limits.bytes >= 128 << 10
+    }
+
     /// How far each origin may be sent.
     private struct Ends {
-        let own: SignedHead?
-        var limits: [OriginID: UInt64] = [:]
+        let sign: () -> SignedHead?
+        /// Signed when the first event is about to leave.
+        lazy var own = sign()
+        private var limits: [OriginID: UInt64] = [:]
+        /// The one that was asked for last.
+        private var latest: Dot?
 
-        init(own: SignedHead?) {
-            self.own = own
-            if let own { limits[own.head.origin] = own.head.size }
-        }
+        init(sign: @escaping () -> SignedHead?) { self.sign = sign }
 
         mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
-            if let known = limits[origin] { return known }
-            let head = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
-            let size = max(head, try log.reach(of: origin)?.size ?? 0)
+            if let latest, latest.origin == origin { return latest.seq }
+            let size: UInt64
+            if let known = limits[origin] { size = known } else { size = try find(origin, log) }
             limits[origin] = size
+            latest = Dot(origin: origin, seq: size)
             return size
+        }
+
+        private mutating func find(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
+            if let own, own.head.origin == origin { return own.head.size }
+            let head = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            return max(head, try log.reach(of: origin)?.size ?? 0)
         }
     }
 
     private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
+        if let ownHead, ownHead.head.origin == dot.origin, ownHead.head.size == dot.seq {
+            return Coverage(head: ownHead, proof: [])
+        }
         let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
         let isOwn = dot.origin == ownHead?.head.origin
         if stored == nil, !isOwn, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
@@ -205,7 +222,7 @@ package final class OutgoingReader {
 
 extension EventBody {
     /// Bytes of the payload that are there.
-    fileprivate var count: Int {
+    var count: Int {
         switch self {
         case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
         case .erased: 0
@@ -240,8 +257,15 @@ extension LogReader {
         guard old < new else { return [] }
         return try mapped { () throws(SQLiteError) in
             guard let ref = try names.originRef(origin, on: connection) else { return [] }
-            return try MerkleStore(connection: connection, sha: sha)
-                .consistency(origin: ref, from: old, to: new, names: &names)
+            let merkle = MerkleStore(connection: connection, sha: sha)
+            return try MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(SQLiteError) in
+                let place = ProofNode(origin: ref, level: level, index: index)
+                if let known = proofNodes[place] { return known }
+                let node = try merkle.node(origin: ref, level: level, index: index, names: &names)
+                if proofNodes.count == 4_096 { proofNodes = [:] }
+                proofNodes[place] = node
+                return node
+            }
         }
     }
 }

@@ -29,8 +29,10 @@ package struct OutgoingSelection: Sendable {
     private let kind: Kind
     /// What the peer has, or will have from sound batches alone.
     private let sound: VersionVector
-    /// Last seq of each origin in the batch.
+    /// Last seq of each origin in the batch, but for that of `run`.
     private var taken: [OriginID: UInt64] = [:]
+    /// The event that was taken last: mostly the next is of the same origin, and nothing has to be looked up.
+    private var run: Dot?
     /// Of a batch that is not sound: its origin, and what its first event depends on.
     private var bet: (origin: OriginID, assumed: VersionVector)?
     /// Origins of which an event was passed over, so that no later one can go.
@@ -44,13 +46,17 @@ package struct OutgoingSelection: Sendable {
     }
 
     /// The last dot of each origin in the batch, ascending.
-    package var advanced: [Dot] { taken.map { Dot(origin: $0.key, seq: $0.value) }.sorted() }
+    package var advanced: [Dot] {
+        var all = taken
+        if let run { all[run.origin] = run.seq }
+        return all.map { Dot(origin: $0.key, seq: $0.value) }.sorted()
+    }
 
     /// Whether the batch depends on nothing from elsewhere.
     package var isSound: Bool { bet == nil }
 
     /// Whether the batch has events of `origin`.
-    package func includes(_ origin: OriginID) -> Bool { taken[origin] != nil }
+    package func includes(_ origin: OriginID) -> Bool { lastTaken(origin) != nil }
 
     /// What becomes of the event, as far as the peer is concerned. What is taken is put into the batch with ``take(_:_:)``.
     package mutating func answer(_ dot: Dot, dependencies: [Dot]) -> Answer {
@@ -59,9 +65,9 @@ package struct OutgoingSelection: Sendable {
         switch kind {
         case .everything: return .taken
         case .origins(let wanted):
-            guard wanted.contains(dot.origin) else { return .passedOver }
+            guard run?.origin == dot.origin || wanted.contains(dot.origin) else { return .passedOver }
             if let bet { return dot.origin == bet.origin && isReady(dot, dependencies) ? .taken : .nextBatch }
-            return taken.isEmpty || isReady(dot, dependencies) ? .taken : .nextBatch
+            return run == nil || isReady(dot, dependencies) ? .taken : .nextBatch
         case .ahead(let wanted):
             guard wanted?.contains(dot.origin) ?? true, !halted.contains(dot.origin) else { return .passedOver }
             if dot.seq == last + 1, isReady(dot, dependencies) { return .taken }
@@ -72,20 +78,25 @@ package struct OutgoingSelection: Sendable {
 
     /// The event is in the batch.
     package mutating func take(_ dot: Dot, _ dependencies: [Dot]) {
-        if taken.isEmpty, case .origins = kind, !isReady(dot, dependencies) {
+        if run == nil, case .origins = kind, !isReady(dot, dependencies) {
             bet = (dot.origin, VersionVector(dependencies))
         }
-        taken[dot.origin] = dot.seq
+        if let run, run.origin != dot.origin { taken[run.origin] = run.seq }
+        run = dot
     }
 
     private func isReady(_ dot: Dot, _ dependencies: [Dot]) -> Bool {
-        let isNext = taken[dot.origin] != nil || dot.seq == 1 || sound[dot.origin] >= dot.seq - 1
+        let isNext = includes(dot.origin) || dot.seq == 1 || sound[dot.origin] >= dot.seq - 1
         return isNext
             && dependencies.allSatisfy { needs in
-                needs.seq <= taken[needs.origin] ?? 0 || sound.contains(needs)
+                needs.seq <= lastTaken(needs.origin) ?? 0 || sound.contains(needs)
                     || bet?.assumed.contains(needs) ?? false
             }
     }
 
-    private func last(_ origin: OriginID) -> UInt64 { taken[origin] ?? known[origin] }
+    private func last(_ origin: OriginID) -> UInt64 { lastTaken(origin) ?? known[origin] }
+
+    private func lastTaken(_ origin: OriginID) -> UInt64? {
+        if let run, run.origin == origin { run.seq } else { taken[origin] }
+    }
 }

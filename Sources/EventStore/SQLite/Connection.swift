@@ -15,7 +15,9 @@ final class Connection {
     private let handle: OpaquePointer
     private var statements = StatementTable()
     /// Pages in the WAL after the last commit of this connection, once ``countWALPages()`` was called.
-    private(set) var walPages = 0
+    private var walPages = 0
+    /// How many commits wrote them.
+    private var walCommits = 0
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
     /// library has no lookaside).
@@ -89,17 +91,27 @@ final class Connection {
         return statement.int64(0)
     }
 
-    /// Keeps ``walPages`` up to date. Replaces SQLite's own automatic checkpoints.
+    /// Whether the WAL has grown so much that it should be copied back. Small commits write mostly the same few pages again
+    /// and again, which are copied once; so the WAL may be longer the smaller its commits are.
+    var isCheckpointDue: Bool { walPages >= 1_000 + min(16 * walCommits, 3_000) }
+
+    /// Keeps ``isCheckpointDue`` up to date. Replaces SQLite's own automatic checkpoints.
     func countWALPages() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
             handle,
             { context, _, _, pages in
                 if let context {
-                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().walPages = Int(pages)
+                    Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue().committed(Int(pages))
                 }
                 return SQLITE_OK
             }, context)
+    }
+
+    private func committed(_ pages: Int) {
+        // After a checkpoint that reached its end the WAL begins anew.
+        walCommits = pages > walPages ? walCommits + 1 : 1
+        walPages = pages
     }
 
     /// Gives back what the page cache holds.

@@ -101,6 +101,7 @@ package final class Projector {
     package func top() throws(StoreError) -> UInt64 { try source.log.top() }
 
     /// Applies up to `limit` events. Returns the last position applied; when it did not change there was nothing to do.
+    /// ``copyBack()`` is to follow when nobody waits for them any more.
     @discardableResult
     package func step(limit: Int = 32_768) throws(StoreError) -> UInt64 {
         let events = try source.batch(after: position, limit: limit)
@@ -135,8 +136,12 @@ package final class Projector {
         }
         store.timeline.committed()
         store.history.committed()
-        if store.connection.walPages >= 1_000 { _ = try? store.connection.checkpoint() }
         return true
+    }
+
+    /// Copies the WAL back if it is long.
+    package func copyBack() {
+        if target.store.connection.isCheckpointDue { _ = try? target.store.connection.checkpoint() }
     }
 
     /// Whether a generation of rows is being moved into its table.
@@ -154,6 +159,7 @@ package final class Projector {
             try store.timeline.flush(store, atLeast: rows)
             try store.history.flush(store, atLeast: rows)
         }
+        copyBack()
     }
 
     /// Gives back the memory of work that is done.
@@ -168,6 +174,7 @@ package final class Projector {
         let top = try top()
         while position < top {
             try step()
+            copyBack()
             progress(position, top)
         }
         if isRebuilding { try finishRebuild() }

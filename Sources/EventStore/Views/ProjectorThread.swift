@@ -191,6 +191,7 @@ package final class ProjectorThread: Sendable {
                     state.lastError = nil
                     return true
                 }
+                projector.copyBack()
                 idleFrom = end + idleNanoseconds
             }
         }

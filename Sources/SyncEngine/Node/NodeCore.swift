@@ -52,6 +52,9 @@ extension SyncNode {
         /// Unknown callers that may say whether they are invited.
         var heard = 0
         var progress = LocalVector()
+        /// What was committed last, and what reads it for peers.
+        private let recent = RecentEvents()
+        let live: OutgoingReader
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
         var sources = SourcePlan()
@@ -75,6 +78,7 @@ extension SyncNode {
             self.local = local
             self.desk = desk
             self.log = log
+            live = OutgoingReader(recent, ownHead: workers.ownHead)
             for peer in peers { entries[peer.node] = Entry(peer: peer) }
         }
 
@@ -127,6 +131,7 @@ extension SyncNode {
                 return
             }
             _ = progress.advance(notice)
+            recent.add(notice)
             for link in links { link.logAdvanced(notice) }
             sources.advanced(
                 notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)

@@ -13,6 +13,8 @@ final class PeerLink {
     private let loop: EventLoop
     private let workers: StoreWorkers
     private let snapshots: SnapshotDesk
+    /// Reads what was committed just now.
+    private let live: OutgoingReader
     private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
@@ -39,7 +41,7 @@ final class PeerLink {
 
     init(
         link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
-        snapshots: SnapshotDesk
+        snapshots: SnapshotDesk, live: OutgoingReader
     ) {
         self.link = link
         self.node = node
@@ -48,6 +50,7 @@ final class PeerLink {
         self.loop = loop
         self.workers = workers
         self.snapshots = snapshots
+        self.live = live
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -117,12 +120,18 @@ final class PeerLink {
         input { session, _, _ in session.originChanged(to: origin) }
     }
 
+    private var now: Moment { Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()) }
+
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
         let before = session.durableRevision
-        body(&session, Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()), &effects)
-        for effect in effects { perform(effect) }
+        body(&session, now, &effects)
+        var next = 0
+        while next < effects.count {
+            perform(effects[next], &effects)
+            next += 1
+        }
         if session.pongs != pongsSeen {
             pongsSeen = session.pongs
             answerPings(true)
@@ -137,13 +146,18 @@ final class PeerLink {
         if !news.isEmpty { onNews?(self, news) }
     }
 
-    private func perform(_ effect: SessionEffect) {
+    /// - Parameter effects: Where what it leads to at once is added.
+    private func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
         switch effect {
         case .send(let frame, let lane):
             link.send(
                 type: frame.type, flags: frame.flags, body: frame.body, priority: lane == .control ? .control : .data)
         case .allowBodies(let bytes): link.maximumBody = bytes
         case .read(let id, let request):
+            // What is in memory need not go through another thread.
+            if let frame = try? StoreWork.read(request, live) {
+                return session.eventsRead(id, .success(frame), now: now, effects: &effects)
+            }
             let this = loop.bind(self)
             workers.read(request) { result in
                 this.post { $0.input { $0.eventsRead(id, result, now: $1, effects: &$2) } }

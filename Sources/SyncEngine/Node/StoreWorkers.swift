@@ -4,12 +4,14 @@ internal import EventStore
 /// and stores it. Nothing of that runs on the event loop.
 ///
 /// ## Concurrency model
-/// Two threads, one that reads and one that verifies; the writer's thread stores. Completions are called on any of
-/// them.
+/// Two threads, one that reads and one that verifies; the writer's thread stores, or the one that verifies where nothing
+/// else waits. Completions are called on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
+    /// Frames of more events are stored by the writer's thread, while the next is verified.
+    private static let few = 16
 
     init(store: EventStore) {
         self.store = store
@@ -44,18 +46,24 @@ final class StoreWorkers: Sendable {
     func store(
         _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
     ) {
-        verifiers.submit { [store] verifier in
+        verifiers.submit { [store, verifiers] verifier in
             do throws(SessionFailure) {
                 // The writer refused a batch: the verifier ran ahead of what is stored.
                 if let current = verifier, current.lineage.isBroken { verifier = nil }
                 let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
                 let stored = StoreWork.stored(batch, newProofs: try Self.keep(batch.proven, store))
-                store.ingest(batch) { result in
+                let answer: @Sendable (Result<Void, StoreError>) -> Void = { result in
                     if case .failure(let error) = result {
                         completion(.failure(SessionFailure(IngestError.store(error))))
                     } else {
                         completion(.success(stored))
                     }
+                }
+                // What comes alone is stored by this thread: to wake the writer's would take longer.
+                if batch.count <= Self.few, !verifiers.hasMore {
+                    store.ingestBlocking(batch, completion: answer)
+                } else {
+                    store.ingest(batch, completion: answer)
                 }
             } catch {
                 completion(.failure(error))

@@ -38,6 +38,9 @@ package final class Worker<Context>: Sendable {
         thread.withLock { $0 = started }
     }
 
+    /// Whether a job waits behind the one that is being done.
+    package var hasMore: Bool { queue.withLock { !$0.jobs.isEmpty } }
+
     /// Queues a job. Returns false when the thread is ending: then the job is dropped.
     @discardableResult
     package func submit(_ job: @escaping Job) -> Bool {

@@ -133,6 +133,8 @@ extension TLSLink {
         guard let bufferevent, state == .open || state == .flushing else { return }
         let output = bufferevent_get_output(bufferevent)
         while evbuffer_get_length(output) <= limits.writeAhead, let entry = outbox.next() {
+            // In one piece, which becomes one record and one segment if it is short.
+            evbuffer_expand(output, entry.size)
             evbuffer_add(output, entry.header.bytes, LinkFrameHeader.length)
             evbuffer_add(output, entry.body, entry.body.count)
             handedOver += UInt64(entry.size)

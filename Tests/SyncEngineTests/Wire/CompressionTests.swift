@@ -28,8 +28,8 @@ import Testing
     @Test func bodiesThatDoNotPayStayAsTheyAre() throws {
         var generator = MessageGenerator(seed: 1)
         #expect(Compression.compress([]) == nil)
-        #expect(Compression.compress([UInt8](message.prefix(511))) == nil)
-        #expect(Compression.compress([UInt8](message.prefix(512))) != nil)
+        #expect(Compression.compress([UInt8](message.prefix(Compression.minBody - 1))) == nil)
+        #expect(Compression.compress([UInt8](message.prefix(Compression.minBody))) != nil)
         // Noise does not shrink; nor, by 3 %, does noise with a little text.
         #expect(Compression.compress(generator.bytes(4_000)) == nil)
         #expect(Compression.compress(generator.bytes(4_000) + [UInt8](repeating: 0, count: 60)) == nil)
