@@ -55,6 +55,24 @@ import Testing
             (["syncctl", "history", "--since", ""], []), (["syncctl", "nonsense", ""], []),
         ])
     func completion(typed: [String], expected: [String]) throws {
+        #expect(try complete(typed, with: table) == expected)
+    }
+
+    @Test(
+        "A program without commands completes its options before and behind its arguments",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/bin/bash"), "bash is not here"))
+    func completionWithoutCommands() throws {
+        let daemon = CommandTable(
+            program: "syncctl", summary: "one thing",
+            commands: [
+                Command("", "one thing", arguments: [.init("dir", "Where.")], options: [.flag("dev", "A first try.")])
+            ])
+        #expect(try complete(["syncctl", "--d"], with: daemon) == ["--dev"])
+        #expect(try complete(["syncctl", "folder", "--d"], with: daemon) == ["--dev"])
+    }
+
+    /// What bash offers for the last of the words.
+    private func complete(_ typed: [String], with table: CommandTable) throws -> [String] {
         let folder = try TemporaryFolder.made()
         let words = typed.map { "'\($0)'" }.joined(separator: " ")
         let script =
@@ -74,7 +92,7 @@ import Testing
         try bash.run()
         bash.waitUntilExit()
         #expect(bash.terminationStatus == 0)
-        let found = try String(contentsOfFile: output, encoding: .utf8).split(whereSeparator: \.isWhitespace)
-        #expect(found.map(String.init) == expected)
+        return try String(contentsOfFile: output, encoding: .utf8).split(whereSeparator: \.isWhitespace).map(
+            String.init)
     }
 }

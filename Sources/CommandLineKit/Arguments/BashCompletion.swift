@@ -27,9 +27,13 @@ extension CommandTable {
             lines.append("    \(pattern)) words='\(completions(after: command))' ;;")
         }
         for word in prefixes { lines.append("    '\(word) '*) words='\(seconds(of: word))' ;;") }
-        let top = command(named: "").map { completions(after: $0) } ?? unique(commands.compactMap(\.words.first))
+        // A program without commands completes its options wherever its arguments stand.
+        let (pattern, top) =
+            command(named: "").map { ("*", completions(after: $0)) }
+            ?? ("' '*", unique(commands.compactMap(\.words.first)))
         lines += [
-            "    ' '*) words='\(top)' ;;", "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))", "}",
+            "    \(pattern)) words='\(top)' ;;", "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))",
+            "}",
             "complete -o default -F _\(program) \(program)",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -8,13 +8,17 @@
 ///     line.add("text", "어제부터")
 ///     line.text   // {"type":"event","v":1,"seq":10412,"text":"어제부터"}
 public struct JSONLine: Sendable {
-    private var bytes: [UInt8] = [UInt8(ascii: "{")]
+    private var bytes: [UInt8] = []
 
     /// An object without keys.
-    public init() {}
+    public init() {
+        bytes.reserveCapacity(256)
+        bytes.append(UInt8(ascii: "{"))
+    }
 
     /// An object that begins with the two keys every line of output has: its type and the version of its shape.
     public init(type: String, version: Int = 1) {
+        self.init()
         add("type", type)
         add("v", version)
     }
@@ -42,7 +46,7 @@ public struct JSONLine: Sendable {
     /// Adds an integer as a number. Above 2^53 many readers lose digits; see ``addExact(_:_:)``.
     public mutating func add(_ key: String, _ value: some FixedWidthInteger) {
         begin(key)
-        bytes += String(value).utf8
+        JSONText.append(ascii: String(value), to: &bytes)
     }
 
     /// Adds an integer as a string, for values that may pass 2^53.
@@ -155,19 +159,35 @@ public struct JSONArray: Sendable {
 
 /// The text forms of JSON (RFC 8259 §7).
 enum JSONText {
+    /// Text that is JSON as it stands.
+    static func append(ascii text: String, to bytes: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+
     static func append(_ value: String?, to bytes: inout [UInt8]) {
         guard let value else {
             bytes += "null".utf8
             return
         }
+        var text = value
         bytes.append(UInt8(ascii: "\""))
-        defer { bytes.append(UInt8(ascii: "\"")) }
-        if isPlain(value) {
-            bytes += value.utf8
-            return
+        text.withUTF8 { utf8 in
+            if isPlain(utf8) { bytes.append(contentsOf: utf8) } else { appendEscaping(utf8, to: &bytes) }
         }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing in `text` has to be escaped, as in keys, ids and numbers; some of what has not is said to have.
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.allSatisfy { byte in
+            byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        }
+    }
+
+    private static func appendEscaping(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var previous: UInt8 = 0
-        for byte in value.utf8 {
+        for byte in text {
             if previous == 0xC2 && byte < 0xA0 {
                 // U+0080 to U+009F: the lead byte is already written, take it back.
                 bytes.removeLast()
@@ -178,13 +198,6 @@ enum JSONText {
                 bytes.append(byte)
             }
             previous = byte
-        }
-    }
-
-    /// Whether nothing in `text` has to be escaped, as in keys, ids and numbers; some of what has not is said to have.
-    private static func isPlain(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
         }
     }
 

@@ -2,19 +2,20 @@ internal import CCrypto
 
 /// SHA-256 (FIPS 180-4) through OpenSSL with a context that is used again. Not Sendable: one for each thread.
 package final class SHA256 {
+    /// Looked up once: OpenSSL does so under locks. Unsafe for the compiler only: it never changes, and OpenSSL's algorithms
+    /// are made for use from several threads.
+    private nonisolated(unsafe) static let algorithm: OpaquePointer? = EVP_MD_fetch(nil, "SHA256", nil)
+
     private let context: OpaquePointer?
     private let algorithm: OpaquePointer?
 
     package init() {
         context = EVP_MD_CTX_new()
-        algorithm = EVP_MD_fetch(nil, "SHA256", nil)
+        algorithm = Self.algorithm
         precondition(context != nil && algorithm != nil, "OpenSSL has no SHA-256")
     }
 
-    deinit {
-        EVP_MD_CTX_free(context)
-        EVP_MD_free(algorithm)
-    }
+    deinit { EVP_MD_CTX_free(context) }
 
     /// The digest of what `feed` passes to its argument, in order.
     package func digest(_ feed: (_ update: (UnsafeRawBufferPointer) -> Void) -> Void) -> Digest {

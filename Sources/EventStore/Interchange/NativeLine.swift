@@ -74,10 +74,14 @@ public struct NativeLineParser {
     }
 
     private static func conversation(_ subject: String) throws(InvalidLine) -> String {
-        let prefix = "conversation/"
-        guard subject.utf8.starts(with: prefix.utf8), subject.utf8.count > prefix.utf8.count else {
-            throw .wrongValue(member: "subject", expected: "conversation/<id>")
+        let prefix: StaticString = "conversation/"
+        let isConversation = subject.withUTF8Bytes { bytes in
+            bytes.count > prefix.utf8CodeUnitCount
+                && hasEqualBytes(
+                    UnsafeRawBufferPointer(rebasing: bytes[..<prefix.utf8CodeUnitCount]),
+                    UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount))
         }
-        return String(subject.utf8.dropFirst(prefix.utf8.count)) ?? ""
+        guard isConversation else { throw .wrongValue(member: "subject", expected: "conversation/<id>") }
+        return String(subject.utf8.dropFirst(prefix.utf8CodeUnitCount)) ?? ""
     }
 }

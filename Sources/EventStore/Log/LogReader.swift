@@ -50,13 +50,13 @@ package final class LogReader {
     package func scan(
         after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
     ) throws(StoreError) -> UInt64 {
-        try scan(after: position, through: UInt64(Int64.max), limit: limit, body)
+        try scan(after: position, through: UInt64(Int64.max), limit: limit) { body($0) }
     }
 
     /// As ``scan(after:limit:_:)``, with no event after `end`.
     @discardableResult
     func scan(
-        after position: UInt64, through end: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
+        after position: UInt64, through end: UInt64, limit: Int, _ body: (consuming StoredEvent) -> Bool
     ) throws(StoreError) -> UInt64 {
         try mapped { () throws(SQLiteError) in
             let select = try connection.statement(
@@ -140,7 +140,7 @@ package final class LogReader {
 
     /// Calls `body` with the events at `positions`, in that order and with their indexes in it, until it returns false.
     /// Positions where there is none are passed over. Returns how many of the positions were dealt with.
-    func events(at positions: [UInt64], _ body: (Int, StoredEvent) -> Bool) throws(StoreError) -> Int {
+    func events(at positions: [UInt64], _ body: (Int, consuming StoredEvent) -> Bool) throws(StoreError) -> Int {
         try mapped { () throws(SQLiteError) in
             let select = try connection.statement(Self.several)
             defer { select.reset() }

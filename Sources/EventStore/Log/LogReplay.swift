@@ -73,7 +73,7 @@ package struct LogReplay: Sendable {
     /// What comes of the events, part by part in order. `make` is called once on each thread; what it returns adds an event
     /// to a part.
     package func parts<Part: ReplayPart & Sendable>(
-        of type: Part.Type = Part.self, _ make: @escaping @Sendable () -> (inout Part, StoredEvent) -> Void
+        of type: Part.Type = Part.self, _ make: @escaping @Sendable () -> (inout Part, consuming StoredEvent) -> Void
     ) throws(StoreError) -> OrderedWork<Worker<Part>> {
         let pieces = Int((count + Self.piece - 1) / Self.piece)
         return try OrderedWork(pieces: pieces, threads: threads) { () throws(StoreError) in
@@ -85,12 +85,12 @@ package struct LogReplay: Sendable {
     package struct Worker<Part: ReplayPart & Sendable>: PieceWorker {
         fileprivate let replay: LogReplay
         fileprivate let reader: LogReader
-        fileprivate let add: (inout Part, StoredEvent) -> Void
+        fileprivate let add: (inout Part, consuming StoredEvent) -> Void
         /// What is left of the piece: positions after the first of them up to the last, or indexes of positions.
         private var rest: Range<UInt64> = 0..<0
 
         fileprivate init(
-            replay: LogReplay, reader: LogReader, add: @escaping (inout Part, StoredEvent) -> Void
+            replay: LogReplay, reader: LogReader, add: @escaping (inout Part, consuming StoredEvent) -> Void
         ) {
             (self.replay, self.reader, self.add) = (replay, reader, add)
         }
@@ -109,7 +109,7 @@ package struct LogReplay: Sendable {
             var part = spent ?? Part()
             part.removeAll(keepingCapacity: true)
             var bytes = 0
-            func take(_ event: StoredEvent) -> Bool {
+            func take(_ event: consuming StoredEvent) -> Bool {
                 bytes += event.event.body.count
                 add(&part, event)
                 return bytes < LogReplay.partBytes
@@ -118,8 +118,9 @@ package struct LogReplay: Sendable {
             case .range:
                 var start = rest.upperBound
                 try reader.scan(after: rest.lowerBound, through: rest.upperBound, limit: rest.count) { event in
+                    let position = event.position
                     if take(event) { return true }
-                    start = event.position
+                    start = position
                     return false
                 }
                 rest = start..<rest.upperBound

@@ -25,6 +25,23 @@ package func hexText(_ bytes: some Sequence<UInt8>) -> String {
     return String(decoding: out, as: UTF8.self)
 }
 
+/// The first `count` lowercase hexadecimal digits of two words, with a dash before each digit whose bit is set in `dashes`.
+func dashedHexText(_ high: UInt64, _ low: UInt64 = 0, count: Int, dashes: UInt32) -> String {
+    String(unsafeUninitializedCapacity: count + dashes.nonzeroBitCount) { text in
+        var place = 0
+        for digit in 0..<count {
+            if dashes >> digit & 1 != 0 {
+                text[place] = UInt8(ascii: "-")
+                place += 1
+            }
+            let value = (digit < 16 ? high : low) >> UInt64(60 - digit % 16 * 4) & 15
+            text[place] = hexCharacters[Int(value)]
+            place += 1
+        }
+        return place
+    }
+}
+
 /// The bytes in hexadecimal `text` of either case; `nil` for odd counts and other characters.
 package func hexBytes(_ text: some StringProtocol) -> [UInt8]? {
     guard text.utf8.count % 2 == 0 else { return nil }

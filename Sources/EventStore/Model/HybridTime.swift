@@ -23,10 +23,7 @@ public struct HybridTime: Hashable, Comparable, Sendable {
 
 extension HybridTime: CustomStringConvertible {
     /// Twelve and four hexadecimal digits: `0198e2c1f3a0-0003`.
-    public var description: String {
-        let digits = hexText(withUnsafeBytes(of: rawValue.bigEndian) { Array($0) })
-        return "\(digits.prefix(12))-\(digits.suffix(4))"
-    }
+    public var description: String { dashedHexText(rawValue, count: 16, dashes: 1 << 12) }
 
     /// Reads what `description` prints.
     public init?(text: some StringProtocol) {

@@ -93,5 +93,6 @@ private func checkedText(_ text: String, field: String?, limit: Int) throws(Inva
     let count = text.utf8.count
     if count == 0 { throw fail("must not be empty") }
     if count > limit { throw fail("\(count) bytes, at most \(limit) are taken") }
-    for byte in text.utf8 where byte < 0x20 || byte == 0x7f { throw fail("has a control character") }
+    let hasControl = text.withUTF8Bytes { bytes in bytes.contains { $0 < 0x20 || $0 == 0x7f } }
+    if hasControl { throw fail("has a control character") }
 }

@@ -73,13 +73,7 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
 extension UUIDBits: CustomStringConvertible {
     /// The lowercase 8-4-4-4-12 text form.
     public var description: String {
-        var out: [UInt8] = []
-        out.reserveCapacity(36)
-        for (index, byte) in bytes.enumerated() {
-            if index == 4 || index == 6 || index == 8 || index == 10 { out.append(UInt8(ascii: "-")) }
-            out.appendHex(byte)
-        }
-        return String(decoding: out, as: UTF8.self)
+        dashedHexText(high, low, count: 32, dashes: 1 << 8 | 1 << 12 | 1 << 16 | 1 << 20)
     }
 }
 

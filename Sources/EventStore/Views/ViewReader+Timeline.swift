@@ -36,6 +36,9 @@ extension ViewReader {
         /// Only this entry and those after it.
         var from: DisplayKey?
 
+        /// Whether a row alone tells that it is wanted.
+        var isPlain: Bool { types == nil && from == nil && query.after == nil && query.knownAt == nil }
+
         /// How many rows to read for `count` entries.
         func rows(for count: Int) -> Int { types == nil ? min(count, ViewReader.page) : ViewReader.page }
     }
@@ -48,6 +51,8 @@ extension ViewReader {
         switch query.limit {
         case .all: break
         case .first(let count): left = count
+        case .last(let count) where count <= Self.page && filter.isPlain:
+            return try newest(count, table, query, body)
         case .last(let count):
             left = count
             switch try tail(table, filter, count) {
@@ -71,6 +76,21 @@ extension ViewReader {
             cursor = last
         }
         return found
+    }
+
+    /// The last `count` entries, a page at most: rows and what became of them in one transaction of the views.
+    private func newest(
+        _ count: Int, _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+    ) throws(StoreError) -> Bool {
+        var rest: ArraySlice<OrderedRow> = []
+        let entries = try inOneReading { () throws(StoreError) in
+            let rows = try page(table, query, nil, limit: count, isBackward: true)
+            rest = try inDisplayOrder(rows).suffix(count)
+            return try slice(&rest)
+        }
+        for entry in entries where !body(entry) { return true }
+        _ = try emit(rest, body)
+        return !entries.isEmpty
     }
 
     private enum Tail {

@@ -10,6 +10,8 @@ package final class ViewReader {
     private let incarnation: String
     private var connection: Connection
     private var inode: UInt64
+    /// Whether ``inOneReading(_:)`` has a transaction open.
+    private var isReading = false
     private let temporaryFolder: String?
     private let tails: ViewTails
     private let pattern: ReadPattern
@@ -70,14 +72,36 @@ package final class ViewReader {
     func reading<Result>(
         _ body: (Connection) throws(SQLiteError) -> Result
     ) throws(StoreError) -> Result {
-        let current = Self.inode(path)
-        if current != inode, current != 0 {
-            connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
-            inode = current
-        }
+        if isReading { return try mapped { () throws(SQLiteError) in try body(connection) } }
+        try follow()
         return try mapped { () throws(SQLiteError) in
             try connection.transaction("BEGIN") { () throws(SQLiteError) in try body(connection) }
         }
+    }
+
+    /// Runs `body`, whose calls of ``reading(_:)`` share one transaction. What ``find(_:in:)`` gives must be asked for before
+    /// the first of them.
+    func inOneReading<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try follow()
+        try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
+        isReading = true
+        defer { isReading = false }
+        do {
+            let result = try body()
+            try mapped { () throws(SQLiteError) in try connection.statement("COMMIT").run() }
+            return result
+        } catch {
+            connection.rollback()
+            throw error
+        }
+    }
+
+    /// Opens the views that are in place now.
+    private func follow() throws(StoreError) {
+        let current = Self.inode(path)
+        guard current != inode, current != 0 else { return }
+        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
+        inode = current
     }
 
     /// The digest of every view, of the state that is in place now.

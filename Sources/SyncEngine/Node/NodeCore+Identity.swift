@@ -48,7 +48,8 @@ extension SyncNode.Core {
             guard let self, let old, let new, entries[node]?.link === old, entries[node]?.candidate === new else {
                 return
             }
-            if old.session.lastReceived > asked {
+            // In whole milliseconds: the answer may come in the one in which it was asked for.
+            if old.session.lastReceived >= asked {
                 separate(node, old, new)
             } else {
                 end(old, because: "the node has started anew", keeping: new)
