@@ -250,6 +250,12 @@ public final class EventStore: Sendable {
 
     package func removeObserver(_ token: Int) { writer.removeObserver(token) }
 
+    /// Calls `body` on the writer's thread when a head is likely to be asked for as soon as the commit at hand is durable;
+    /// ``signAhead()`` on another thread then signs it meanwhile. `nil` ends that.
+    package func observeExpectedHeads(_ body: (@Sendable () -> Void)?) { signer.observeExpected(body) }
+
+    package func signAhead() { signer.signAhead() }
+
     /// A signed head of everything this node has appended durably.
     package func head() -> SignedHead? { signer.head() }
 
