@@ -29,7 +29,7 @@ final class LogCommitter {
         }
         guard let own = appender.state.own else { return }
         let origin = appender.state.origins[own]
-        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, size: origin.size, appender.merkle))
+        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
         signer.committed(origin)
     }
 

@@ -7,16 +7,18 @@
 enum OwnHead {
     /// The head signed last, if the log has one. Throws ``StoreError/corrupt(_:)`` if the events are others.
     static func check(
-        _ origin: OriginID, ref: Int64, size: UInt64, _ merkle: MerkleStore
+        _ origin: OriginID, ref: Int64, _ range: MerkleRange, _ merkle: MerkleStore
     ) throws(StoreError) -> SignedHead? {
         var last: SignedHead?
         var isIntact = true
         try mapped { () throws(SQLiteError) in
             last = try merkle.head(of: origin, ref: ref, atLeast: 1, largest: true)
             guard let head = last?.head else { return }
-            var names = NameReader()
-            isIntact = head.size <= size
-            if isIntact {
+            isIntact = head.size <= range.size
+            if head.size == range.size {
+                isIntact = range.root(using: merkle.sha) == head.root
+            } else if isIntact {
+                var names = NameReader()
                 isIntact = try merkle.root(origin: ref, size: head.size, names: &names) == head.root
             }
         }
@@ -32,8 +34,12 @@ extension LogReader {
     package func checkOwnHead() throws(StoreError) {
         let own = try StoreIdentity(self).origin
         let size = try vector()[own]
+        let merkle = MerkleStore(connection: connection, sha: SHA256())
         let ref = try mapped { () throws(SQLiteError) in try names.originRef(own, on: connection) }
         guard let ref else { return }
-        _ = try OwnHead.check(own, ref: ref, size: size, MerkleStore(connection: connection, sha: SHA256()))
+        let range = try mapped { () throws(SQLiteError) in
+            try merkle.range(origin: ref, size: size, names: &names)
+        }
+        _ = try OwnHead.check(own, ref: ref, range, merkle)
     }
 }
