@@ -106,9 +106,10 @@ enum Appender {
         switch self {
         case .direct(let store, _):
             let answer = Monitor<Result<[AppendOutcome], StoreError>?>(nil)
-            Self.submit(drafts, to: store, answer)
+            let handedIn = Self.submit(drafts, to: store, answer)
             return { () throws(CommandFailure) in
-                try Self.results(of: drafts, store, answer)
+                defer { withExtendedLifetime(handedIn) {} }
+                return try Self.results(of: drafts, store, answer)
             }
         case .daemon(let client):
             return { () throws(CommandFailure) in
@@ -149,9 +150,10 @@ enum Appender {
         store.close()
     }
 
+    @discardableResult
     private static func submit(
         _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
-    ) {
+    ) -> HandedIn? {
         store.append(drafts, atomicity: .each) { result in
             answer.update { answer in
                 answer = result

@@ -11,8 +11,9 @@ final class LogAppender {
     private var ids = EventIDGenerator()
     /// Origins that advanced in the open transaction.
     private var advanced: Set<Int> = []
-    /// The events of the open transaction, while they are few.
+    /// The events of the open transaction, while they are few; none if nobody follows the log.
     private var fresh = FewEvents()
+    var isFollowed = false
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
@@ -260,7 +261,7 @@ final class LogAppender {
             with: insertion)
         state.position += 1
         advanced.insert(index)
-        if fresh.hasRoom {
+        if isFollowed, fresh.hasRoom {
             fresh.add(StoredEvent(position: state.position, event: Event(header: header, body: body), twinOf: twin))
         }
         try grow(index, leaf, header.hlc)

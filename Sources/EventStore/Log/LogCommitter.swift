@@ -35,7 +35,7 @@ final class LogCommitter {
 
     /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.
     func commit(_ jobs: [LogWriter.Job]) -> Result<[() -> Void], Failure> {
-        transaction { () throws(SQLiteError) in
+        transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(SQLiteError) in
             var answers: [() -> Void] = []
             answers.reserveCapacity(jobs.count)
             for job in jobs { answers.append(try perform(job)) }
@@ -51,6 +51,7 @@ final class LogCommitter {
     /// What the last commit changed, once; `nil` if nothing of an origin.
     func takeNotice(isWanted: Bool) -> CommitNotice? {
         let (advanced, events) = appender.takeAdvanced()
+        appender.isFollowed = isWanted
         guard isWanted, !advanced.isEmpty else { return nil }
         return CommitNotice(top: appender.state.position, origins: advanced, events: events)
     }
@@ -67,11 +68,15 @@ final class LogCommitter {
         returnFreeMemory()
     }
 
-    private func transaction<Answer>(_ body: () throws(SQLiteError) -> Answer) -> Result<Answer, Failure> {
+    /// - Parameter withHeads: Whether no head of ours that is signed may be left to be stored.
+    private func transaction<Answer>(
+        withHeads: Bool = false, _ body: () throws(SQLiteError) -> Answer
+    ) -> Result<Answer, Failure> {
         do throws(SQLiteError) {
             try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
-            for head in signer.takeUnstored() { try appender.storeHead(head) }
+            for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
+            if let own = appender.state.own { signer.expect(appender.state.origins[own]) }
             try connection.statement("COMMIT").run()
             isCheckpointDue = connection.isCheckpointDue
             if let own = appender.state.own { signer.committed(appender.state.origins[own]) }

@@ -92,6 +92,11 @@ struct MerkleStore {
     /// Heads of one origin that lie closer together than this replace each other.
     static let headSpacing: UInt64 = 4_096
 
+    /// Whether of two heads of one origin only the `later` is kept.
+    static func replaces(_ later: TreeHead, _ earlier: TreeHead) -> Bool {
+        later.origin == earlier.origin && (later.size - 1) / headSpacing == (earlier.size - 1) / headSpacing
+    }
+
     /// Stores a head. Of the heads in one block of ``headSpacing`` sizes only the last is kept: enough to hand out any
     /// part of a long history with a signature near its end.
     func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) {

@@ -18,6 +18,11 @@ package struct AppendCall: Sendable {
     }
 }
 
+/// Events on their way to the writer, checked and hashed.
+package struct HandedIn: Sendable {
+    let preparation: Preparation
+}
+
 /// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
 struct Preparation: Sendable {
     private(set) var accepted: [PreparedDraft] = []

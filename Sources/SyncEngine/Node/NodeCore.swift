@@ -125,6 +125,11 @@ extension SyncNode {
             }
         }
 
+        /// What is about to be committed will be read for a peer at once: its head is signed while it is synced.
+        func headExpected() {
+            if !links.isEmpty { workers.store.signAhead() }
+        }
+
         func logAdvanced(_ notice: CommitNotice) {
             guard early == nil else {
                 early?.append(notice)

@@ -66,6 +66,7 @@ package final class SyncNode: Sendable {
         core.sync { $0.take(own, forks) }
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
+        store.observeExpectedHeads { core.post { $0.headExpected() } }
         let standing: LocalVector
         do throws(StoreError) {
             let notice = try store.standingBlocking()
@@ -121,6 +122,7 @@ package final class SyncNode: Sendable {
     /// Takes leave of the peers and ends the threads. The store stays open.
     package func stop() {
         store.removeObserver(observer)
+        store.observeExpectedHeads(nil)
         _ = core.sync { $0.sayGoodbye() }
         for _ in 0..<200 where (core.sync { $0.isQuiet } ?? true) == false { sleepMilliseconds(10) }
         loop.stop()
