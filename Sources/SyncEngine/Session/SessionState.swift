@@ -111,6 +111,8 @@ extension SyncSession {
         var lastFrame = UInt64(0)
         /// In the order of their coming.
         var held: [Held] = []
+        /// How often held frames were dropped since something new was stored.
+        var drops = 0
         /// Bytes of frames being stored or held whose credit the peer does not have.
         var waiting = 0
         /// Bytes stored that the peer has not been given credit for.

@@ -156,9 +156,15 @@ extension SyncSession {
     /// What held frames wait for is to come from the same peer, and they take the credit that it would need: they are
     /// dropped, and asked for again behind it.
     private mutating func dropHeld(now: Moment, _ effects: inout [SessionEffect]) {
+        guard case .open(_, _, let incoming) = state else { return }
+        // What it waits for does not come from this peer: sending the same again and again would help nobody.
+        if incoming.drops >= Self.mostDrops, let held = incoming.held.first {
+            return fail(held.failure, now: now, &effects)
+        }
         var bytes = 0
         var origins: [OriginID] = []
         updateOpen { _, _, incoming in
+            incoming.drops += 1
             for held in incoming.held where !held.isCredited {
                 bytes += held.frame.count
                 origins += held.failure.origins
@@ -169,6 +175,9 @@ extension SyncSession {
         news.dropped += origins
         send(.credit(UInt64(bytes)), now: now, &effects)
     }
+
+    /// How often frames are dropped and asked for again before the session is given up.
+    private static let mostDrops = 8
 
     /// When a held frame is to be looked at again.
     var heldDue: UInt64? {
@@ -223,6 +232,7 @@ extension SyncSession {
             incoming.owed += bytes
         }
         incoming.events += UInt64(stored.events)
+        if stored.events > 0 { incoming.drops = 0 }
         let owed = incoming.owed
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }

@@ -78,7 +78,7 @@ private func wait<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void
             return true
         }
     }
-    return try #require(answer.wait(milliseconds: 60_000) { $0 })
+    return try #require(answer.wait(milliseconds: 240_000) { $0 })
 }
 
 extension SnapshotIntake {
