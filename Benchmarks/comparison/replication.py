@@ -48,7 +48,8 @@ class PostgresPair:
             self.stack.close()
 
     def subscribe(self):
-        self.subscriber.query(f"CREATE SUBSCRIPTION events CONNECTION '{self.primary.address}' PUBLICATION events")
+        self.subscriber.query(f"CREATE SUBSCRIPTION events CONNECTION '{self.primary.address}' PUBLICATION events"
+            " WITH (synchronous_commit = on)")
 
     def wait(self, events):
         """Until the initial copy is over and the last event has come."""
