@@ -10,7 +10,7 @@ extension ViewReader {
         user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(user) else { return false }
-        return try entries(OwnedRows(table: .history, owner: ref), query, body)
+        return try entries(OwnedRows(table: .history, tail: tails.history, owner: ref), query, body)
     }
 
     /// Calls `body` with a conversation's events in display order until it returns false. Returns false if nothing
@@ -20,11 +20,13 @@ extension ViewReader {
         _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(id) else { return false }
-        return try entries(OwnedRows(table: .timeline, owner: ref), query, body)
+        return try entries(OwnedRows(table: .timeline, tail: tails.timeline, owner: ref), query, body)
     }
 
     private struct OwnedRows {
         let table: OrderedTable
+        /// What is in memory of the table's tail.
+        let tail: RowTail
         let owner: Int64
     }
 
@@ -166,7 +168,7 @@ extension ViewReader {
     private func page(
         _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: OrderedRow?, limit: Int, isBackward: Bool
     ) throws(StoreError) -> [OrderedRow] {
-        let found = find(rows.owner, in: rows.table)
+        let found = rows.tail.find(rows.owner)
         return try reading { connection throws(SQLiteError) in
             let range = OrderedRange(
                 owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,

@@ -13,7 +13,7 @@ package final class ViewReader {
     /// Whether ``inOneReading(_:)`` has a transaction open.
     private var isReading = false
     private let temporaryFolder: String?
-    private let tails: ViewTails
+    let tails: ViewTails
     private let pattern: ReadPattern
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
@@ -63,11 +63,6 @@ package final class ViewReader {
         return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
     }
 
-    /// What is in memory of a table's tail; to be taken before a transaction begins.
-    func find(_ owner: Int64, in table: OrderedTable) -> RowTail.Found {
-        (table.column == OrderedTable.timeline.column ? tails.timeline : tails.history).find(owner)
-    }
-
     /// Runs `body` in one read transaction, on the views that are in place now.
     func reading<Result>(
         _ body: (Connection) throws(SQLiteError) -> Result
@@ -79,8 +74,8 @@ package final class ViewReader {
         }
     }
 
-    /// Runs `body`, whose calls of ``reading(_:)`` share one transaction. What ``find(_:in:)`` gives must be asked for before
-    /// the first of them.
+    /// Runs `body`, whose calls of ``reading(_:)`` share one transaction. What is in memory of a tail must be asked for
+    /// before the first of them.
     func inOneReading<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try follow()
         try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
