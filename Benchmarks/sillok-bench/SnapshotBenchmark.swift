@@ -1,18 +1,13 @@
 internal import EventStore
 internal import SyncEngine
 
-/// The same log to an empty node in both ways, in turn: events one by one, and a snapshot; over TLS on loopback, both nodes
-/// in this process. What is measured ends when all events are proved and durable; the views follow.
+/// A log to an empty node as a snapshot, over TLS on loopback, both nodes in this process. What is measured ends when all
+/// events are proved and durable; the views follow.
 enum SnapshotBenchmark {
-    private static let rounds = 3
-
     static func run(_ full: String, _ empty: String) throws {
         let store = try EventStore(opening: full)
         try store.flushBlocking()
-        for round in 0..<rounds {
-            try catchUp(store, "\(empty)-caught-\(round)")
-            try snapshot(store, "\(empty)-copied-\(round)")
-        }
+        try snapshot(store, empty)
         store.close()
     }
 
@@ -31,25 +26,6 @@ enum SnapshotBenchmark {
     private static func make(_ folder: String) throws -> EventStore {
         try EventStore.create(in: folder, name: "empty")
         return try EventStore(opening: folder)
-    }
-
-    private static func catchUp(_ full: EventStore, _ folder: String) throws {
-        let wanted = try LogReader(full.files).vector()
-        let empty = try make(folder)
-        let (server, peer) = try serve(full, empty.identity)
-        let log = try LogReader(empty.files)
-        let stretch = Stretch()
-        let start = MonotonicClock.now
-        let node = try SyncNode(
-            store: empty, listen: nil, peers: [peer], software: "bench", snapshots: SnapshotOptions(after: 0))
-        while try !holds(log.vector(), wanted) {
-            guard MonotonicClock.now - start < 600_000_000_000 else { throw BenchmarkError("it does not catch up") }
-            sleepMilliseconds(2)
-        }
-        print("one by one")
-        try stretch.end(events: Int(wanted.entries.reduce(0) { $0 + $1.seq }))
-        for running in [node, server] { running.stop() }
-        empty.close()
     }
 
     private static func snapshot(_ full: EventStore, _ folder: String) throws {
@@ -71,7 +47,6 @@ enum SnapshotBenchmark {
         guard isReady.wait(milliseconds: 600_000, for: { $0 ? true : nil }) != nil else {
             throw BenchmarkError("no snapshot: \(node.status())")
         }
-        print("snapshot")
         try stretch.end(events: Int(count))
         node.stop()
         server.stop()

@@ -110,7 +110,8 @@ final class SimChecks {
     /// The node was given an older memory: what is not in `log` was lost by the fault, not by the store.
     func forgot(_ node: SimNode, keeping log: SimLog) {
         sim.note { "\(node.name): remembers \(log.top) of \(node.store.log.top)" }
-        if log.size(of: log.own) < node.store.log.size(of: log.own) { taint(log.own) }
+        // Also where what it remembers is newer than what it had just before: its origin may have gone on from there once.
+        if truth[Dot(origin: log.own, seq: log.size(of: log.own) + 1)] != nil { taint(log.own) }
         promised.removeAll { $0.node == node.index && log.event($0.dot)?.event.header.id != $0.id }
         promisedIDs = promisedIDs.filter { item in
             item.key.node != node.index || log.event(item.value)?.event.header.id == item.key.id

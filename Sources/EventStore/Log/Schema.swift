@@ -52,13 +52,13 @@ enum Schema {
         );
         """
 
-    /// How a commit is made durable.
+    /// How a commit is made durable. The cache is small: what is written stands at the ends of the table and its indexes.
     static func pragmas(_ durability: Durability) -> String {
         """
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
         PRAGMA wal_autocheckpoint = 0;
-        PRAGMA cache_size = -32768;
+        PRAGMA cache_size = -8192;
         PRAGMA foreign_keys = OFF;
         """
     }

@@ -162,8 +162,11 @@ package final class Projector {
         copyBack()
     }
 
-    /// Gives back the memory of work that is done.
-    package func releaseMemory() {
+    /// Gives back the memory of work that is done, and the pages that merged tails have left. If those cannot be given back
+    /// now they are used again later.
+    package func release() {
+        try? target.store.connection.execute("PRAGMA incremental_vacuum")
+        _ = try? target.store.connection.checkpoint()
         target.store.connection.releaseMemory()
         source.log.connection.releaseMemory()
         returnFreeMemory()
@@ -178,7 +181,9 @@ package final class Projector {
             progress(position, top)
         }
         if isRebuilding { try finishRebuild() }
-        if pending > Self.shortTail { while pending > 0 { try merge() } }
+        guard pending > Self.shortTail else { return }
+        while pending > 0 { try merge() }
+        release()
     }
 
     private func apply(_ events: [ProjectedEvent], _ last: UInt64) throws(SQLiteError) {

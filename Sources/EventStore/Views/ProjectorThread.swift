@@ -178,12 +178,12 @@ package final class ProjectorThread: Sendable {
                 try projector.beginRebuild()
             case .merge: try projector.merge()
             case .rest:
-                projector.releaseMemory()
+                projector.release()
                 isResting = true
             case .apply:
                 isResting = false
                 let start = MonotonicClock.now
-                try projector.step()
+                try projector.step(limit: Int(StepPace.enough))
                 let end = MonotonicClock.now
                 state.update { state in
                     state.take(from: projector)

@@ -37,7 +37,9 @@ enum ViewDatabase {
     static func create(at path: String, incarnation: String) throws(SQLiteError) {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
         let connection = try Connection(path: path, mode: .write)
-        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+        // Pages that merged tails leave are given back when nothing happens; this must be said before there are tables.
+        try connection.execute(
+            "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
         try connection.transaction { () throws(SQLiteError) in
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
             try connection.execute(tables)
