@@ -30,7 +30,7 @@ package final class Projector {
             try connection.execute(
                 """
                 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-                PRAGMA cache_size = -32768;
+                PRAGMA cache_size = -16384;
                 """)
             connection.countWALPages()
             store = try ViewStore(connection: connection, source: source, tails: tails)

@@ -183,7 +183,7 @@ package final class ProjectorThread: Sendable {
             case .apply:
                 isResting = false
                 let start = MonotonicClock.now
-                try projector.step(limit: Int(StepPace.enough))
+                try projector.step()
                 let end = MonotonicClock.now
                 state.update { state in
                     state.take(from: projector)
