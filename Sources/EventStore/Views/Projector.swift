@@ -13,8 +13,6 @@ package final class Projector {
     /// log has gone on since.
     private var goal: UInt64
 
-    /// Events in memory at a time.
-    private static let piece = 2_048
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
 
@@ -105,17 +103,21 @@ package final class Projector {
     /// Applies up to `limit` events in one transaction, whose summaries are written once for all of them. Returns the last
     /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when nobody waits for
     /// them any more.
+    ///
+    /// - Parameter piece: How many events are in memory at a time.
     @discardableResult
-    package func step(limit: Int = 65_536) throws(StoreError) -> UInt64 {
+    package func step(limit: Int = 65_536, piece: Int = 2_048) throws(StoreError) -> UInt64 {
         let first = try mapped { () throws(SQLiteError) in
-            try source.events(after: position, limit: min(limit, Self.piece))
+            try source.events(after: position, limit: min(limit, piece))
         }
         guard !first.isEmpty else {
             if isRebuilding { try finishRebuild() }
             return position
         }
         var last = position
-        guard try commit({ () throws(SQLiteError) in last = try apply(first, limit: limit) }) else { return position }
+        guard try commit({ () throws(SQLiteError) in last = try apply(first, limit: limit, piece: piece) }) else {
+            return position
+        }
         position = last
         if isRebuilding, position >= goal { try finishRebuild() }
         return position
@@ -193,7 +195,7 @@ package final class Projector {
     }
 
     /// Applies the events of `first` and what follows them. Returns the position of the last.
-    private func apply(_ first: [ProjectedEvent], limit: Int) throws(SQLiteError) -> UInt64 {
+    private func apply(_ first: [ProjectedEvent], limit: Int, piece: Int) throws(SQLiteError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
         while let end = events.last {
@@ -207,7 +209,7 @@ package final class Projector {
             left -= events.count
             guard left > 0, end.twinOf == nil else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
-            events = (try? source.events(after: last, limit: min(left, Self.piece))) ?? []
+            events = (try? source.events(after: last, limit: min(left, piece))) ?? []
             if events.first?.twinOf != nil { break }
         }
         for view in target.views { try view.flush(store) }
