@@ -102,7 +102,7 @@ extension Simulation {
         schedule(after: time * 1_000) { if node.epoch == epoch { node.resume() } }
     }
 
-    private func isolate(_ side: Set<Int>, _ isOneWay: Bool, _ time: UInt64) {
+    private func isolate(_ side: [Int], _ isOneWay: Bool, _ time: UInt64) {
         let end = now + time * 1_000
         for a in nodes.indices where side.contains(a) {
             for b in nodes.indices where !side.contains(b) {

@@ -68,7 +68,7 @@ package enum SimAction: Sendable {
     case cutAll
     case halfOpen(edge: Int, direction: Int)
     case clog(edge: Int, direction: Int, for: UInt64)
-    case isolate(nodes: Set<Int>, oneWay: Bool, for: UInt64)
+    case isolate(nodes: [Int], oneWay: Bool, for: UInt64)
     case disk(node: Int, fault: SimStore.DiskFault, for: UInt64)
     case flip(node: Int)
     case restore(node: Int, ageShare: Double)
@@ -165,7 +165,7 @@ struct SimPlanner {
     private mutating func isolate() -> SimAction {
         let single = random.chance(0.5)
         let side = single ? [node()] : (0..<plan.nodes).filter { _ in random.chance(0.5) }
-        return .isolate(nodes: Set(side), oneWay: random.chance(0.3), for: random.pick(500...60_000))
+        return .isolate(nodes: side, oneWay: random.chance(0.3), for: random.pick(500...60_000))
     }
 
     private mutating func clock() -> SimAction {

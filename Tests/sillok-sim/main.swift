@@ -91,7 +91,8 @@ func replay(_ seed: UInt64, _ options: Options) -> Bool {
 }
 
 func trace(_ seed: UInt64, _ options: Options) -> Bool {
-    let outcome = Simulation(SimPlan(seed: seed, with: options.faults), mutation: options.mutation, tracing: true).run()
+    let plan = SimPlan(seed: seed, with: options.faults)
+    let outcome = Simulation(plan, mutation: options.mutation, tracing: true).run()
     for line in outcome.trace { print(line) }
     print("fingerprint \(String(outcome.fingerprint, radix: 16))")
     return outcome.violation == nil
