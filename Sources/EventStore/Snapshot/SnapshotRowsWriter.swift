@@ -132,7 +132,8 @@ struct SnapshotRowsWriter {
     }
 
     private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
-        try names.number(ref, to: &rows.names, text: reader.texts)
+        if let known = names.known(ref) { return known }
+        return try names.number(ref, to: &rows.names, text: reader.texts)
     }
 
     private mutating func addDependencies(

@@ -1,4 +1,5 @@
 internal import CLibevent
+internal import CLinux
 internal import COpenSSL
 internal import Glibc
 
@@ -75,6 +76,14 @@ func takeBytes(from buffer: OpaquePointer?, count: Int) -> [UInt8] {
 extension TLSLink {
     /// Bytes, headers included, that the kernel has not accepted yet.
     package var queuedBytes: Int { outbox.bytes + outputLength }
+
+    /// Bytes a second that the line has lately passed, as the kernel measures it when data are acknowledged; `nil` if it does
+    /// not say.
+    package var deliveryRate: UInt64? {
+        guard let bufferevent else { return nil }
+        let rate = sillok_delivery_rate(bufferevent_getfd(bufferevent))
+        return rate > 0 ? UInt64(rate) : nil
+    }
 
     private var outputLength: Int {
         guard let bufferevent else { return 0 }
