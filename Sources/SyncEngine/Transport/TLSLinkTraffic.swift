@@ -1,5 +1,4 @@
 internal import CLibevent
-internal import CLinux
 internal import COpenSSL
 internal import Glibc
 
@@ -77,13 +76,8 @@ extension TLSLink {
     /// Bytes, headers included, that the kernel has not accepted yet.
     package var queuedBytes: Int { outbox.bytes + outputLength }
 
-    /// Bytes a second that the line has lately passed, as the kernel measures it when data are acknowledged; `nil` if it does
-    /// not say.
-    package var deliveryRate: UInt64? {
-        guard let bufferevent else { return nil }
-        let rate = sillok_delivery_rate(bufferevent_getfd(bufferevent))
-        return rate > 0 ? UInt64(rate) : nil
-    }
+    /// Bytes a second that the line has lately passed; `nil` if that is not known.
+    package var deliveryRate: UInt64? { bufferevent.flatMap { SyncEngine.deliveryRate(of: bufferevent_getfd($0)) } }
 
     private var outputLength: Int {
         guard let bufferevent else { return 0 }

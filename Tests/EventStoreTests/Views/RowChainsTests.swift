@@ -11,7 +11,9 @@ struct RowChainsTests {
         return rows
     }
 
-    @Test("Each owner's rows come back newest first, whatever the order of their times, over many blocks", arguments: 1...4)
+    @Test(
+        "Each owner's rows come back newest first, whatever the order of their times, over many blocks",
+        arguments: 1...4)
     func roundTrip(seed: UInt64) {
         var random = SplitMix64(state: seed)
         let owners = [1, 40, 5_000, 30_000][Int(seed) - 1]
@@ -21,9 +23,13 @@ struct RowChainsTests {
         for number in 0..<30_000 {
             position += UInt64.random(in: 1...3, using: &random)
             // Mostly as of a live store, sometimes far off.
-            let time = Int.random(in: 0..<50, using: &random) == 0 ? Int64.random(in: .min ... .max, using: &random)
+            let time =
+                Int.random(in: 0..<50, using: &random) == 0
+                ? Int64.random(in: .min ... .max, using: &random)
                 : 1_767_225_600_000 + Int64(number)
-            let hlc = Int.random(in: 0..<50, using: &random) == 0 ? Int64.random(in: .min ... .max, using: &random)
+            let hlc =
+                Int.random(in: 0..<50, using: &random) == 0
+                ? Int64.random(in: .min ... .max, using: &random)
                 : time &<< 16 &+ Int64.random(in: 0..<4, using: &random)
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
             let row = OrderedRow(owner: owner, time: time, hlc: hlc, position: position)
@@ -37,13 +43,16 @@ struct RowChainsTests {
         #expect(rows(chains, Int64(owners) + 1).isEmpty)
     }
 
-    @Test("A row of a live store takes less than half of what it takes as it is, and a first one what it takes in a table")
+    @Test(
+        "A row of a live store takes less than half of what it takes as it is, and a first one what it takes in a table"
+    )
     func size() {
         var chains = RowChains()
         for number in 0..<100_000 {
             let time = 1_767_225_600_000 + Int64(number)
             chains.append(
-                OrderedRow(owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1)))
+                OrderedRow(
+                    owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1)))
         }
         #expect(chains.bytes < 100_000 * 13)
         var many = RowChains()
