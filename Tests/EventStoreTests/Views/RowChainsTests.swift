@@ -32,14 +32,18 @@ struct RowChainsTests {
                 ? Int64.random(in: .min ... .max, using: &random)
                 : time &<< 16 &+ Int64.random(in: 0..<4, using: &random)
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
-            let row = OrderedRow(owner: owner, time: time, hlc: hlc, position: position)
+            let speaker = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
+            let row = OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
             chains.append(row)
             expected[owner, default: []].append(row)
         }
         #expect(chains.count == 30_000)
         #expect(chains.last == position)
         #expect(Set(chains.owners) == Set(expected.keys))
-        for (owner, wanted) in expected { #expect(rows(chains, owner) == wanted.reversed()) }
+        for (owner, wanted) in expected {
+            #expect(rows(chains, owner) == wanted.reversed())
+            #expect(rows(chains, owner).map(\.speaker) == wanted.reversed().map(\.speaker))
+        }
         #expect(rows(chains, Int64(owners) + 1).isEmpty)
     }
 
@@ -52,14 +56,15 @@ struct RowChainsTests {
             let time = 1_767_225_600_000 + Int64(number)
             chains.append(
                 OrderedRow(
-                    owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1)))
+                    owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1),
+                    speaker: Int64(number % 7_000 + 1)))
         }
-        #expect(chains.bytes < 100_000 * 13)
+        #expect(chains.bytes < 100_000 * 16)
         var many = RowChains()
         for number in 1...10_000 {
             many.append(OrderedRow(owner: Int64(number), time: 0, hlc: 0, position: UInt64(number)))
         }
-        #expect(many.bytes < 10_000 * 72)
+        #expect(many.bytes < 10_000 * 88)
     }
 
     @Test("A generation ends when it is large in memory, though it has few rows (INV-9)")
