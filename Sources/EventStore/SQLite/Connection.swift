@@ -23,8 +23,11 @@ final class Connection {
     private var walCommits = 0
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
-    /// library has no lookaside).
-    private static let configured: Void = { _ = sillok_sqlite_config_memstatus(0) }()
+    /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing.
+    private static let configured: Void = {
+        _ = sillok_sqlite_config_memstatus(0)
+        _ = sillok_sqlite_config_no_bulk_cache()
+    }()
 
     init(path: String, mode: Mode) throws(SQLiteError) {
         _ = Self.configured

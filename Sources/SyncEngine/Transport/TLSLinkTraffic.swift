@@ -76,6 +76,9 @@ extension TLSLink {
     /// Bytes, headers included, that the kernel has not accepted yet.
     package var queuedBytes: Int { outbox.bytes + outputLength }
 
+    /// Bytes a second that the line has lately passed; `nil` if that is not known.
+    package var deliveryRate: UInt64? { bufferevent.flatMap { SyncEngine.deliveryRate(of: bufferevent_getfd($0)) } }
+
     private var outputLength: Int {
         guard let bufferevent else { return 0 }
         return evbuffer_get_length(bufferevent_get_output(bufferevent))
