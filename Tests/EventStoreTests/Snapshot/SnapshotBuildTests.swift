@@ -59,7 +59,9 @@ struct SnapshotBuildTests {
     func reaches() throws {
         let (folder, store) = try makeStore(name: "full")
         let origin = store.identity.origin
-        for number in 0..<12 { _ = try store.appendBlocking([.message("\(number)", user: "u-1", conversation: "c-1")]) }
+        for number in 0..<12 {
+            _ = try store.appendBlocking([.message("\(number)", user: "u-1", conversation: "c-1")])
+        }
         store.close()
         let reader = try SnapshotReader(StoreFiles(folder.path))
         var cut = try SnapshotPieces(of: folder)
