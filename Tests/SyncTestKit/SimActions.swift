@@ -216,6 +216,11 @@ extension Simulation {
             node.entries[peer] = SimNode.Entry(calls: true)
         }
         node.start()
+        guard draws(.snapshots) else { return }
+        // Its clients do not wait for its first copy of the log.
+        for _ in 0..<random.pick(0...3) {
+            schedule(after: random.pick(1_000...3_000_000)) { [self] in append(node, random.pick(1...3), .plain) }
+        }
     }
 
     private func leave(_ node: SimNode) {

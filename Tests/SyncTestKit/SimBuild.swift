@@ -15,6 +15,7 @@ final class SimBuild {
     private final class Scratch: SnapshotScratch {
         private let known: [(id: OriginID, key: VerifyingKey)]
         var heads: [SignedHead] = []
+        var reaches: [Reach] = []
         var keys: [OriginID: VerifyingKey] = [:]
 
         init(_ log: SimLog) {
@@ -26,6 +27,7 @@ final class SimBuild {
         func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
         func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
         func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }
+        func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError) { reaches.append(reach) }
         func commit() throws(SQLiteError) {}
     }
 
@@ -85,6 +87,7 @@ final class SimBuild {
             guard sim.has(.snapshotUnproved) else { throw error }
         }
         for head in scratch.heads { log.store(head) }
+        for reach in scratch.reaches { log.store(reach) }
         return log
     }
 }

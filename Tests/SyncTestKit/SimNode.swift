@@ -133,6 +133,7 @@ package final class SimNode {
         _ = log.append(
             start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
         install(log, isFullyDurable: isFullyDurable)
+        if sim.draws(.snapshots) { backups = [log] }
         _ = store.head()
         sim.checks.committed(self, before: before, after: log)
     }

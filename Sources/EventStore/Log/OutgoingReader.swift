@@ -166,7 +166,7 @@ package final class OutgoingReader {
         batch.isAtTop = !isFull && !isCut && (isBlocked || scanned < chunk)
         batch.isSound = selection.isSound
         batch.advanced = selection.advanced
-        for dot in batch.advanced { batch.coverage.append(try coverage(of: dot, ends.own)) }
+        for dot in batch.advanced { batch.coverage.append(try log.coverage(of: dot, ends.own, using: sha)) }
         return batch
     }
 
@@ -190,32 +190,40 @@ package final class OutgoingReader {
         mutating func covered(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
             if let latest, latest.origin == origin { return latest.seq }
             let size: UInt64
-            if let known = limits[origin] { size = known } else { size = try find(origin, log) }
+            if let known = limits[origin] { size = known } else { size = try log.covered(origin, own) }
             limits[origin] = size
             latest = Dot(origin: origin, seq: size)
             return size
         }
+    }
+}
 
-        private mutating func find(_ origin: OriginID, _ log: any OutgoingLog) throws(StoreError) -> UInt64 {
-            if let own, own.head.origin == origin { return own.head.size }
-            let head = try log.head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
-            return max(head, try log.reach(of: origin)?.size ?? 0)
-        }
+extension OutgoingLog {
+    /// How many events of an origin are covered by a head or a reach.
+    ///
+    /// - Parameter ownHead: A head of all that this node has appended.
+    func covered(_ origin: OriginID, _ ownHead: SignedHead?) throws(StoreError) -> UInt64 {
+        if let ownHead, ownHead.head.origin == origin { return ownHead.head.size }
+        let head = try head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+        return max(head, try reach(of: origin)?.size ?? 0)
     }
 
-    private func coverage(of dot: Dot, _ ownHead: SignedHead?) throws(StoreError) -> Coverage {
+    /// What vouches for the events up to `dot`.
+    func coverage(
+        of dot: Dot, _ ownHead: SignedHead?, using sha: SHA256
+    ) throws(StoreError) -> Coverage {
         if let ownHead, ownHead.head.origin == dot.origin, ownHead.head.size == dot.seq {
             return Coverage(head: ownHead, proof: [])
         }
-        let stored = try log.head(of: dot.origin, atLeast: dot.seq, largest: false)
+        let stored = try head(of: dot.origin, atLeast: dot.seq, largest: false)
         let isOwn = dot.origin == ownHead?.head.origin
-        if stored == nil, !isOwn, let reach = try log.reach(of: dot.origin), reach.size >= dot.seq {
-            if let coverage = try log.coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
+        if stored == nil, !isOwn, let reach = try reach(of: dot.origin), reach.size >= dot.seq {
+            if let coverage = try coverage(ofFirst: dot.seq, by: reach, using: sha) { return coverage }
         }
         guard let head = stored ?? (isOwn ? ownHead : nil), head.head.size >= dot.seq else {
             throw .corrupt("no head of origin \(dot.origin) for \(dot.seq) events")
         }
-        let proof = try log.consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
+        let proof = try consistency(of: dot.origin, from: dot.seq, to: head.head.size, using: sha)
         return Coverage(head: head, proof: proof)
     }
 }

@@ -43,5 +43,9 @@ final class ScratchDatabase: SnapshotScratch {
         try merkle.insertHead(signed, origin: origin)
     }
 
+    func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError) {
+        try merkle.replaceReach(reach, origin: origin)
+    }
+
     func commit() throws(SQLiteError) { try connection.execute("COMMIT") }
 }

@@ -38,9 +38,11 @@ final class SnapshotAssembly {
             roots = try Self.roots(part)
             try part.execute(
                 "DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
+            try part.execute(Schema.reach)
         }
         scratch = try Self.open(folder.scratch)
         try scratch.execute("DELETE FROM event; DELETE FROM node; DELETE FROM head;")
+        try scratch.execute(Schema.reach)
         file = try PageFile(path: folder.log)
         table = TableTreeBuilder(file: file)
         ids = try IndexRuns(path: folder.ids)
@@ -137,6 +139,7 @@ final class SnapshotAssembly {
                 INSERT INTO main.origin SELECT * FROM scratch.origin ORDER BY ref;
                 INSERT INTO main.node SELECT * FROM scratch.node ORDER BY origin, level, number;
                 INSERT INTO main.head SELECT * FROM scratch.head ORDER BY origin, size;
+                INSERT OR REPLACE INTO main.reach SELECT * FROM scratch.reach ORDER BY origin;
                 """)
         }
         try connection.execute("DETACH scratch")

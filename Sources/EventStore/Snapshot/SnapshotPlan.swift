@@ -65,9 +65,7 @@ extension SnapshotLog {
         let sizes = try sizes().filter { $0.value > 0 }.sorted { $0.key < $1.key }
         var through = try top()
         for (origin, size) in sizes {
-            let stored = try head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
-            let own = ownHead?.head.origin == origin ? ownHead?.head.size ?? 0 : 0
-            let covered = max(stored, own)
+            let covered = try covered(origin, ownHead)
             guard covered < size else { continue }
             let dot = Dot(origin: origin, seq: covered + 1)
             guard let position = try event(dot)?.position else { throw .corrupt("event \(dot) is missing") }
@@ -87,13 +85,8 @@ extension SnapshotLog {
         let sha = SHA256()
         var coverage: [Coverage] = []
         for entry in plan.progress {
-            var head = try head(of: entry.origin, atLeast: entry.seq, largest: false)
-            if head == nil, let ownHead, ownHead.head.origin == entry.origin { head = ownHead }
-            guard let head, head.head.size >= entry.seq else {
-                throw .corrupt("no head of origin \(entry.origin) for \(entry.seq) events")
-            }
-            let proof = try consistency(of: entry.origin, from: entry.seq, to: head.head.size, using: sha)
-            coverage.append(Coverage(head: head, proof: proof))
+            coverage.append(
+                try self.coverage(of: Dot(origin: entry.origin, seq: entry.seq), ownHead, using: sha))
         }
         return coverage
     }

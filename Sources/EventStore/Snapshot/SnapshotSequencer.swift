@@ -23,6 +23,8 @@ package protocol SnapshotScratch: AnyObject {
     /// The root of a perfect subtree of an origin's events.
     func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError)
     func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError)
+    /// How far an origin's head reaches beyond its events.
+    func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError)
     /// All is there.
     func commit() throws(SQLiteError)
 }
@@ -210,8 +212,15 @@ package final class SnapshotSequencer {
                     old: origin.range.size, oldRoot: origin.range.root(using: sha), new: head.size,
                     newRoot: head.root, proof: cover.proof, using: sha)
             else { throw .event(.badProof(origin.id, size: origin.range.size)) }
-            if head.size == origin.range.size {
-                do { try scratch.insertHead(cover.head, origin: origin.ref) } catch { throw SnapshotError(error) }
+            do throws(SQLiteError) {
+                if head.size == origin.range.size {
+                    try scratch.insertHead(cover.head, origin: origin.ref)
+                } else {
+                    // The rest may never come: this is what vouches for the last rows then.
+                    try scratch.insertReach(Reach(size: origin.range.size, coverage: cover), origin: origin.ref)
+                }
+            } catch {
+                throw SnapshotError(error)
             }
         }
         guard progress.filter({ $0.origin != own }) == offered.filter({ $0.origin != own }) else {

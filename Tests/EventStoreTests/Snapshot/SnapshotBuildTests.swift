@@ -55,6 +55,42 @@ struct SnapshotBuildTests {
         #expect(try verify(empty).isIntact)
     }
 
+    @Test("A head that speaks of more than came vouches for what came: it can be passed on, both ways (INV-12)")
+    func reaches() throws {
+        let (folder, store) = try makeStore(name: "full")
+        let origin = store.identity.origin
+        for number in 0..<12 {
+            _ = try store.appendBlocking([.message("\(number)", user: "u-1", conversation: "c-1")])
+        }
+        store.close()
+        let reader = try SnapshotReader(StoreFiles(folder.path))
+        var cut = try SnapshotPieces(of: folder)
+        cut.plan = SnapshotPlan(
+            through: 6,
+            progress: [
+                OriginProgress(origin: origin, seq: 6, rootPrefix: try reader.log.root(of: origin, size: 6).prefix64)
+            ])
+        cut.pieces = [try reader.rows(after: 0, through: 6, bytes: 1 << 20)]
+        cut.coverage = try reader.log.coverage(of: cut.plan, ownHead: nil)
+        #expect(cut.coverage.first?.head.head.size == 13)
+
+        let (second, third) = (try makeEmptyStore(), try makeEmptyStore())
+        try cut.build(in: second)
+        try EventStore(opening: second.path).close()
+        #expect(try verify(second).isIntact)
+        let log = try LogReader(StoreFiles(second.path))
+        let batch = try OutgoingReader(log, ownHead: { nil })
+            .batch(after: 0, lacking: VersionVector(), limits: OutgoingLimits())
+        #expect(batch.advanced.contains(Dot(origin: origin, seq: 6)))
+        #expect(batch.coverage.contains { $0.head.head.origin == origin && $0.head.head.size == 13 })
+
+        try SnapshotPieces(of: second).build(in: third)
+        try EventStore(opening: third.path).close()
+        #expect(try verify(third).isIntact)
+        #expect(try LogReader(StoreFiles(third.path)).vector()[origin] == 6)
+        #expect(try LogReader(StoreFiles(third.path)).reach(of: origin)?.size == 6)
+    }
+
     @Test("Rows longer than a page, and more pages than one interior page holds")
     func longRows() throws {
         let (folder, store) = try makeStore(name: "long")

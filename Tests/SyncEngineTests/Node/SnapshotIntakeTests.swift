@@ -129,6 +129,24 @@ struct SnapshotIntakeTests {
         #expect(try !FileManager.default.contentsOfDirectory(atPath: handover.empty.path).contains("snapshot"))
     }
 
+    @Test("Called off, the store goes on at once, and what is offered next is taken up where the last attempt ended")
+    func again() throws {
+        let handover = try Handover(events: 2_000)
+        let parts = try handover.parts()
+        let intake = handover.makeIntake()
+        // Called off before the answer to its opening.
+        intake.open(handover.offer, of: handover.sender) { _ in }
+        intake.drop(keepSpool: true)
+        #expect(try intake.open(handover).get() == 0)
+        #expect(try intake.store(parts[0]).get() == .rows(last: parts[0].last))
+        intake.drop(keepSpool: true)
+        _ = try handover.target.appendBlocking([EventDraft(type: "t", user: "u", payload: Array("{}".utf8))])
+        #expect(try intake.open(handover).get() == parts[0].last)
+        for part in parts.dropFirst() { _ = try intake.store(part).get() }
+        intake.stop()
+        #expect(FileManager.default.fileExists(atPath: handover.empty.path + "/log.ready"))
+    }
+
     @Test("The log has grown since: what was fetched before is the beginning of the new snapshot too")
     func grown() throws {
         let handover = try Handover(events: 4_000)
