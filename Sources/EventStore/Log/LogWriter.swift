@@ -57,7 +57,13 @@ final class LogWriter: Sendable {
     private static let restNanoseconds: UInt64 = 5_000_000_000
 
     private let queue: Monitor<Queue>
-    private let observers = Lock([(token: Int, body: @Sendable (CommitNotice) -> Void)]())
+    private struct Observer {
+        let token: Int
+        let body: @Sendable (CommitNotice) -> Void
+        let afterwards: (@Sendable () -> Void)?
+    }
+
+    private let observers = Lock([Observer]())
     private let signer: HeadSigner
     private let witness: WitnessKeeper?
     private let thread: Lock<WorkerThread?>
@@ -85,10 +91,14 @@ final class LogWriter: Sendable {
 
     /// Queues jobs in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
     /// then has had its answers, provided that nothing is queued before them.
-    func submit(_ jobs: [Job], leading: Bool) {
+    ///
+    /// - Parameter following: Does then what the observers would do on threads of their own.
+    func submit(_ jobs: [Job], leading: Bool, following: Bool = false) {
         guard leading, let committer = takeLead() else { return submit(jobs) }
-        commit(jobs, committer)
+        commit(jobs, committer, following: following)
         release(committer)
+        guard following else { return }
+        for observer in observers.withLock({ $0 }) { observer.afterwards?() }
     }
 
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
@@ -128,10 +138,12 @@ final class LogWriter: Sendable {
         submit([.remember(values, completion)])
     }
 
-    func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
+    func observe(
+        _ body: @escaping @Sendable (CommitNotice) -> Void, afterwards: (@Sendable () -> Void)? = nil
+    ) -> Int {
         observers.withLock { observers in
             let token = (observers.last?.token ?? 0) + 1
-            observers.append((token, body))
+            observers.append(Observer(token: token, body: body, afterwards: afterwards))
             return token
         }
     }
@@ -211,9 +223,10 @@ final class LogWriter: Sendable {
     }
 
     /// Tells the observers what the last commit changed.
-    private func announce(_ committer: LogCommitter) {
+    private func announce(_ committer: LogCommitter, following: Bool = false) {
         let observers = observers.withLock { $0 }
-        guard let notice = committer.takeNotice(isWanted: !observers.isEmpty) else { return }
+        guard var notice = committer.takeNotice(isWanted: !observers.isEmpty) else { return }
+        notice.isFollowedUp = following
         for observer in observers { observer.body(notice) }
     }
 
@@ -307,12 +320,12 @@ final class LogWriter: Sendable {
         return jobs
     }
 
-    private func commit(_ jobs: [Job], _ committer: LogCommitter) {
+    private func commit(_ jobs: [Job], _ committer: LogCommitter, following: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
         switch committer.commit(jobs) {
         case .success(let answers):
             for answer in answers { answer() }
-            announce(committer)
+            announce(committer, following: following)
         case .failure(let failure):
             for job in jobs { job.fail(failure.error) }
             if failure.isFatal { fail(failure.error) }

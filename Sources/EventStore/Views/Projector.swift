@@ -147,9 +147,12 @@ package final class Projector {
         return true
     }
 
+    /// Whether the WAL is long.
+    var isCopyDue: Bool { target.store.connection.isCheckpointDue }
+
     /// Copies the WAL back if it is long.
     package func copyBack() {
-        if target.store.connection.isCheckpointDue { _ = try? target.store.connection.checkpoint() }
+        if isCopyDue { _ = try? target.store.connection.checkpoint() }
     }
 
     /// Whether a generation of rows is being moved into its table.

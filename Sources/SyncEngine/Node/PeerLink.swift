@@ -15,6 +15,8 @@ final class PeerLink {
     private let snapshots: SnapshotDesk
     /// Reads what was committed just now.
     private let live: OutgoingReader
+    /// How much of the loop's time is left for storing.
+    private let share: LeadShare
     private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
@@ -46,7 +48,7 @@ final class PeerLink {
 
     init(
         link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
-        snapshots: SnapshotDesk, live: OutgoingReader
+        snapshots: SnapshotDesk, live: OutgoingReader, share: LeadShare
     ) {
         self.link = link
         self.node = node
@@ -56,6 +58,7 @@ final class PeerLink {
         self.workers = workers
         self.snapshots = snapshots
         self.live = live
+        self.share = share
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -169,7 +172,7 @@ final class PeerLink {
             }
         case .store(let id, let frame):
             let this = loop.bind(self)
-            workers.store(frame) { result in
+            store(frame) { result in
                 this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
             }
         case .inspect(let id, let question):
@@ -207,6 +210,17 @@ final class PeerLink {
             link.close(afterFlush: .seconds(2))
             finish(end)
         }
+    }
+
+    /// Verifies and stores events: here if they come alone, else on threads of their own.
+    private func store(
+        _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
+    ) {
+        let start = MonotonicClock.now
+        guard link.hasReadAll, share.mayLead(now: start),
+            workers.storeLeading(frame, completion: completion)
+        else { return workers.store(frame, completion: completion) }
+        share.led(from: start, to: MonotonicClock.now)
     }
 
     private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {

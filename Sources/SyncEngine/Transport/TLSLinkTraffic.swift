@@ -50,6 +50,11 @@ extension TLSLink {
         if state == .open { end(error) }
     }
 
+    /// Whether nothing of the peer waits behind the frame that was delivered last.
+    package var hasReadAll: Bool {
+        bufferevent.map { evbuffer_get_length(bufferevent_get_input($0)) == 0 } ?? true
+    }
+
     /// Takes one frame off `input`; nil when it is not whole yet.
     private func nextFrame(_ input: OpaquePointer?) throws(LinkEnd) -> (LinkFrameHeader, [UInt8])? {
         let available = evbuffer_get_length(input)
