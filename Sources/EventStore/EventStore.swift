@@ -114,7 +114,7 @@ public final class EventStore: Sendable {
     ) -> HandedIn? {
         let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
         guard let (job, handedIn) = prepare(call) else { return nil }
-        writer.append([job], leading: false)
+        writer.submit([job])
         return handedIn
     }
 
@@ -124,7 +124,7 @@ public final class EventStore: Sendable {
     ///   run when this returns. For a thread that has nothing better to do than to wait for them.
     package func append(_ calls: [AppendCall], leading: Bool = false) {
         let jobs = calls.compactMap { prepare($0)?.job }
-        if !jobs.isEmpty { writer.append(jobs, leading: leading) }
+        if !jobs.isEmpty { writer.submit(jobs, leading: leading) }
     }
 
     /// What the writer is to do for a call; `nil` if that is nothing and the call is answered already.
@@ -180,24 +180,17 @@ public final class EventStore: Sendable {
         }
     }
 
-    /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable.
+    /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable. If `leading`, the
+    /// calling thread stores them, provided that nothing is queued before them: for a batch that comes alone.
     package func ingest(
-        _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
+        _ batch: VerifiedBatch, leading: Bool = false,
+        completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        writer.ingest(batch) { result in
+        let job = LogWriter.Job.ingest(batch) { result in
             if case .failure = result { batch.lineage.breakOff() }
             completion(result)
         }
-    }
-
-    /// As ``ingest(_:completion:)``, on the calling thread when nobody else is writing: for a batch that comes alone.
-    package func ingestBlocking(
-        _ batch: VerifiedBatch, completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
-    ) {
-        writer.ingestBlocking(batch) { result in
-            if case .failure = result { batch.lineage.breakOff() }
-            completion(result)
-        }
+        writer.submit([job], leading: leading)
     }
 
     // MARK: Memory and forks

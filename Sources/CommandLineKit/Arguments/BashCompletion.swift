@@ -30,7 +30,7 @@ extension CommandTable {
         // A program without commands completes its options wherever its arguments stand.
         let (pattern, top) =
             command(named: "").map { ("*", completions(after: $0)) }
-            ?? ("' '*", unique(commands.compactMap(\.words.first)))
+            ?? ("' '*", unique(commands.compactMap(\.words.first)).joined(separator: " "))
         lines += [
             "    \(pattern)) words='\(top)' ;;", "    esac", "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))",
             "}",
@@ -41,13 +41,11 @@ extension CommandTable {
 
     /// First words that are no command by themselves.
     private var prefixes: [String] {
-        let firsts = commands.filter { $0.words.count == 2 }.compactMap(\.words.first)
-        return firsts.enumerated().filter { firsts.firstIndex(of: $1) == $0 && command(named: $1) == nil }.map(
-            \.element)
+        unique(commands.filter { $0.words.count == 2 }.map { $0.words[0] }).filter { command(named: $0) == nil }
     }
 
     private func seconds(of word: String) -> String {
-        unique(commands.filter { $0.name.hasPrefix(word + " ") }.map { $0.words[1] })
+        unique(commands.filter { $0.name.hasPrefix(word + " ") }.map { $0.words[1] }).joined(separator: " ")
     }
 
     private func completions(after command: Command) -> String {
@@ -67,8 +65,8 @@ extension CommandTable {
         }
     }
 
-    private func unique(_ words: [String]) -> String {
-        words.enumerated().filter { words.firstIndex(of: $1) == $0 }.map(\.element).joined(separator: " ")
+    private func unique(_ words: [String]) -> [String] {
+        words.enumerated().filter { words.firstIndex(of: $1) == $0 }.map(\.element)
     }
 }
 

@@ -7,19 +7,17 @@ package final class SHA256 {
     private nonisolated(unsafe) static let algorithm: OpaquePointer? = EVP_MD_fetch(nil, "SHA256", nil)
 
     private let context: OpaquePointer?
-    private let algorithm: OpaquePointer?
 
     package init() {
         context = EVP_MD_CTX_new()
-        algorithm = Self.algorithm
-        precondition(context != nil && algorithm != nil, "OpenSSL has no SHA-256")
+        precondition(context != nil && Self.algorithm != nil, "OpenSSL has no SHA-256")
     }
 
     deinit { EVP_MD_CTX_free(context) }
 
     /// The digest of what `feed` passes to its argument, in order.
     package func digest(_ feed: (_ update: (UnsafeRawBufferPointer) -> Void) -> Void) -> Digest {
-        EVP_DigestInit_ex2(context, algorithm, nil)
+        EVP_DigestInit_ex2(context, Self.algorithm, nil)
         feed { bytes in _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
         return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
             EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
@@ -29,7 +27,7 @@ package final class SHA256 {
 
     /// The digest of one block of memory after the other.
     package func digest(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Digest {
-        EVP_DigestInit_ex2(context, algorithm, nil)
+        EVP_DigestInit_ex2(context, Self.algorithm, nil)
         EVP_DigestUpdate(context, first.baseAddress, first.count)
         if second.count > 0 { EVP_DigestUpdate(context, second.baseAddress, second.count) }
         return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in

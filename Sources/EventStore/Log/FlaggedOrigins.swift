@@ -14,31 +14,29 @@ extension LogAppender {
 
 extension LogState {
     mutating func loadSkews(from connection: Connection) throws(SQLiteError) {
+        for (origin, skew) in try ClockSkew.flagged(in: connection) {
+            if let index = indexes[origin] { skews[index] = skew }
+        }
+    }
+}
+
+extension ClockSkew {
+    fileprivate static func flagged(in connection: Connection) throws(SQLiteError) -> [OriginID: ClockSkew] {
         let select = try connection.statement("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
         defer { select.reset() }
+        var flagged: [OriginID: ClockSkew] = [:]
         while try select.step() {
-            guard let origin = OriginID(text: select.text(0).dropFirst(5)), let index = indexes[origin],
-                let skew = ClockSkew(text: select.text(1))
-            else { continue }
-            skews[index] = skew
+            guard let origin = OriginID(text: select.text(0).dropFirst(5)) else { continue }
+            flagged[origin] = ClockSkew(text: select.text(1))
         }
+        return flagged
     }
 }
 
 extension LogReader {
     /// The origins whose stamps were too far ahead when they came, by how much.
     package func flaggedOrigins() throws(StoreError) -> [FlaggedOrigin] {
-        let skews = try mapped { () throws(SQLiteError) -> [OriginID: ClockSkew] in
-            let select = try connection.statement(
-                "SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
-            defer { select.reset() }
-            var found: [OriginID: ClockSkew] = [:]
-            while try select.step() {
-                guard let origin = OriginID(text: select.text(0).dropFirst(5)) else { continue }
-                found[origin] = ClockSkew(text: select.text(1))
-            }
-            return found
-        }
+        let skews = try mapped { () throws(SQLiteError) in try ClockSkew.flagged(in: connection) }
         guard !skews.isEmpty else { return [] }
         var flagged: [FlaggedOrigin] = []
         for origin in try origins() {

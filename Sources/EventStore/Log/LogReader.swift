@@ -6,8 +6,6 @@ package final class LogReader {
     /// Subtrees of recent proofs. One batch after the other is proven to be part of the same head, and what is perfect never
     /// changes.
     var proofNodes: [ProofNode: Digest] = [:]
-    /// Asked most, so not looked up by its text.
-    private var byPosition: Statement?
 
     /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
     package convenience init(_ files: StoreFiles, _ pattern: ReadPattern = .mixed) throws(StoreError) {
@@ -117,13 +115,7 @@ package final class LogReader {
     /// The event at `position`.
     package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
         try mapped { () throws(SQLiteError) in
-            let select: Statement
-            if let prepared = byPosition {
-                select = prepared
-            } else {
-                select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
-                byPosition = select
-            }
+            let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
             defer { select.reset() }
             try select.bind(1, position)
             return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil

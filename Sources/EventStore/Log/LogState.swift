@@ -83,22 +83,13 @@ struct LogState: Sendable {
         clock = HybridClock(last: origins[own].hlc)
         // Stamps that were too far ahead when they arrived must not move the clock now either.
         for origin in origins { _ = clock.observe(origin.hlc, wall: wall) }
-        // Positions are in arrival order: what stands after the last own event had not been applied when that was
-        // appended.
-        let last =
+        // Positions are in arrival order, and an origin's last event is its latest: what stands after the last own event had
+        // not been applied when that was appended.
+        let last = try origins.map { (origin) throws(SQLiteError) in
             try connection.integer(
-                "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origins[own].ref),
-                .integer(Int64(bitPattern: origins[own].size))) ?? 0
-        let select = try connection.statement("SELECT DISTINCT origin FROM event WHERE position > ?")
-        try select.bind(1, last)
-        while try select.step() {
-            let index = Int(select.int64(0)) - 1
-            guard origins.indices.contains(index) else {
-                throw SQLiteError(extendedCode: 11, message: "no origin \(index + 1)", context: "event")
-            }
-            dirty.insert(index)
+                "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
+                .integer(Int64(bitPattern: origin.size))) ?? 0
         }
-        select.reset()
-        dirty.remove(own)
+        dirty = Set(origins.indices.filter { last[$0] > last[own] })
     }
 }

@@ -78,9 +78,9 @@ final class LogWriter: Sendable {
         submit([.append(request, completion)])
     }
 
-    /// Queues requests in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
+    /// Queues jobs in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
     /// then has had its answers, provided that nothing is queued before them.
-    func append(_ jobs: [Job], leading: Bool) {
+    func submit(_ jobs: [Job], leading: Bool) {
         guard leading, let committer = takeLead() else { return submit(jobs) }
         commit(jobs, committer)
         release(committer)
@@ -98,15 +98,6 @@ final class LogWriter: Sendable {
             if failure.isFatal { fail(failure.error) }
             throw failure.error
         }
-    }
-
-    func ingest(_ batch: VerifiedBatch, completion: @escaping Completion) { submit([.ingest(batch, completion)]) }
-
-    /// As ``ingest(_:completion:)``; commits on the calling thread when nothing is queued before it.
-    func ingestBlocking(_ batch: VerifiedBatch, completion: @escaping Completion) {
-        guard let committer = takeLead() else { return ingest(batch, completion: completion) }
-        commit([.ingest(batch, completion)], committer)
-        release(committer)
     }
 
     /// The log's state between two transactions.
@@ -154,7 +145,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    private func submit(_ jobs: [Job]) {
+    func submit(_ jobs: [Job]) {
         var refused: [(job: Job, error: StoreError)] = []
         queue.update { queue in
             for job in jobs {

@@ -19,15 +19,6 @@ struct MerkleStore {
         try range(origin: origin, size: size, names: &names).root(using: sha)
     }
 
-    /// The proof that the first `old` events are a prefix of the first `new`.
-    func consistency(
-        origin: Int64, from old: UInt64, to new: UInt64, names: inout NameReader
-    ) throws(SQLiteError) -> [Digest] {
-        try MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(SQLiteError) in
-            try node(origin: origin, level: level, index: index, names: &names)
-        }
-    }
-
     /// The root of the perfect subtree of 2^level events that is the `index`-th of its level.
     func node(
         origin: Int64, level: Int, index: UInt64, names: inout NameReader

@@ -220,16 +220,6 @@ package final class OutgoingReader {
     }
 }
 
-extension EventBody {
-    /// Bytes of the payload that are there.
-    var count: Int {
-        switch self {
-        case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
-        case .erased: 0
-        }
-    }
-}
-
 extension LogReader {
     /// The smallest stored head of at least `size` events, or the largest of those.
     package func head(

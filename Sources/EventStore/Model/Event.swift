@@ -7,6 +7,14 @@ public enum EventBody: Hashable, Sendable {
     case unreadable(salt: UUIDBits, bytes: [UInt8])
     /// Erased by law: only SHA-256(salt ‖ payload) is left.
     case erased(payloadDigest: Digest)
+
+    /// Bytes of the payload that are there.
+    var count: Int {
+        switch self {
+        case .present(_, let bytes), .unreadable(_, let bytes): bytes.count
+        case .erased: 0
+        }
+    }
 }
 
 /// One immutable fact.

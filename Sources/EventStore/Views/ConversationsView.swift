@@ -129,11 +129,8 @@ final class ConversationsView: View {
             }
             try save(conversation, row, store)
         }
-        touched.removeAll(keepingCapacity: touched.count < Self.kept)
+        touched.removeAll(keepingCapacity: touched.count < Self.keptCapacity)
     }
-
-    /// A batch of live events; larger ones come when the views are behind, and their memory is given back.
-    private static let kept = 4_096
 
     private static let never = (first: (time: Int64.max, hlc: Int64.max), last: (time: Int64.min, hlc: Int64.min))
 

@@ -90,12 +90,9 @@ final class ParticipantsView: View {
                 .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
                 .blob(write.stamp.bytes))
         }
-        said.removeAll(keepingCapacity: said.count < Self.kept)
+        said.removeAll(keepingCapacity: said.count < Self.keptCapacity)
         written = [:]
     }
-
-    /// A batch of live events; larger ones come when the views are behind, and their memory is given back.
-    private static let kept = 4_096
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
         try store.rows("SELECT conversation FROM speaker UNION SELECT conversation FROM member") {

@@ -73,29 +73,27 @@ final class ProjectionSource {
     /// By their refs.
     private var types: [Int64: EventType] = [:]
     /// Payloads held at once; INV-9.
-    private static let batchBytes = 64 << 20
+    private static let batchBytes = 4 << 20
 
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
 
     /// Up to `limit` events after `position`. A twin comes alone: it may take another event's place in the views.
-    func batch(after position: UInt64, limit: Int) throws(StoreError) -> [ProjectedEvent] {
-        try mapped { () throws(SQLiteError) in
-            let select = try log.connection.statement(
-                "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
-            defer { select.reset() }
-            try select.bind(1, position)
-            try select.bind(2, Int64(limit))
-            var events: [ProjectedEvent] = []
-            var bytes = 0
-            while bytes < Self.batchBytes, try select.step() {
-                let event = try projected(select)
-                bytes += event.payload?.bytes.count ?? 0
-                if event.twinOf != nil, !events.isEmpty { break }
-                events.append(event)
-                if event.twinOf != nil { break }
-            }
-            return events
+    func events(after position: UInt64, limit: Int) throws(SQLiteError) -> [ProjectedEvent] {
+        let select = try log.connection.statement(
+            "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
+        defer { select.reset() }
+        try select.bind(1, position)
+        try select.bind(2, Int64(limit))
+        var events: [ProjectedEvent] = []
+        var bytes = 0
+        while bytes < Self.batchBytes, try select.step() {
+            let event = try projected(select)
+            bytes += event.payload?.bytes.count ?? 0
+            if event.twinOf != nil, !events.isEmpty { break }
+            events.append(event)
+            if event.twinOf != nil { break }
         }
+        return events
     }
 
     /// The other events with the id of the twin, stored before it, by position.

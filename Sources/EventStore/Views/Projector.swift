@@ -100,17 +100,25 @@ package final class Projector {
     /// The last position of the log.
     package func top() throws(StoreError) -> UInt64 { try source.log.top() }
 
-    /// Applies up to `limit` events. Returns the last position applied; when it did not change there was nothing to do.
-    /// ``copyBack()`` is to follow when nobody waits for them any more.
+    /// Applies up to `limit` events in one transaction, whose summaries are written once for all of them. Returns the last
+    /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when nobody waits for
+    /// them any more.
+    ///
+    /// - Parameter piece: How many events are in memory at a time.
     @discardableResult
-    package func step(limit: Int = 32_768) throws(StoreError) -> UInt64 {
-        let events = try source.batch(after: position, limit: limit)
-        guard let last = events.last else {
+    package func step(limit: Int = 65_536, piece: Int = 2_048) throws(StoreError) -> UInt64 {
+        let first = try mapped { () throws(SQLiteError) in
+            try source.events(after: position, limit: min(limit, piece))
+        }
+        guard !first.isEmpty else {
             if isRebuilding { try finishRebuild() }
             return position
         }
-        guard try commit({ () throws(SQLiteError) in try apply(events, last.position) }) else { return position }
-        position = last.position
+        var last = position
+        guard try commit({ () throws(SQLiteError) in last = try apply(first, limit: limit, piece: piece) }) else {
+            return position
+        }
+        position = last
         if isRebuilding, position >= goal { try finishRebuild() }
         return position
     }
@@ -186,18 +194,28 @@ package final class Projector {
         release()
     }
 
-    private func apply(_ events: [ProjectedEvent], _ last: UInt64) throws(SQLiteError) {
+    /// Applies the events of `first` and what follows them. Returns the position of the last.
+    private func apply(_ first: [ProjectedEvent], limit: Int, piece: Int) throws(SQLiteError) -> UInt64 {
         let store = target.store
-        var refused = UInt64(0)
-        for event in events {
-            try store.clocks.apply(event, store)
-            let (change, replaced) = try change(for: event)
-            if let replaced { _ = try apply(replaced, .remove) }
-            if try apply(event, change) { refused += 1 }
+        var (events, left, last, refused) = (first, limit, position, UInt64(0))
+        while let end = events.last {
+            for event in events {
+                try store.clocks.apply(event, store)
+                let (change, replaced) = try change(for: event)
+                if let replaced { _ = try apply(replaced, .remove) }
+                if try apply(event, change) { refused += 1 }
+            }
+            last = end.position
+            left -= events.count
+            guard left > 0, end.twinOf == nil else { break }
+            // What cannot be read is no fault of the views: the next step meets it first, and says so.
+            events = (try? source.events(after: last, limit: min(left, piece))) ?? []
+            if events.first?.twinOf != nil { break }
         }
         for view in target.views { try view.flush(store) }
         try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
         target.quarantined += refused
+        return last
     }
 
     /// Of all events with one id the one counts that was recorded first (D6); it may arrive last, and then takes the

@@ -142,8 +142,7 @@ package final class ProjectorThread: Sendable {
         case stop
     }
 
-    /// Applies small batches when the views are near the log's end, at the pace of ``StepPace``, and large ones when they are
-    /// behind; empties the tails when nothing happens.
+    /// Applies what is new, in steps as large as ``StepPace`` lets them become; empties the tails when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
         state.update { state in

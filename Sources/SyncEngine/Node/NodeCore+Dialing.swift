@@ -27,12 +27,6 @@ extension SyncNode.Core {
         dial(node)
     }
 
-    /// Lets in a node that has shown an invitation.
-    func admitted(_ peer: Peer) {
-        pending[peer.node] = nil
-        entries[peer.node, default: Entry(peer: peer)].peer = peer
-    }
-
     private func dialed(_ node: NodeID, _ result: Result<Int32, DialError>) {
         entries[node]?.dialer = nil
         switch result {

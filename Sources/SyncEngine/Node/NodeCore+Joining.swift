@@ -112,7 +112,8 @@ extension SyncNode.Core {
             return refuse(link, .joinRefused, "the invitation is unknown, used or expired")
         }
         log("node \(node) has joined as \(peer.name) from \(address)")
-        admitted(peer)
+        pending[peer.node] = nil
+        entries[peer.node, default: Entry(peer: peer)].peer = peer
         guard link.isOpen else { return }
         attach(link, node, isOutgoing: false)
     }

@@ -60,11 +60,7 @@ final class StoreWorkers: Sendable {
                     }
                 }
                 // What comes alone is stored by this thread: to wake the writer's would take longer.
-                if batch.count <= Self.few, !verifiers.hasMore {
-                    store.ingestBlocking(batch, completion: answer)
-                } else {
-                    store.ingest(batch, completion: answer)
-                }
+                store.ingest(batch, leading: batch.count <= Self.few && !verifiers.hasMore, completion: answer)
             } catch {
                 completion(.failure(error))
             }

@@ -131,7 +131,7 @@ struct AppendTests {
         #expect(head.isValid(for: store.key.publicKey))
         #expect(try merkle.root(origin: ref, size: 9_001, names: &names) == head.head.root)
         for size: UInt64 in [1, 255, 256, 257, 4_096, 8_999] {
-            let proof = try merkle.consistency(origin: ref, from: size, to: 9_001, names: &names)
+            let proof = try reader.consistency(of: origin, from: size, to: 9_001, using: SHA256())
             let root = try merkle.root(origin: ref, size: size, names: &names)
             #expect(
                 MerkleProof.isConsistent(

@@ -104,7 +104,8 @@ struct ArrivalOrderTests {
         }
         var expected: (digests: [ViewDigest], answers: [String])?
         for (index, choose) in choices.enumerated() {
-            let (folder, projector) = try mold.store(log.order(choose), limit: [65_536, 1, 7][index % 3])
+            let (folder, projector) = try mold.store(
+                log.order(choose), limit: [65_536, 1, 7][index % 3], piece: [5, 2_048, 3][index % 3])
             let digests = try projector.digests()
             let found = (digests, try answers(folder))
             if let expected {

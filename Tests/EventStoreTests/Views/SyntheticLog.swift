@@ -101,7 +101,7 @@ struct StoreMold {
     init() throws { try EventStore.create(in: folder.path, name: "mold") }
 
     /// A store with `events` in this order, and its views at that state.
-    func store(_ events: [Event], limit: Int = 65_536) throws -> (TemporaryFolder, Projector) {
+    func store(_ events: [Event], limit: Int = 65_536, piece: Int = 2_048) throws -> (TemporaryFolder, Projector) {
         let copy = TemporaryFolder()
         try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
         let store = try EventStore(opening: copy.path, durability: .normal)
@@ -109,7 +109,7 @@ struct StoreMold {
         store.close()
         // Small generations: most rows are moved into their tables, some are not.
         let projector = try Projector(store.files, tails: ViewTails(generation: 64))
-        while try projector.position < projector.top() { try projector.step(limit: limit) }
+        while try projector.position < projector.top() { try projector.step(limit: limit, piece: piece) }
         try projector.catchUp()
         return (copy, projector)
     }
