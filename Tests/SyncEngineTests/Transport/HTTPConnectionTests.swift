@@ -67,12 +67,14 @@ import Testing
         var limits = HTTPLimits()
         limits.requestDeadline = .milliseconds(100)
         limits.idleTimeout = .milliseconds(100)
+        let asked = Lock(0)
         let server = try TestHTTPServer(limits: limits) { exchange in
+            asked.withLock { $0 += 1 }
             exchange.reply(status: 200, contentType: nil, body: [UInt8](repeating: 65, count: 4 << 20))
         }
         let client = try RawHTTPClient(unixSocket: server.path)
         client.send(Self.get)
-        #expect(await eventually { server.openConnections == 1 })
+        #expect(await eventually { asked.withLock { $0 } == 1 })
         #expect(await eventually { server.openConnections == 0 })
         client.hangUp()
     }

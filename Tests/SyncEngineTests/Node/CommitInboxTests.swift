@@ -1,0 +1,60 @@
+import EventStore
+import Testing
+
+@testable import SyncEngine
+
+/// When the loop of the peers is woken for a commit.
+struct CommitInboxTests {
+    private static func notice(_ top: UInt64) -> CommitNotice { CommitNotice(top: top, advanced: []) }
+
+    @Test("Nobody waits: the loop sleeps until there are many")
+    func unwatched() {
+        let inbox = CommitInbox()
+        let count = UInt64(CommitInbox.capacity)
+        let woken = (1...2 * count).map { inbox.put(Self.notice($0)) }
+        // Once, and then it is on its way.
+        #expect(woken.indices.filter { woken[$0] } == [CommitInbox.capacity - 1])
+        #expect(inbox.take(watching: false).map(\.top) == Array(1...2 * count))
+        #expect(!inbox.put(Self.notice(1000)))
+        #expect(inbox.take(watching: false).count == 1)
+        #expect(inbox.take(watching: false).isEmpty)
+    }
+
+    @Test("Somebody waits: it is woken for the first that it has not taken")
+    func watched() {
+        let inbox = CommitInbox()
+        #expect(inbox.take(watching: true).isEmpty)
+        #expect((1...3).map { inbox.put(Self.notice($0)) } == [true, false, false])
+        #expect(inbox.take(watching: true).map(\.top) == [1, 2, 3])
+        #expect(inbox.put(Self.notice(4)))
+    }
+
+    @Test("A node that was left asleep states all that it has: to who asks, who waits, and a peer that comes later")
+    func asleep() throws {
+        let (a, b) = (try TestNode("a"), try TestNode("b"))
+        defer {
+            a.stop()
+            b.stop()
+        }
+        for number in 0..<10 { try a.append(1, "\(number)") }
+        #expect(a.node.standings().mine == (try a.vector()))
+
+        // For the last of two events that are still to come.
+        let next = Dot(origin: a.store.identity.origin, seq: (try a.vector())[a.store.identity.origin] + 2)
+        let answers = Lock<[Bool]>([])
+        let isTaken = a.node.wait(for: VersionVector([next]), nodes: 1, timeout: .seconds(60)) { holders in
+            answers.withLock { $0.append(holders.isReached) }
+        }
+        #expect(isTaken)
+        try a.append(1, "one")
+        try a.append(1, "two")
+        #expect(eventually { answers.withLock { $0 } == [true] })
+
+        for number in 0..<3 { try a.append(1, "\(number) again") }
+        a.node.setPeers([b.peer(calling: false)])
+        b.node.setPeers([a.peer()])
+        #expect(try eventually { try a.vector() == b.vector() })
+        try a.append(1, "live")
+        #expect(try eventually { try a.vector() == b.vector() })
+    }
+}
