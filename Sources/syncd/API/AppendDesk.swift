@@ -12,7 +12,7 @@ final class AppendDesk {
     /// Larger requests, which take long to parse, are not for the loop.
     private static let largestBody = 16 << 10
     /// So many requests are handed on without waiting for the end of the turn.
-    private static let group = 8
+    private static let group = 16
 
     private let service: Service
     private let loop: EventLoop
