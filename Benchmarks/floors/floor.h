@@ -23,7 +23,7 @@ typedef struct {
 
 /* A row of a timeline or history, and some of one owner packed. */
 enum { ROWS = 512 };
-typedef struct { int64_t time, hlc, position; } row;
+typedef struct { int64_t time, hlc, position, speaker; } row;
 typedef struct {
     row first, last;
     int length;

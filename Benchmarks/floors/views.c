@@ -11,8 +11,6 @@ static const char *tables =
     "CREATE TABLE IF NOT EXISTS conversation(conversation INTEGER PRIMARY KEY, events INTEGER NOT NULL,"
     " messages INTEGER NOT NULL, first_hlc INTEGER NOT NULL, last_hlc INTEGER NOT NULL);"
     "CREATE INDEX IF NOT EXISTS conversation_recent ON conversation(last_hlc, conversation);"
-    "CREATE TABLE IF NOT EXISTS participant(conversation INTEGER, user INTEGER, messages INTEGER NOT NULL,"
-    " PRIMARY KEY(conversation, user)) WITHOUT ROWID;"
     "CREATE TABLE IF NOT EXISTS message(message BLOB PRIMARY KEY, edits INTEGER NOT NULL, edit_position INTEGER,"
     " text TEXT, retracted INTEGER) WITHOUT ROWID;";
 static const char *pragmas =
@@ -21,7 +19,7 @@ static const char *pragmas =
 
 static sqlite3 *db;
 static sqlite3_stmt *last_of_user, *last_of_conversation, *save_history, *save_timeline;
-static sqlite3_stmt *change_conversation, *change_participant, *edit, *retract, *progress;
+static sqlite3_stmt *change_conversation, *edit, *retract, *progress;
 
 void views_open(const char *path) {
     db = open_database(path, pragmas, tables);
@@ -35,8 +33,6 @@ void views_open(const char *path) {
     change_conversation = prepare(db,
         "INSERT INTO conversation VALUES(?1, ?2, ?3, ?4, ?5) ON CONFLICT(conversation) DO UPDATE SET"
         " events = events + ?2, messages = messages + ?3, last_hlc = max(last_hlc, ?5)");
-    change_participant = prepare(db,
-        "INSERT INTO participant VALUES(?1, ?2, ?3) ON CONFLICT(conversation, user) DO UPDATE SET messages = messages + ?3");
     edit = prepare(db,
         "INSERT INTO message VALUES(?1, 1, ?2, ?3 ->> 'text', NULL) ON CONFLICT(message) DO UPDATE SET"
         " edits = edits + 1, edit_position = ?2, text = ?3 ->> 'text'");
@@ -54,11 +50,6 @@ static int by_conversation(const void *a, const void *b) {
     const entry *x = a, *y = b;
     return x->conversation != y->conversation ? compare(x->conversation, y->conversation) : compare(x->position, y->position);
 }
-static int by_participant(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    return x->conversation != y->conversation ? compare(x->conversation, y->conversation) : compare(x->user, y->user);
-}
-
 static void bind(sqlite3_stmt *statement, int count, const int64_t *values) {
     for (int i = 0; i < count; i++) check(db, sqlite3_bind_int64(statement, i + 1, values[i]));
     run(statement);
@@ -84,7 +75,8 @@ static void merge_rows(sqlite3_stmt *last, sqlite3_stmt *save, const entry *entr
         }
         check(db, sqlite3_reset(last));
         for (; i < count && (isUser ? entries[i].user : entries[i].conversation) == owner; i++) {
-            row r = {entries[i].hlc >> 16, entries[i].hlc, entries[i].position};
+            int isSaid = !isUser && record_kind(entries[i].record) == 'P';
+            row r = {entries[i].hlc >> 16, entries[i].hlc, entries[i].position, isSaid ? entries[i].user : 0};
             if (isBegun && block_append(&b, r)) continue;
             if (isBegun) save_block(save, owner, &b);
             block_begin(&b, r);
@@ -101,15 +93,6 @@ static void merge_conversations(const entry *entries, long count) {
         bind(change_conversation, 5,
              (int64_t[]){entries[i].conversation, i + 1 - first, messages, entries[first].hlc, entries[i].hlc});
         first = i + 1;
-        messages = 0;
-    }
-}
-
-static void merge_participants(const entry *entries, long count) {
-    for (long i = 0, messages = 0; i < count; i++) {
-        messages += record_kind(entries[i].record) == 'P';
-        if (i + 1 < count && by_participant(&entries[i], &entries[i + 1]) == 0) continue;
-        if (messages) bind(change_participant, 3, (int64_t[]){entries[i].conversation, entries[i].user, messages});
         messages = 0;
     }
 }
@@ -141,8 +124,6 @@ void views_merge(entry *entries, long count) {
     qsort(entries, (size_t)count, sizeof *entries, by_conversation);
     merge_rows(last_of_conversation, save_timeline, entries, count, 0);
     merge_conversations(entries, count);
-    qsort(entries, (size_t)count, sizeof *entries, by_participant);
-    merge_participants(entries, count);
     bind(progress, 1, &top);
     execute(db, "COMMIT");
 }

@@ -285,7 +285,7 @@ package enum ReadPattern: Sendable {
         switch self {
         case .mixed: "PRAGMA cache_size = -8192;"
         case .inOrder: "PRAGMA cache_size = -1024;"
-        case .scattered: "PRAGMA cache_size = -8192; PRAGMA mmap_size = \(Int32.max);"
+        case .scattered: "PRAGMA cache_size = -8192;"
         }
     }
 }
@@ -295,6 +295,7 @@ func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(Stor
     func open(_ mode: Connection.Mode) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
         try connection.execute("PRAGMA query_only = ON;" + pattern.pragmas)
+        if pattern == .scattered { try connection.mapPages() }
         _ = try connection.integer("PRAGMA user_version")
         return connection
     }

@@ -14,6 +14,9 @@ final class Connection {
     let path: String
     private let handle: OpaquePointer
     private var statements = StatementTable()
+    /// Ends before ``use``.
+    private var pageMap: PageMap?
+    private let use: FileUse
     /// Pages in the WAL after the last commit of this connection, once ``countWALPages()`` was called.
     private var walPages = 0
     /// How many commits wrote them.
@@ -26,6 +29,7 @@ final class Connection {
     init(path: String, mode: Mode) throws(SQLiteError) {
         _ = Self.configured
         self.path = path
+        var use = FileUse(path)
         var handle: OpaquePointer?
         let flags: Int32 =
             switch mode {
@@ -39,6 +43,9 @@ final class Connection {
             sqlite3_close_v2(handle)
             throw SQLiteError(extendedCode: code, message: message, context: path)
         }
+        // SQLite has made the file, or it has taken the place of another.
+        if !use.isCurrent { use = FileUse(path) }
+        self.use = use
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, 5_000)
@@ -49,6 +56,13 @@ final class Connection {
     deinit {
         statements = StatementTable()
         sqlite3_close_v2(handle)
+    }
+
+    /// Reads pages where the kernel has them (``PageMap``), if that can be done. What is mapped is the kernel's to take back.
+    func mapPages() throws(SQLiteError) {
+        pageMap = PageMap(use, handle)
+        // SQLite asks for mapped pages if there may be any.
+        if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
     }
 
     private static func uriPath(_ path: String) -> String {

@@ -129,8 +129,11 @@ final class ConversationsView: View {
             }
             try save(conversation, row, store)
         }
-        touched.removeAll(keepingCapacity: touched.count < Self.keptCapacity)
+        touched.removeAll(keepingCapacity: touched.count < Self.kept)
     }
+
+    /// A step of live events; larger ones come when the views are behind, and their memory is given back.
+    private static let kept = 4_096
 
     private static let never = (first: (time: Int64.max, hlc: Int64.max), last: (time: Int64.min, hlc: Int64.min))
 
@@ -140,8 +143,7 @@ final class ConversationsView: View {
         var counting: [OrderedRow] = []
         for row in store.timeline.pending(conversation) where try !isRefused(row, store) { counting.append(row) }
         for isBackward in [false, true] {
-            let all = OrderedRange(
-                owner: conversation, since: .min, until: .max, cursor: nil, isBackward: isBackward)
+            let all = OrderedRange.all(of: conversation, isBackward: isBackward)
             _ = try OrderedTable.timeline.walk(all, store.connection) { found throws(SQLiteError) in
                 if try isRefused(found, store) { return true }
                 counting.append(found)

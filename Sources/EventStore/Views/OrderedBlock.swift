@@ -1,19 +1,23 @@
 /// Some rows of one owner, one after the other in display order, as they stand in one row of an ordered table.
 ///
-/// The first row is the key of the block. Each further row is three varints (LEB128, least significant group first), the
-/// last two zigzag-coded: the difference of `time`, of `hlc - time * 65536`, and of `position` to the row before it, all
-/// modulo 2^64. A row of a live conversation takes seven or eight bytes so, where a key of its own in a B-tree takes 45.
+/// The first row is the key of the block, and its speaker the first varint (LEB128, least significant group first). Each
+/// further row is three varints or four: the difference of `time` to the row before it; of `hlc - time * 65536`,
+/// zigzag-coded; twice the difference of `position`, zigzag-coded, with one added if the speaker follows. Differences are modulo
+/// 2^64. A row of a live conversation takes ten bytes so, where a key of its own in a B-tree takes 45.
 struct OrderedBlock {
     /// What a block takes at most, so that eight of them fit a page of the database. A single row may need more.
     static let limit = 480
 
     let first: OrderedRow
     private(set) var last: OrderedRow
-    /// The rows after the first.
+    /// The first row's speaker, and the rows after it.
     private(set) var bytes: [UInt8] = []
 
     /// A block of one row.
-    init(_ row: OrderedRow) { (first, last) = (row, row) }
+    init(_ row: OrderedRow) {
+        (first, last) = (row, row)
+        bytes.appendVarint(UInt64(bitPattern: row.speaker))
+    }
 
     /// A block as it was stored; `nil` if it is damaged.
     init?(first: OrderedRow, raw: UnsafeRawBufferPointer) {
@@ -38,7 +42,7 @@ struct OrderedBlock {
         let count = bytes.count
         bytes.appendVarint(UInt64(bitPattern: row.time &- last.time))
         bytes.appendVarint(zigzag(row.aheadOfTime &- last.aheadOfTime))
-        bytes.appendVarint(zigzag(Int64(bitPattern: row.position &- last.position)))
+        bytes.append(zigzag(Int64(bitPattern: row.position &- last.position)), row.speaker)
         guard bytes.count <= Self.limit else {
             bytes.removeLast(bytes.count - count)
             return false
@@ -54,21 +58,46 @@ struct OrderedBlock {
         return rows
     }
 
-    /// Calls `body` with `first` and all that follow it in `raw`. Returns false where the bytes end too early.
+    /// Calls `body` with the row of the key `first` and all that follow it in `raw`. Returns false where the bytes end too
+    /// early.
     static func unpack(_ first: OrderedRow, _ raw: UnsafeRawBufferPointer, _ body: (OrderedRow) -> Void) -> Bool {
-        body(first)
+        let owner = first.owner
         var (time, ahead, position) = (first.time, first.aheadOfTime, first.position)
         var offset = 0
+        guard let speaker = raw.varint(at: &offset) else { return false }
+        body(
+            OrderedRow(
+                owner: owner, time: time, hlc: first.hlc, position: position, speaker: Int64(bitPattern: speaker)))
         while offset < raw.count {
             guard let later = raw.varint(at: &offset), let aheadBy = raw.varint(at: &offset),
-                let further = raw.varint(at: &offset)
+                let (further, speaker) = raw.distance(at: &offset)
             else { return false }
             time &+= Int64(bitPattern: later)
             ahead &+= unzigzag(aheadBy)
             position &+= UInt64(bitPattern: unzigzag(further))
-            body(OrderedRow(owner: first.owner, time: time, hlc: ahead &+ time << 16, position: position))
+            body(
+                OrderedRow(
+                    owner: owner, time: time, hlc: ahead &+ time << 16, position: position, speaker: speaker))
         }
         return true
+    }
+}
+
+extension [UInt8] {
+    /// Appends how far a row's position is from the one before, below 2^63, and its speaker if there is one.
+    mutating func append(_ distance: UInt64, _ speaker: Int64) {
+        appendVarint(distance << 1 | (speaker == 0 ? 0 : 1))
+        if speaker != 0 { appendVarint(UInt64(bitPattern: speaker)) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// What ``Array/append(_:_:)`` wrote; `nil` where the bytes end too early.
+    func distance(at offset: inout Int) -> (distance: UInt64, speaker: Int64)? {
+        guard let coded = varint(at: &offset) else { return nil }
+        guard coded & 1 == 1 else { return (coded >> 1, 0) }
+        guard let speaker = varint(at: &offset) else { return nil }
+        return (coded >> 1, Int64(bitPattern: speaker))
     }
 }
 

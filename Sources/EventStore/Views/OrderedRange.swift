@@ -9,6 +9,11 @@ struct OrderedRange {
     let cursor: OrderedRow?
     let isBackward: Bool
 
+    /// All rows of an owner.
+    static func all(of owner: Int64, isBackward: Bool = false) -> OrderedRange {
+        OrderedRange(owner: owner, since: .min, until: .max, cursor: nil, isBackward: isBackward)
+    }
+
     func contains(_ row: OrderedRow) -> Bool {
         guard row.owner == owner, row.time >= since, row.time < until else { return false }
         return cursor.map { precedes($0, row) } ?? true

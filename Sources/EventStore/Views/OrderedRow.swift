@@ -1,4 +1,5 @@
-/// A row of a table of events in display order, one for each owner: a conversation or a user.
+/// A row of a table of events in display order, one for each owner: a conversation or a user. Its key is all but the
+/// speaker.
 struct OrderedRow: Comparable {
     /// The ref of the conversation or user.
     let owner: Int64
@@ -6,7 +7,14 @@ struct OrderedRow: Comparable {
     let time: Int64
     /// ``HybridTime/ordered``.
     let hlc: Int64
+    /// Below 2^62, as every log's are.
     let position: UInt64
+    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not.
+    let speaker: Int64
+
+    init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, speaker: Int64 = 0) {
+        (self.owner, self.time, self.hlc, self.position, self.speaker) = (owner, time, hlc, position, speaker)
+    }
 
     /// Before every row: refs begin at 1.
     static let zero = OrderedRow(owner: 0, time: 0, hlc: 0, position: 0)
@@ -25,12 +33,16 @@ struct OrderedRow: Comparable {
         (a.owner, a.time, a.hlc, a.position) < (b.owner, b.time, b.hlc, b.position)
     }
 
+    static func == (a: OrderedRow, b: OrderedRow) -> Bool {
+        (a.owner, a.time, a.hlc, a.position) == (b.owner, b.time, b.hlc, b.position)
+    }
+
     /// Whether only their dots tell which of them comes first.
     func isTied(with other: OrderedRow) -> Bool { time == other.time && hlc == other.hlc }
 }
 
 extension OrderedRow {
-    /// Rows in a piece of a tail, in order of position, four varints each: the owner, then as in an ``OrderedBlock`` the
+    /// Rows in a piece of a tail, in order of position, each a varint for the owner, then as in an ``OrderedBlock`` the
     /// differences to the row before, which is all zero before the first.
     static func pack(_ rows: ArraySlice<OrderedRow>) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -40,7 +52,7 @@ extension OrderedRow {
             bytes.appendVarint(UInt64(bitPattern: row.owner))
             bytes.appendVarint(zigzag(row.time &- previous.time))
             bytes.appendVarint(zigzag(row.aheadOfTime &- previous.aheadOfTime))
-            bytes.appendVarint(row.position &- previous.position)
+            bytes.append(row.position &- previous.position, row.speaker)
             previous = row
         }
         return bytes
@@ -52,13 +64,14 @@ extension OrderedRow {
         var offset = 0
         while offset < raw.count {
             guard let found = raw.varint(at: &offset), let later = raw.varint(at: &offset),
-                let aheadBy = raw.varint(at: &offset), let further = raw.varint(at: &offset)
+                let aheadBy = raw.varint(at: &offset), let (further, speaker) = raw.distance(at: &offset)
             else { return false }
             time &+= unzigzag(later)
             ahead &+= unzigzag(aheadBy)
             position &+= further
             let row = OrderedRow(
-                owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position)
+                owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position,
+                speaker: speaker)
             if owner == nil || row.owner == owner { body(row) }
         }
         return true

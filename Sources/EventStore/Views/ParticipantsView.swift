@@ -1,23 +1,15 @@
 /// Who takes part in a conversation: named when it started, joined, left, or simply said something.
 ///
-/// What was said is a sum and membership a last-writer register, so a batch gathers what it adds to either and lets the
-/// database add it up: nothing is read before it is written.
+/// Membership is a last-writer register, so a batch gathers what it adds to it and lets the database compare: nothing is
+/// read before it is written. Who said how much is counted when somebody asks, in the rows of the timeline: a row for each
+/// pair would be most of what the views write once there are millions.
 final class ParticipantsView: View {
     static let name = "participants"
     static let tables = """
-        CREATE TABLE speaker(
-          conversation INTEGER, user INTEGER, messages INTEGER NOT NULL, PRIMARY KEY(conversation, user)
-        ) WITHOUT ROWID;
         CREATE TABLE member(
           conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL, PRIMARY KEY(conversation, user)
         ) WITHOUT ROWID;
         """
-
-    private struct Speaker: Hashable, Comparable {
-        let conversation: Int64
-        let user: Int64
-        static func < (a: Speaker, b: Speaker) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
-    }
 
     /// By name: who is named in a payload may never have had an event, and then has no ref.
     private struct Member: Hashable, Comparable {
@@ -26,18 +18,13 @@ final class ParticipantsView: View {
         static func < (a: Member, b: Member) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
     }
 
-    /// Messages that came, less those that were taken out.
-    private var said: [Speaker: Int64] = [:]
     /// Whether the last writer said joined or left.
     private var written: [Member: (joined: Bool, stamp: Stamp)] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        guard let conversation = event.conversation else { return nil }
-        if event.isMessage {
-            said[Speaker(conversation: conversation, user: event.author), default: 0] += change.amount
+        guard let conversation = event.conversation, change != .remove, let payload = event.payload else {
             return nil
         }
-        guard change.amount >= 0, let payload = event.payload else { return nil }
         let users: [String]
         switch event.type {
         case .conversationStarted:
@@ -68,19 +55,6 @@ final class ParticipantsView: View {
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
-        let add = try store.connection.statement(
-            "INSERT INTO speaker VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET messages = messages + excluded.messages")
-        for (speaker, messages) in said.sorted(by: { $0.key < $1.key }) where messages != 0 {
-            try add.bind(1, speaker.conversation)
-            try add.bind(2, speaker.user)
-            try add.bind(3, messages)
-            try add.run()
-            if messages < 0 {
-                try store.run(
-                    "DELETE FROM speaker WHERE conversation = ? AND user = ? AND messages = 0",
-                    .integer(speaker.conversation), .integer(speaker.user))
-            }
-        }
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
             try store.run(
                 """
@@ -90,15 +64,15 @@ final class ParticipantsView: View {
                 .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
                 .blob(write.stamp.bytes))
         }
-        said.removeAll(keepingCapacity: said.count < Self.keptCapacity)
         written = [:]
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try store.rows("SELECT conversation FROM speaker UNION SELECT conversation FROM member") {
+        try store.rows("SELECT conversation FROM conversation UNION SELECT conversation FROM member") {
             found throws(SQLiteError) in
             let conversation = found.int64(0)
-            for row in try Self.rows(conversation, store.connection, name: store.text) {
+            let pending = store.timeline.pending(conversation)
+            for row in try Self.rows(conversation, pending, store.connection, name: store.text) {
                 digest.add(
                     try store.text(conversation), row.user, String(row.messages),
                     row.membership.map { $0.joined ? "1" : "0" } ?? "",
@@ -116,17 +90,24 @@ final class ParticipantsView: View {
 
     /// Who takes part in a conversation, in order of the names' bytes.
     ///
-    /// - Parameter name: The text behind a ref.
+    /// - Parameters:
+    ///   - pending: The rows of its timeline that are not in the base.
+    ///   - name: The text behind a ref.
     static func rows(
-        _ conversation: Int64, _ connection: Connection, name: (Int64) throws(SQLiteError) -> String
+        _ conversation: Int64, _ pending: [OrderedRow], _ connection: Connection,
+        name: (Int64) throws(SQLiteError) -> String
     ) throws(SQLiteError) -> [Row] {
+        var said: [Int64: Int64] = [:]
+        for row in pending { said[row.speaker, default: 0] += 1 }
+        _ = try OrderedTable.timeline.walk(.all(of: conversation), connection) { row in
+            said[row.speaker, default: 0] += 1
+            return true
+        }
+        said[0] = nil
         var rows: [ByteText: Row] = [:]
-        let speakers = try connection.statement("SELECT user, messages FROM speaker WHERE conversation = ?")
-        defer { speakers.reset() }
-        try speakers.bind(1, conversation)
-        while try speakers.step() {
-            let user = try name(speakers.int64(0))
-            rows[ByteText(user)] = Row(user: user, messages: speakers.int64(1))
+        for (speaker, messages) in said {
+            let user = try name(speaker)
+            rows[ByteText(user)] = Row(user: user, messages: messages)
         }
         let members = try connection.statement("SELECT user, joined, stamp FROM member WHERE conversation = ?")
         defer { members.reset() }

@@ -293,9 +293,9 @@ enum ViewDigests {
         let connection = try openForReading(path)
         return try mapped { () throws(SQLiteError) in
             try connection.transaction("BEGIN") { () throws(SQLiteError) in
-                try read(
-                    try ViewStore(connection: connection, source: source, tails: ViewTails()),
-                    ViewDatabase.makeViews())
+                let store = try ViewStore(connection: connection, source: source, tails: ViewTails())
+                try store.timeline.load(connection)
+                return try read(store, ViewDatabase.makeViews())
             }
         }
     }

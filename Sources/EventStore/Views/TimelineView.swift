@@ -1,4 +1,4 @@
-/// Events of a conversation in display order. `time` is the display time; ties of (time, hlc), which only different origins
+/// Events of a conversation in display order, and who said them. `time` is the display time; ties of (time, hlc), which only different origins
 /// can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
@@ -6,7 +6,9 @@ final class TimelineView: View {
     static let tables = OrderedTable.timeline.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
-        if let conversation = event.conversation { try store.timeline.apply(conversation, event, change, store) }
+        guard let conversation = event.conversation else { return nil }
+        let speaker = event.isMessage && event.obstacle == nil ? event.author : 0
+        try store.timeline.apply(conversation, event, change, speaker: speaker, store)
         return nil
     }
 
@@ -37,10 +39,11 @@ final class HistoryView: View {
 
 extension OrderedRows {
     fileprivate func apply(
-        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore
+        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, speaker: Int64 = 0, _ store: ViewStore
     ) throws(SQLiteError) {
         let row = OrderedRow(
-            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position)
+            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, speaker: speaker
+        )
         switch change {
         case .insert: insert(row)
         case .shadow: break

@@ -27,10 +27,6 @@ protocol View: AnyObject {
 extension View {
     static var takesLaterFormats: Bool { false }
 
-    /// Up to this many rows, what a view gathered keeps its memory: a step of live events. Larger ones come when the views are
-    /// behind, and give it back.
-    static var keptCapacity: Int { 4_096 }
-
     func flush(_ store: ViewStore) throws(SQLiteError) {}
 }
 

@@ -217,11 +217,13 @@ package final class ViewReader {
             lastHLC: row.lastHLC, ref: row.ref)
     }
 
-    /// Who takes part, by name.
+    /// Who takes part, by name. Reads the conversation's timeline.
     package func participants(of id: String) throws(StoreError) -> [Participant] {
         guard let ref = try log.ref(id) else { return [] }
+        let known = tails.timeline.find(ref)
         return try reading { connection throws(SQLiteError) in
-            let rows = try ParticipantsView.rows(ref, connection) { ref throws(SQLiteError) in
+            let pending = try OrderedTable.timeline.pending(ref, known: known, connection)
+            let rows = try ParticipantsView.rows(ref, pending, connection) { ref throws(SQLiteError) in
                 try log.names.text(ref, on: log.connection)
             }
             return rows.map {

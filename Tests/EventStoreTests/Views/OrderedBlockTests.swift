@@ -15,11 +15,13 @@ struct OrderedBlockTests {
                     OrderedRow(
                         owner: 3, time: Bool.random(using: &random) ? edges.randomElement(using: &random)! : 5,
                         hlc: Bool.random(using: &random) ? edges.randomElement(using: &random)! : 7 << 16,
-                        position: UInt64.random(in: 1...UInt64(Int64.max), using: &random))
+                        position: UInt64.random(in: 1..<1 << 62, using: &random),
+                        speaker: Bool.random(using: &random) ? Int64.random(in: 1...90_000, using: &random) : 0)
                 }.map(\.key)
             ).map(\.row).sorted()
             let blocks = OrderedBlock.filled(rows)
             #expect(blocks.flatMap(\.rows) == rows)
+            #expect(blocks.flatMap(\.rows).map(\.speaker) == rows.map(\.speaker))
             #expect(blocks.allSatisfy { $0.bytes.count <= OrderedBlock.limit && $0.rows.last == $0.last })
             for (block, next) in zip(blocks, blocks.dropFirst()) {
                 var full = block
@@ -55,12 +57,14 @@ struct OrderedBlockTests {
             let time = number % 50 == 0 ? Int64.random(in: .min ... .max, using: &random) : 1_700_000_000_000
             return OrderedRow(
                 owner: Int64.random(in: 1...70_000, using: &random), time: time,
-                hlc: Int64.random(in: .min ... .max, using: &random) >> Int64(number % 60), position: position)
+                hlc: Int64.random(in: .min ... .max, using: &random) >> Int64(number % 60), position: position,
+                speaker: Int64(number % 3))
         }
         let bytes = OrderedRow.pack(rows[...])
         var found: [OrderedRow] = []
         #expect(bytes.withUnsafeBytes { OrderedRow.unpack($0) { found.append($0) } })
         #expect(found == rows)
+        #expect(found.map(\.speaker) == rows.map(\.speaker))
         found = []
         #expect(bytes.withUnsafeBytes { OrderedRow.unpack($0, owner: rows[7].owner) { found.append($0) } })
         #expect(found == rows.filter { $0.owner == rows[7].owner })
@@ -70,7 +74,10 @@ struct OrderedBlockTests {
     @Test("Bytes that end in the middle of a row, or go on for ever, are damage")
     func damage() throws {
         let first = OrderedRow(owner: 1, time: 10, hlc: 10 << 16, position: 4)
-        for raw in [[0x80], [1], [1, 1], [1, 1, 0x80], [UInt8](repeating: 0xff, count: 40)] as [[UInt8]] {
+        for raw in [
+            [], [0x80], [1, 1], [1, 1, 1], [1, 1, 1, 0x80], [1, 1, 1, 1], [1, 1, 1, 1, 0x80],
+            [UInt8](repeating: 0xff, count: 40),
+        ] as [[UInt8]] {
             #expect(raw.withUnsafeBytes { OrderedBlock(first: first, raw: $0) } == nil)
         }
     }
@@ -141,9 +148,10 @@ private struct RowKey: Hashable {
     let time: Int64
     let hlc: Int64
     let position: UInt64
-    var row: OrderedRow { OrderedRow(owner: owner, time: time, hlc: hlc, position: position) }
+    let speaker: Int64
+    var row: OrderedRow { OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker) }
 }
 
 extension OrderedRow {
-    fileprivate var key: RowKey { RowKey(owner: owner, time: time, hlc: hlc, position: position) }
+    fileprivate var key: RowKey { RowKey(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker) }
 }

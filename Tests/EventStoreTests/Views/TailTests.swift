@@ -8,6 +8,8 @@ import Testing
 struct TailTests {
     private struct Expected {
         var rows: [String: [UInt64]] = [:]
+        /// Messages by conversation and user.
+        var said: [String: [String: UInt64]] = [:]
         mutating func add(_ key: String, _ position: UInt64) { rows[key, default: []].append(position) }
     }
 
@@ -29,7 +31,7 @@ struct TailTests {
         for step in 0..<80 {
             let drafts = (0..<Int.random(in: 1...25, using: &random)).map { number in
                 EventDraft.json(
-                    "message.posted", #"{"text":"\#(step) \#(number)"}"#,
+                    number % 5 == 4 ? "note" : "message.posted", #"{"text":"\#(step) \#(number)"}"#,
                     time: Int64.random(in: 0..<40, using: &random),
                     conversation: Bool.random(using: &random) ? "c-\(Int.random(in: 0..<9, using: &random))" : nil,
                     user: "u-\(Int.random(in: 0..<5, using: &random))")
@@ -38,7 +40,11 @@ struct TailTests {
             for (draft, outcome) in zip(drafts, outcomes) {
                 let position = try #require(outcome.receipt?.position)
                 expected.add(draft.user, position)
-                if let conversation = draft.conversation { expected.add(conversation, position) }
+                guard let conversation = draft.conversation else { continue }
+                expected.add(conversation, position)
+                if draft.type == "message.posted" {
+                    expected.said[conversation, default: [:]][draft.user, default: 0] += 1
+                }
             }
             switch Int.random(in: 0..<6, using: &random) {
             case 0: try projector.merge(rows: Int.random(in: 1...20, using: &random))
@@ -83,6 +89,10 @@ struct TailTests {
             #expect(Set(found.map(\.position)).count == count)
             #expect(Set(found.map(\.position)).isSubset(of: positions))
             if count == positions.count { #expect(found.map(\.position).sorted() == positions) }
+        }
+        for (conversation, said) in expected.said where Int.random(in: 0..<3, using: &random) == 0 {
+            let found = try reader.participants(of: conversation).map { ($0.user, $0.messages) }
+            #expect(Dictionary(uniqueKeysWithValues: found) == said)
         }
     }
 
