@@ -53,7 +53,6 @@ extension SyncNode {
         /// Unknown callers that may say whether they are invited.
         var heard = 0
         private var known = LocalVector()
-        private var isTaking = false
         /// What was committed last, and what reads it for peers.
         private let recent = RecentEvents()
         let live: OutgoingReader
@@ -141,17 +140,17 @@ extension SyncNode {
             return known
         }
 
-        /// Learns what was committed, in order, and says whether it has to hear of the next commit at once.
+        /// Learns what was kept for it, and says whether it has to hear of the next commits at once.
         func takeCommits() {
-            guard !isTaking else { return }
-            isTaking = true
-            defer { isTaking = false }
-            while true {
-                let isLinked = entries.values.contains { $0.link != nil || $0.candidate != nil }
-                let notices = inbox.take(watching: isLinked || !waiters.isEmpty)
-                if notices.isEmpty { return }
-                for notice in notices { logAdvanced(notice) }
-            }
+            let isLinked = entries.values.contains { $0.link != nil || $0.candidate != nil }
+            for notice in inbox.take(watching: isLinked || !waiters.isEmpty) { logAdvanced(notice) }
+        }
+
+        /// Hears of a commit at once.
+        func committed(_ notice: CommitNotice) {
+            inbox.arrived()
+            logAdvanced(notice)
+            takeCommits()
         }
 
         private func logAdvanced(_ notice: CommitNotice) {

@@ -66,7 +66,11 @@ package final class SyncNode: Sendable {
         core.sync { $0.take(own, forks) }
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in
-            if inbox.put(notice) { core.post { $0.takeCommits() } }
+            switch inbox.put(notice) {
+            case .kept: break
+            case .due: core.post { $0.takeCommits() }
+            case .job: core.post { $0.committed(notice) }
+            }
         }
         store.observeExpectedHeads { core.post { $0.headExpected() } }
         let standing: LocalVector

@@ -121,7 +121,7 @@ final class HTTPConnection {
         while case .reading = phase {
             do throws(HTTPFault) {
                 switch try parser.next() {
-                case .incomplete: return
+                case .incomplete: return hasEnded ? close() : ()
                 case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
                 case .request(var request, let terms):
                     request.peer = peer
@@ -136,6 +136,7 @@ final class HTTPConnection {
     }
 
     private func begin(_ terms: HTTPTerms) -> HTTPTransaction {
+        parser.giveBack()
         let transaction = HTTPTransaction(connection: self, terms: terms, maximumBacklog: limits.maximumBacklog)
         phase = .answering(transaction)
         return transaction
@@ -166,6 +167,7 @@ final class HTTPConnection {
         if case .closed = phase { return }
         output = count == 0 ? bytes : Array(bytes[count...])
         sent = 0
+        lastProgress = MonotonicClock.now
         watchWriting(true)
     }
 
@@ -206,10 +208,10 @@ final class HTTPConnection {
     /// After an answer: the next request, or the end.
     private func goOn() {
         lastProgress = MonotonicClock.now
-        guard !isLast, !hasEnded else { return leave() }
+        if isLast { return leave() }
         deadline = lastProgress + (limits.idleTimeout + limits.requestDeadline).wholeNanoseconds
         phase = .reading
-        watchReading(true)
+        if !hasEnded { watchReading(true) }
         serve()
     }
 

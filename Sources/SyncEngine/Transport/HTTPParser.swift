@@ -67,9 +67,14 @@ package struct HTTPParser {
             searched -= start
             start = 0
         }
-        // A long request is no reason to keep as much memory for the next.
-        if input.isEmpty, input.capacity > 64 << 10 { input = [] }
         input.append(contentsOf: bytes)
+    }
+
+    /// Gives back the memory of a request that was long, unless the next has begun.
+    mutating func giveBack() {
+        guard pending == 0 else { return }
+        input.removeAll(keepingCapacity: input.capacity <= 16 << 10)
+        (start, searched) = (0, 0)
     }
 
     /// Reads on. After a fault it must not be asked again.

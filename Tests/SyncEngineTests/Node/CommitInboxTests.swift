@@ -7,26 +7,34 @@ import Testing
 struct CommitInboxTests {
     private static func notice(_ top: UInt64) -> CommitNotice { CommitNotice(top: top, advanced: []) }
 
-    @Test("Nobody waits: the loop sleeps until there are many")
+    @Test("Nobody waits: the loop sleeps, and is woken now and then")
     func unwatched() {
         let inbox = CommitInbox()
         let count = UInt64(CommitInbox.capacity)
-        let woken = (1...2 * count).map { inbox.put(Self.notice($0)) }
-        // Once, and then it is on its way.
-        #expect(woken.indices.filter { woken[$0] } == [CommitInbox.capacity - 1])
+        let courses = (1...2 * count).map { inbox.put(Self.notice($0)) }
+        #expect(courses.indices.filter { courses[$0] == .due } == [Int(count) - 1, 2 * Int(count) - 1])
+        #expect(!courses.contains(.job))
         #expect(inbox.take(watching: false).map(\.top) == Array(1...2 * count))
-        #expect(!inbox.put(Self.notice(1000)))
+        #expect(inbox.put(Self.notice(1000)) == .kept)
         #expect(inbox.take(watching: false).count == 1)
         #expect(inbox.take(watching: false).isEmpty)
     }
 
-    @Test("Somebody waits: it is woken for the first that it has not taken")
+    @Test("Somebody waits: each is a job, until the last of them has arrived and nobody waits any more")
     func watched() {
         let inbox = CommitInbox()
-        #expect(inbox.take(watching: true).isEmpty)
-        #expect((1...3).map { inbox.put(Self.notice($0)) } == [true, false, false])
-        #expect(inbox.take(watching: true).map(\.top) == [1, 2, 3])
-        #expect(inbox.put(Self.notice(4)))
+        #expect(inbox.put(Self.notice(1)) == .kept)
+        #expect(inbox.take(watching: true).map(\.top) == [1])
+        #expect((2...3).map { inbox.put(Self.notice($0)) } == [.job, .job])
+        #expect(inbox.take(watching: false).isEmpty)
+        // One kept now would be learnt before those two.
+        #expect(inbox.put(Self.notice(4)) == .job)
+        for _ in 2...3 { inbox.arrived() }
+        #expect(inbox.take(watching: false).isEmpty)
+        #expect(inbox.put(Self.notice(5)) == .job)
+        for _ in 4...5 { inbox.arrived() }
+        #expect(inbox.take(watching: false).isEmpty)
+        #expect(inbox.put(Self.notice(6)) == .kept)
     }
 
     @Test("A node that was left asleep states all that it has: to who asks, who waits, and a peer that comes later")

@@ -45,9 +45,9 @@ import Testing
             }
         }
         let client = try RawHTTPClient(unixSocket: server.path)
-        client.send(Self.get)
+        client.send(Self.get + Self.get + "GET /half")
         shutdown(client.descriptor, Int32(SHUT_WR))
-        #expect(client.read().hasSuffix("GET / [] "))
+        #expect(client.read().components(separatedBy: "GET / [] ").count == 3)
     }
 
     /// An answer larger than the kernel's buffers waits for its reader, the next request with it.
