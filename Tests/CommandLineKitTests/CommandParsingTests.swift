@@ -120,6 +120,7 @@ private func failure(_ words: String...) -> UsageError? {
             failure("import", "csv", "f")
                 == .notAllowed(name: "<format>", value: "csv", allowed: ["ndjson", "discord"], suggestion: nil))
         #expect(failure("history") == .missingArgument("uid", command: "history"))
+        #expect(failure("history", "") == .missingArgument("uid", command: "history"))
         #expect(failure("import", "ndjson") == .missingArgument("file", command: "import"))
         #expect(failure("history", "u", "v") == .unexpectedArgument("v", command: "history"))
     }

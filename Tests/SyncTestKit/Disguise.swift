@@ -13,11 +13,11 @@ package enum Disguise: String, CaseIterable, Sendable {
     case neverAcks, neverCredits
     case garbledBody, reservedBits, hugeLength, bomb, changedPayload, wrongProof, claimsMore, claimsLess,
         oversizeEvent,
-        ignoresCredit, wrongRoots, eventsBeforeVector
+        ignoresCredit, wrongRoots, eventsBeforeVector, changedRows, foreignSnapshot, wrongOffer
 
     static let hostile: [Disguise] = [
         .garbledBody, .reservedBits, .hugeLength, .bomb, .changedPayload, .wrongProof, .claimsMore, .claimsLess,
-        .oversizeEvent, .ignoresCredit, .wrongRoots, .eventsBeforeVector,
+        .oversizeEvent, .ignoresCredit, .wrongRoots, .eventsBeforeVector, .changedRows, .foreignSnapshot, .wrongOffer,
     ]
 
     var isHostile: Bool { Disguise.hostile.contains(self) }

@@ -50,7 +50,7 @@ extension Simulation {
 
     // MARK: Clients
 
-    private func append(_ node: SimNode, _ count: Int, _ kind: SimAction.AppendKind) {
+    func append(_ node: SimNode, _ count: Int, _ kind: SimAction.AppendKind) {
         guard node.isUp, !node.isPaused else { return }
         coverage.count(.appends, count)
         var items: [SimAppend.Item] = []
@@ -102,7 +102,7 @@ extension Simulation {
         schedule(after: time * 1_000) { if node.epoch == epoch { node.resume() } }
     }
 
-    private func isolate(_ side: Set<Int>, _ isOneWay: Bool, _ time: UInt64) {
+    private func isolate(_ side: [Int], _ isOneWay: Bool, _ time: UInt64) {
         let end = now + time * 1_000
         for a in nodes.indices where side.contains(a) {
             for b in nodes.indices where !side.contains(b) {
@@ -139,7 +139,9 @@ extension Simulation {
         payload[payload.count / 2] ^= 1
         damaged.insert(node.index)
         checks.taint(chosen.event.header.dot.origin)
-        node.store.log.overwrite(chosen.position, with: .present(salt: salt, payload: payload))
+        let flipped = EventBody.present(salt: salt, payload: payload)
+        node.store.log.overwrite(chosen.position, with: flipped)
+        checks.flipped(node, Event(header: chosen.event.header, body: flipped))
         node.store.sync()
     }
 
@@ -155,13 +157,19 @@ extension Simulation {
 
     // MARK: Memory
 
-    private func restore(_ node: SimNode, _ share: Double) {
+    func restore(_ node: SimNode, _ share: Double) {
         guard node.isUp, !node.backups.isEmpty else { return }
         node.crash(isPowerCut: false)
+        setBack(node, share)
+        schedule(after: 500_000) { node.start() }
+    }
+
+    /// The log of a node that does not run is an earlier one.
+    func setBack(_ node: SimNode, _ share: Double = 0) {
+        guard !node.backups.isEmpty else { return }
         let older = node.backups[Int(Double(node.backups.count) * share)]
         checks.forgot(node, keeping: older)
         node.install(older, isFullyDurable: node.store.isFullyDurable)
-        schedule(after: 500_000) { node.start() }
     }
 
     /// A copy of the data directory runs on another machine.

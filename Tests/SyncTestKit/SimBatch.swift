@@ -5,9 +5,10 @@ package struct SimBatch: Sendable {
     package private(set) var failures: [(UInt64, Simulation.Violation)] = []
     package private(set) var virtualSeconds = UInt64(0)
 
-    /// Runs `seeds` with `jobs` at a time. `progress` hears how many are done and how many of them failed.
+    /// Runs `seeds` with `jobs` at a time, with these faults always on. `progress` hears how many are done and how many of them failed.
     package static func run(
-        seeds: Range<UInt64>, jobs: Int, mutation: SimMutation? = nil, stoppingAtFailure: Bool = false,
+        seeds: Range<UInt64>, jobs: Int, with faults: Set<SimFault> = [], mutation: SimMutation? = nil,
+        stoppingAtFailure: Bool = false,
         progress: (_ done: UInt64, _ failures: Int) -> Void = { _, _ in }
     ) async -> SimBatch {
         var batch = SimBatch()
@@ -18,7 +19,7 @@ package struct SimBatch: Sendable {
                 guard next < seeds.upperBound else { return }
                 let seed = next
                 next += 1
-                group.addTask { (seed, Simulation(SimPlan(seed: seed), mutation: mutation).run()) }
+                group.addTask { (seed, Simulation(SimPlan(seed: seed, with: faults), mutation: mutation).run()) }
             }
             for _ in 0..<jobs { add() }
             while let (seed, outcome) = await group.next() {

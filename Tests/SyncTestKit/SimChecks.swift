@@ -3,10 +3,12 @@ internal import SyncEngine
 
 /// What must hold after every step, seen from outside of the nodes.
 final class SimChecks {
-    private unowned let sim: Simulation
-    private let sha = SHA256()
+    unowned let sim: Simulation
+    let sha = SHA256()
     /// The first content ever stored under each dot.
     private var truth: [Dot: Digest] = [:]
+    /// What the node of each origin wrote; of a forked origin more than one content under a dot.
+    private(set) var written: [Dot: Set<Digest>] = [:]
     /// Origins whose node lost its memory or was copied: their dots may have two contents.
     private(set) var tainted: Set<OriginID> = []
     /// What clients were told is stored.
@@ -14,6 +16,8 @@ final class SimChecks {
     private var promisedIDs: [PromiseKey: Dot] = [:]
     /// Pairs of nodes that have called a contradiction by its name.
     private(set) var named: Set<[Int]> = []
+    /// Nodes that lost memory: what they once sent may not be what they send now.
+    private var forgetful: Set<Int> = []
 
     private struct Promise {
         let node: Int
@@ -27,6 +31,8 @@ final class SimChecks {
     }
 
     init(sim: Simulation) { self.sim = sim }
+
+    func hasForgotten(_ node: SimNode) -> Bool { forgetful.contains(node.index) }
 
     func taint(_ origin: OriginID) { tainted.insert(origin) }
 
@@ -51,14 +57,24 @@ final class SimChecks {
             guard header.dependencies.allSatisfy({ vector.contains($0) || forked.contains($0.origin) }) else {
                 return sim.violate("INV-5", "\(node.name): \(header.dot) without what it depends on")
             }
-            checkContent(node, header.dot, sha.leaf(of: stored.event))
-            if header.dot.origin == after.own { checkOwn(node, stored, after) }
+            let leaf = sha.leaf(of: stored.event)
+            checkContent(node, header.dot, leaf)
+            if header.dot.origin == after.own {
+                written[header.dot, default: []].insert(leaf)
+                checkOwn(node, stored, after)
+            }
             if stored.twinOf != nil { sim.coverage.count(.twins) }
             vector.advance(to: header.dot)
             sim.coverage.count(.events)
             sim.mix(stored.position, header.hlc.rawValue, UInt64(node.index))
         }
         sim.note { "\(node.name): commits to \(after.top)" }
+    }
+
+    /// A bit flipped. Opened again, the log here signs its own events as it finds them, which the real one does not (`OwnHead`).
+    func flipped(_ node: SimNode, _ event: Event) {
+        guard event.header.dot.origin == node.store.log.own else { return }
+        written[event.header.dot, default: []].insert(sha.leaf(of: event))
     }
 
     private func checkContent(_ node: SimNode, _ dot: Dot, _ leaf: Digest) {
@@ -110,6 +126,7 @@ final class SimChecks {
     /// The node was given an older memory: what is not in `log` was lost by the fault, not by the store.
     func forgot(_ node: SimNode, keeping log: SimLog) {
         sim.note { "\(node.name): remembers \(log.top) of \(node.store.log.top)" }
+        forgetful.insert(node.index)
         // Also where what it remembers is newer than what it had just before: its origin may have gone on from there once.
         if truth[Dot(origin: log.own, seq: log.size(of: log.own) + 1)] != nil { taint(log.own) }
         promised.removeAll { $0.node == node.index && log.event($0.dot)?.event.header.id != $0.id }
@@ -144,6 +161,8 @@ final class SimChecks {
                 return sim.violate("INV-9", "\(node.name) sends events without credit")
             }
             link.allowance = allowance - Int64(frame.count)
+        case .snapshotRows, .snapshotEnd: sendingRows(frame, link, node)
+        case .snapshotGet: link.takenRows = 0
         case .vector, .standing, .ack, .credit: sendingState(frame, link, node)
         default: break
         }
@@ -164,7 +183,12 @@ final class SimChecks {
                 }
             }
         case .fork?, .restate?: break
-        case .credit(let bytes)?: link.taken -= Int64(bytes)
+        case .credit(let bytes)?:
+            if case .receiving = link.session.snapshot.role {
+                link.takenRows -= Int64(bytes)
+            } else {
+                link.taken -= Int64(bytes)
+            }
         default: sim.violate("wire", "\(node.name) sends what cannot be read: \(frame.type)")
         }
     }
@@ -193,12 +217,15 @@ final class SimChecks {
         case .hello:
             if case .hello(let hello)? = try? Message(frame: frame), end.allowance == nil {
                 end.allowance = Int64(clamping: hello.limits.window)
+                end.allowanceLimit = Int64(clamping: hello.limits.window)
             }
         case .credit:
             if case .credit(let bytes)? = try? Message(frame: frame), let allowance = end.allowance {
-                let window = Int64(sim.limits.window)
-                end.allowance = min(window, allowance + Int64(clamping: min(bytes, 1 << 40)))
+                end.allowance = min(end.allowanceLimit, allowance + Int64(clamping: min(bytes, 1 << 40)))
             }
+        case .snapshotGet, .snapshotDone: receivedSnapshot(frame, end)
+        case .snapshotRows, .snapshotEnd:
+            if case .receiving = end.session.snapshot.role { end.takenRows += Int64(frame.count) }
         case .events: end.taken += Int64(frame.count)
         default: break
         }
@@ -211,6 +238,9 @@ final class SimChecks {
             note(end, link, node)
         } else if link.taken > bound {
             sim.violate("INV-9", "\(node.name) holds \(link.taken) bytes of a peer, more than \(bound)")
+        } else if link.takenRows > Int64(max(sim.snapshots.window, sim.limits.window)) + Int64(sim.limits.maxBody) + 8
+        {
+            sim.violate("INV-9", "\(node.name) holds \(link.takenRows) bytes of a snapshot")
         }
     }
 

@@ -8,7 +8,12 @@ package struct SimCoverage: Sendable {
             refusedBatches,
             refusedFrames, diskFaults, crashes, crashesInsideCommit, duplicateEvents, forks, amnesia, largeEvents,
             unknownMessages, wholeOpenings,
-            differenceOpenings, restatements, sourceChanges, dropped, quietChecks
+            differenceOpenings, restatements, sourceChanges, dropped, quietChecks, snapshotsOffered, snapshotPieces,
+            snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
+            spoolsRefused
+
+        /// Met in a few of a thousand seeds only, unless snapshots and ``SimFault/rewinding`` are always on.
+        package static let rare: Set<Counter> = [.installsInterrupted, .snapshotsOutdated, .spoolsRefused]
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -3,12 +3,15 @@ package enum SimFault: Int, CaseIterable, Comparable, Sendable {
     case connectionLoss = 1, halfOpen, delay, splitReads, twoPaths, partition, slowStore, crashBetweenEffects,
         powerCut,
         diskFault, bitFlip, restore, clone, reformat, clockJump, membership, versions, strangeEvents, hostileFrames,
-        erasure, pause, relayLoss, reconnectStorm, copiedStore, neverAcks
+        erasure, pause, relayLoss, reconnectStorm, copiedStore, neverAcks, snapshots
 
     package static func < (a: SimFault, b: SimFault) -> Bool { a.rawValue < b.rawValue }
 
     /// Faults after which a node may contradict its own past.
     static let identity: Set<SimFault> = [.restore, .clone, .powerCut]
+
+    /// Faults by which what was sent or received before may be of no use any more.
+    package static let rewinding: Set<SimFault> = [.restore, .powerCut]
 }
 
 /// A defect planted on purpose: a simulator that does not find it is worth nothing.
@@ -39,4 +42,10 @@ package enum SimMutation: String, CaseIterable, Sendable {
     case noReconnect
     /// Events leave a node grouped by origin, not in its own order.
     case wrongOrder
+    /// Pieces of a snapshot are taken without proof.
+    case snapshotUnproved
+    /// A broken snapshot is resumed one row too late.
+    case resumesTooFar
+    /// Appends go on while a snapshot comes, and it takes the log's place all the same.
+    case dropsOwnEvents
 }

@@ -37,6 +37,12 @@ package final class SimNode {
     private(set) var progress = LocalVector()
     var sources = SourcePlan()
     var isTicking = false
+    /// Whose snapshot is being received.
+    var turn = SnapshotTurn()
+    private(set) lazy var intake = SimIntake(node: self)
+    /// On the disk: the pieces of an unfinished snapshot, and a finished one.
+    var spool: SimSpool?
+    var ready: Ready?
 
     /// Microseconds at which this machine's monotonic clock was 0.
     let bootedAt = UInt64(0)
@@ -117,6 +123,8 @@ package final class SimNode {
             incarnation: sim.random.next())
         let sha = SHA256()
         backups = []
+        spool = nil
+        ready = nil
         if copy == nil { evidence = [] }
         let before = SimLog(own: identity.origin, key: key.publicKey)
         var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
@@ -153,7 +161,7 @@ package final class SimNode {
     }
 
     func start() {
-        guard !isUp, !isRetired else { return }
+        guard !isUp, !isRetired, install() else { return }
         isUp = true
         epoch += 1
         isPaused = false
@@ -168,6 +176,9 @@ package final class SimNode {
         progress = LocalVector(standing, positions: opened.lastPositions)
         sources = SourcePlan(progress.vector)
         isTicking = false
+        turn = SnapshotTurn()
+        intake = SimIntake(node: self)
+        if progress.entries.count > 1 { spool = nil }
         sim.note { "\(self.name): starts with \(opened.top) events" }
         for peer in entries.keys.sorted() {
             let calls = entries[peer]?.calls ?? false
@@ -182,6 +193,7 @@ package final class SimNode {
         guard isUp else { return }
         sim.note { "\(self.name): \(isPowerCut ? "power cut" : "killed")" }
         let left = store.afterCrash(isPowerCut: isPowerCut)
+        if isPowerCut { spool = spool?.afterPowerCut(&sim.random) }
         isUp = false
         if isPowerCut, left.top < store.log.top { sim.checks.forgot(self, keeping: left) }
         sim.died(self, silently: isPowerCut)
@@ -237,14 +249,17 @@ package final class SimNode {
         entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
     }
 
-    private func dial(_ peer: Int) {
-        guard isUp, let entry = entries[peer], entry.calls, entry.link == nil, !entry.isDialing else { return }
+    func dial(_ peer: Int) {
+        guard isUp, turn.obstacle(for: sim.nodes[peer].id) == nil, let entry = entries[peer], entry.calls,
+            entry.link == nil, !entry.isDialing
+        else { return }
         entries[peer]?.isDialing = true
         sim.connect(self, sim.nodes[peer]) { [weak self] link in
             guard let self else { return }
             entries[peer]?.isDialing = false
             guard let link else { return retry(peer) }
             guard entries[peer] != nil else { return link.cut("not a peer any more") }
+            guard turn.obstacle(for: sim.nodes[peer].id) == nil else { return link.cut("no session for now") }
             attach(link, side: 0)
         }
     }
@@ -257,7 +272,9 @@ package final class SimNode {
             refuse(link, side, .unknownPeer)
             return
         }
-        if let other = entries[peer]?.link {
+        if side == 1, turn.obstacle(for: sim.nodes[peer].id) != nil { return refuse(link, side, .busy) }
+        let replaced = entries[peer]?.link
+        if let other = replaced {
             let prefersOutgoing = id < sim.nodes[peer].id
             guard other.isOutgoing == (side == 0) || (side == 0) == prefersOutgoing else {
                 refuse(link, side, .duplicateLink)
@@ -272,9 +289,10 @@ package final class SimNode {
         let session = SyncSession(
             local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
             remote: link.other(side).id, progress: progress, memory: entries[peer]?.memory,
-            features: features, limits: sim.limits)
+            features: features, limits: sim.limits, policy: snapshotPolicy(for: peer))
         let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
         entries[peer]?.link = peerLink
+        if let replaced { perform(turn.ended(ObjectIdentifier(replaced))) }
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
         peerLink.start()
     }
@@ -291,6 +309,7 @@ package final class SimNode {
     }
 
     private func ended(_ link: SimPeerLink, _ end: SessionEnd) {
+        perform(turn.ended(ObjectIdentifier(link)))
         guard let current = entries[link.peer]?.link, current === link else { return }
         entries[link.peer]?.link = nil
         keepMemory(of: link)

@@ -5,20 +5,24 @@ internal import SyncEngine
 final class SimPeerLink {
     let peer: Int
     let isOutgoing: Bool
-    private(set) var session: SyncSession
+    var session: SyncSession
     let link: SimLink
     let side: Int
-    private unowned let node: SimNode
+    unowned let node: SimNode
     let openedAt: UInt64
     private var armedFor: UInt64?
-    private var isClosed = false
+    private(set) var isClosed = false
     var onEnd: ((SimPeerLink, SessionEnd) -> Void)?
     /// Bytes of Events the peer has allowed, less what was sent. Kept beside the session's own account (INV-9).
     var allowance: Int64?
+    /// Most that may be allowed: the Hello's window, or that of a snapshot.
+    var allowanceLimit: Int64 = 0
     /// Bytes of Events received, less what was given back as credit.
     var taken: Int64 = 0
+    /// The same of a snapshot.
+    var takenRows: Int64 = 0
 
-    private var sim: Simulation { node.sim }
+    var sim: Simulation { node.sim }
 
     init(node: SimNode, peer: Int, link: SimLink, side: Int, session: SyncSession) {
         self.node = node
@@ -82,8 +86,8 @@ final class SimPeerLink {
             }
         case .inspect(let id, let question): inspect(id, question)
         case .report(let report): node.learnt(report, from: self)
-        // Nodes here neither offer snapshots nor ask for them.
-        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot: break
+        case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
+            performSnapshot(effect, &effects)
         case .close(let end):
             link.close(from: side)
             finish(end)

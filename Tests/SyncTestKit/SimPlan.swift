@@ -26,8 +26,8 @@ package struct SimPlan: Sendable {
     /// Length of the part with faults, virtual milliseconds.
     package let duration: UInt64
 
-    /// The plan of a seed. `size` scales how many events are appended.
-    package init(seed: UInt64, only: Set<SimFault>? = nil) {
+    /// The plan of a seed, with these faults among those that are on.
+    package init(seed: UInt64, with others: Set<SimFault> = []) {
         var random = SimRandom(seed: seed, purpose: 1)
         self.seed = seed
         topology = random.pick(Topology.allCases)
@@ -36,9 +36,7 @@ package struct SimPlan: Sendable {
         edges = SimPlan.edges(topology, nodes, &random)
         // Swarm testing (Groce et al., 2012): runs without a fault find what the fault would hide.
         let share = random.pick([0.08, 0.2, 0.4])
-        var drawn = Set(SimFault.allCases.filter { _ in random.chance(share) })
-        if let only { drawn = only }
-        faults = drawn
+        faults = Set(SimFault.allCases.filter { _ in random.chance(share) }).union(others)
         duration = random.pick(20_000...90_000)
         steps = []
         var made = SimPlanner(plan: self, random: random)
@@ -70,7 +68,7 @@ package enum SimAction: Sendable {
     case cutAll
     case halfOpen(edge: Int, direction: Int)
     case clog(edge: Int, direction: Int, for: UInt64)
-    case isolate(nodes: Set<Int>, oneWay: Bool, for: UInt64)
+    case isolate(nodes: [Int], oneWay: Bool, for: UInt64)
     case disk(node: Int, fault: SimStore.DiskFault, for: UInt64)
     case flip(node: Int)
     case restore(node: Int, ageShare: Double)
@@ -158,6 +156,8 @@ struct SimPlanner {
         case .copiedStore: .join(peers: [node(), node()], fromCopyOf: node())
         case .neverAcks:
             .disguise(node: node(), random.pick([.neverAcks, .neverCredits]), for: random.pick(5_000...40_000))
+        case .snapshots:
+            random.chance(0.6) ? .join(peers: [node(), node()], fromCopyOf: nil) : .reformat(node: node())
         case .splitReads, .twoPaths, .slowStore, .strangeEvents: nil
         }
     }
@@ -165,7 +165,7 @@ struct SimPlanner {
     private mutating func isolate() -> SimAction {
         let single = random.chance(0.5)
         let side = single ? [node()] : (0..<plan.nodes).filter { _ in random.chance(0.5) }
-        return .isolate(nodes: Set(side), oneWay: random.chance(0.3), for: random.pick(500...60_000))
+        return .isolate(nodes: side, oneWay: random.chance(0.3), for: random.pick(500...60_000))
     }
 
     private mutating func clock() -> SimAction {

@@ -83,8 +83,88 @@ package final class SimStore {
 
     func append(_ append: SimAppend) {
         guard !hasFailed else { return }
+        // Refused as busy: the client tries again.
+        if isHeld {
+            sim.coverage.count(.appendsHeld)
+            return node.schedule(after: sim.random.pick(500_000...5_000_000)) { [self] in
+                node.store.append(append)
+            }
+        }
         queue.append(.append(append))
         commitIfIdle()
+    }
+
+    // MARK: Snapshots
+
+    /// Whether nothing is stored because a snapshot is to become the log.
+    private(set) var isHeld = false
+
+    /// As `EventStore.beginSnapshotHold`: what was queued before is stored, and the log must still be as good as empty.
+    func beginHold(completion: @escaping (SnapshotError?) -> Void) {
+        isHeld = !sim.has(.dropsOwnEvents)
+        awaitQueue { [self] in
+            if !hasFailed, log.progress(using: sha).allowsSnapshot(own: log.own) { return completion(nil) }
+            isHeld = false
+            completion(
+                hasFailed ? .store(.io("input/output error")) : .notEmpty("this node's log is no longer empty"))
+        }
+    }
+
+    func endHold() { isHeld = false }
+
+    private func awaitQueue(_ body: @escaping () -> Void) {
+        guard !hasFailed, !(queue.isEmpty && committing.isEmpty) else { return body() }
+        node.schedule(after: 500) { [self] in awaitQueue(body) }
+    }
+
+    /// Answers ``SessionEffect/describeSnapshot(_:)``.
+    func describeSnapshot(completion: @escaping (SnapshotOffer?) -> Void) {
+        node.schedule(at: turn(isVerifier: false)) { [self] in
+            completion(offer(as: node))
+        }
+    }
+
+    /// What this store can offer, under the name of `node`.
+    func offer(as node: SimNode) -> SnapshotOffer? {
+        let plan = try? Window(store: self).plan(ownHead: head())
+        return plan.map { SnapshotOffer($0, of: node.id, incarnation: node.identity.incarnation, bytes: 4_096) }
+    }
+
+    /// Answers ``SessionEffect/readSnapshot(_:_:)``. The pieces are small, so that short logs have several.
+    func readSnapshot(
+        _ request: SnapshotRead, completion: @escaping (Result<SnapshotPart, SessionFailure>) -> Void
+    ) {
+        node.schedule(at: turn(isVerifier: false)) { [self] in
+            guard request.after < request.offer.through else { return readProof(request, completion) }
+            guard request.offer.through <= log.top else {
+                return completion(.failure(SessionFailure(.storeError, "no event after \(log.top)")))
+            }
+            let rows = SimRows.piece(
+                of: log, after: request.after, through: request.offer.through,
+                bytes: min(request.bytes, sim.snapshots.piece))
+            let frame = Message.snapshotRows(rows).frame(compress: request.compress)
+            completion(.success(SnapshotPart(frame: frame, last: rows.last, isEnd: false)))
+        }
+    }
+
+    private func readProof(
+        _ request: SnapshotRead, _ completion: (Result<SnapshotPart, SessionFailure>) -> Void
+    ) {
+        do throws(StoreError) {
+            let coverage = try Window(store: self).coverage(of: SnapshotPlan(request.offer), ownHead: head())
+            let frames = SnapshotEnd.frames(coverage, for: request)
+            guard request.parts < frames.count else { throw .corrupt("no proof of the snapshot") }
+            let isEnd = request.parts == frames.count - 1
+            completion(.success(SnapshotPart(frame: frames[request.parts], last: request.after, isEnd: isEnd)))
+        } catch {
+            completion(.failure(SessionFailure(.storeError, error.description)))
+        }
+    }
+
+    /// Whether the log that waits may take this one's place.
+    func isFitting(_ waiting: SimLog) -> Bool {
+        guard waiting.own == log.own else { return false }
+        return (try? Window(store: self, log: waiting).fits(over: Window(store: self))) ?? false
     }
 
     /// The node's loop is told of a commit.
@@ -136,6 +216,10 @@ package final class SimStore {
             sim.coverage.verified(batch, in: frame)
             // Proofs are on disk before the events that only they excuse from naming what is here.
             let stored = StoreWork.stored(batch, newProofs: keep(batch.proven))
+            if isHeld {
+                batch.lineage.breakOff()
+                throw SessionFailure(.store(.busy(SnapshotTurn.reason)))
+            }
             if sim.has(.ackBeforeDurable) {
                 completion(.success(stored))
                 queue.append(.ingest(batch, link: link) { _ in })
@@ -328,18 +412,44 @@ package final class SimStore {
     func sync() { onDisk = log }
 
     /// The log as the reading thread sees it.
-    private struct Window: OutgoingLog {
+    private struct Window: SnapshotLog {
         unowned let store: SimStore
+        /// Another log than the store's.
+        var other: SimLog?
+        private var log: SimLog { other ?? store.log }
 
-        func top() throws(StoreError) -> UInt64 { store.log.top }
-        func vector() throws(StoreError) -> VersionVector { store.log.vector }
-        func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { store.log.event(dot) }
+        init(store: SimStore, log: SimLog? = nil) {
+            self.store = store
+            other = log
+        }
+
+        func sizes() throws(StoreError) -> [OriginID: UInt64] { log.origins.mapValues(\.size) }
+
+        func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
+            let count = log.origins[origin]?.positions.prefix { $0 <= position }.count ?? 0
+            return count > 0 ? UInt64(count) : nil
+        }
+
+        func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest {
+            guard let root = log.root(of: origin, size: size, using: store.sha) else {
+                throw .corrupt("origin \(origin) has no \(size) events")
+            }
+            return root
+        }
+
+        func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
+            position > 0 && position <= log.top ? log.events[Int(position) - 1] : nil
+        }
+
+        func top() throws(StoreError) -> UInt64 { log.top }
+        func vector() throws(StoreError) -> VersionVector { log.vector }
+        func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { log.event(dot) }
 
         func scan(
             after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
         ) throws(StoreError) -> UInt64 {
             var last = position
-            var chosen = Array(store.log.events.dropFirst(Int(position)).prefix(limit))
+            var chosen = Array(log.events.dropFirst(Int(position)).prefix(limit))
             if store.sim.has(.wrongOrder) { chosen.sort { $0.event.header.dot < $1.event.header.dot } }
             for stored in chosen {
                 last = stored.position
@@ -349,7 +459,7 @@ package final class SimStore {
         }
 
         func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead? {
-            let heads = store.log.origins[origin]?.heads ?? []
+            let heads = log.origins[origin]?.heads ?? []
             return largest
                 ? heads.last { $0.head.size >= size } : heads.first { $0.head.size >= size }
         }
@@ -363,7 +473,7 @@ package final class SimStore {
             }
         }
 
-        func reach(of origin: OriginID) throws(StoreError) -> Reach? { store.log.origins[origin]?.reach }
+        func reach(of origin: OriginID) throws(StoreError) -> Reach? { log.origins[origin]?.reach }
 
         func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
             reach.covering(old, using: sha) { (level, index) throws(Never) in
@@ -374,7 +484,7 @@ package final class SimStore {
         private func node(_ origin: OriginID, _ level: Int, _ index: UInt64, _ sha: SHA256) -> Digest {
             var range = MerkleRange()
             let first = Int(index) << level
-            let leaves = store.log.origins[origin]?.leaves ?? []
+            let leaves = log.origins[origin]?.leaves ?? []
             for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
             return range.root(using: sha)
         }

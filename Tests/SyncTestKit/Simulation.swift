@@ -45,6 +45,7 @@ package final class Simulation {
     var damaged: Set<Int> = []
     private let baseLatency: UInt64
     private let baseBandwidth: UInt64
+    let snapshots: SimSnapshots
     private var isOver = false
     private var dataFrames = 0
 
@@ -62,6 +63,7 @@ package final class Simulation {
         edges = plan.edges
         baseLatency = random.pick([100, 1_000, 20_000, 150_000])
         baseBandwidth = random.pick([20_000, 200_000, 10_000_000, 100_000_000])
+        snapshots = SimSnapshots(&random)
     }
 
     // MARK: Running
@@ -244,7 +246,9 @@ package final class Simulation {
 
     func received(_ frame: Frame, _ end: SimPeerLink) {
         switch MessageType(rawValue: frame.type) {
-        case .vector, .standing, .restate, .want, .events, .ack, .credit: dataFrames += 1
+        case .vector, .standing, .restate, .want, .events, .ack, .credit, .snapshotOffer, .snapshotGet,
+            .snapshotRows, .snapshotEnd, .snapshotDone:
+            dataFrames += 1
         default: break
         }
         if frame.type == MessageType.restate.rawValue { coverage.count(.restatements) }

@@ -86,8 +86,50 @@ extension SimNode {
         case (.ignoresCredit, .events?): return [[UInt8]](repeating: frame.bytes, count: 40)
         case (.eventsBeforeVector, .vector?), (.eventsBeforeVector, .standing?):
             return [Message.events(EventBatch(events: [], coverage: [])).frame(compress: false).bytes, frame.bytes]
+        case (.changedRows, .snapshotRows(let rows)?): return [changed(rows).bytes]
+        case (.wrongProof, .snapshotEnd(var end)?):
+            end.coverage = end.coverage.map { Coverage(head: $0.head, proof: $0.proof.dropLast() + $0.proof) }
+            if end.coverage.allSatisfy(\.proof.isEmpty) { end.coverage.removeLast() }
+            return [Message.snapshotEnd(end).frame(compress: false).bytes]
+        case (.wrongOffer, .snapshotOffer(let offer)?): return [claimingMore(offer).bytes]
+        case (.foreignSnapshot, .snapshotOffer?): return [another(frame).bytes]
         default: return [frame.bytes]
         }
+    }
+
+    /// A byte of a piece is another one.
+    private func changed(_ rows: SnapshotRows) -> Frame {
+        var other = rows
+        func flip(_ bytes: inout [UInt8]) {
+            if !bytes.isEmpty { bytes[sim.random.pick(0...bytes.count - 1)] ^= UInt8(1 << sim.random.pick(0...7)) }
+        }
+        switch sim.random.pick(0...5) {
+        case 0: flip(&other.columns)
+        case 1: flip(&other.ids)
+        case 2: flip(&other.salts)
+        case 3: flip(&other.names)
+        case 4: other.after += 1
+        default: flip(&other.payloads)
+        }
+        return Message.snapshotRows(other).frame(compress: false)
+    }
+
+    /// An offer of events that are not there, under the right name.
+    private func claimingMore(_ offer: SnapshotOffer) -> Frame {
+        var progress = SnapshotPlan(offer).progress
+        guard let last = progress.popLast() else { return Message.snapshotOffer(offer).frame(compress: false) }
+        progress.append(OriginProgress(origin: last.origin, seq: last.seq + 1, rootPrefix: last.rootPrefix))
+        let plan = SnapshotPlan(through: offer.through + 1, progress: progress)
+        let more = SnapshotOffer(plan, of: id, incarnation: identity.incarnation, bytes: offer.bytes)
+        return Message.snapshotOffer(more).frame(compress: false)
+    }
+
+    /// What another node would offer, under its name or this one's.
+    private func another(_ frame: Frame) -> Frame {
+        let other = sim.random.pick(sim.nodes)
+        let isNamed = sim.random.chance(0.5)
+        guard let offer = other.store.offer(as: isNamed ? self : other) else { return frame }
+        return Message.snapshotOffer(offer).frame(compress: false)
     }
 
     /// A statement that speaks of other histories, its digest made to fit.

@@ -2,12 +2,13 @@ internal import Glibc
 internal import SyncTestKit
 
 let usage = """
-    usage: sillok-sim run COUNT [--from SEED] [--jobs N] [--mutation NAME]
-           sillok-sim replay SEED [--mutation NAME]
-           sillok-sim trace SEED [--mutation NAME]
+    usage: sillok-sim run COUNT [--from SEED] [--jobs N] [--mutation NAME] [--with FAULT,…]
+           sillok-sim replay SEED [--mutation NAME] [--with FAULT,…]
+           sillok-sim trace SEED [--mutation NAME] [--with FAULT,…]
            sillok-sim mutations
       run tries COUNT seeds and prints what they met; a failing seed ends it with status 1. replay runs one seed and,
       if it fails, prints the smallest plan found that fails in the same way, with its trace. trace prints everything.
+      --with turns faults on in every seed, by their names in the table that run prints.
     """
 
 /// The command line could not be understood.
@@ -19,6 +20,7 @@ struct Options {
     var from = UInt64(1)
     var jobs = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
     var mutation: SimMutation?
+    var faults: Set<SimFault> = []
 
     init(_ words: [String]) throws(UsageError) {
         var rest = words[...]
@@ -32,6 +34,13 @@ struct Options {
                     throw UsageError(message: "no mutation \(value)")
                 }
                 mutation = found
+            case "--with":
+                for word in value.split(separator: ",") {
+                    guard let fault = SimFault.allCases.first(where: { "\($0)" == word }) else {
+                        throw UsageError(message: "no fault \(word)")
+                    }
+                    faults.insert(fault)
+                }
             default: throw UsageError(message: "unknown option \(name)")
             }
         }
@@ -50,7 +59,8 @@ func complain(_ text: String) {
 
 func runMany(_ count: UInt64, _ options: Options) async -> Bool {
     let batch = await SimBatch.run(
-        seeds: options.from..<options.from + count, jobs: options.jobs, mutation: options.mutation
+        seeds: options.from..<options.from + count, jobs: options.jobs, with: options.faults,
+        mutation: options.mutation
     ) { done, failures in
         if done % 500 == 0 || done == count { complain("\(done) of \(count) seeds, \(failures) failed") }
     }
@@ -63,7 +73,7 @@ func runMany(_ count: UInt64, _ options: Options) async -> Bool {
 }
 
 func replay(_ seed: UInt64, _ options: Options) -> Bool {
-    let plan = SimPlan(seed: seed)
+    let plan = SimPlan(seed: seed, with: options.faults)
     let outcome = Simulation(plan, mutation: options.mutation).run()
     guard let violation = outcome.violation else {
         print(plan)
@@ -81,7 +91,8 @@ func replay(_ seed: UInt64, _ options: Options) -> Bool {
 }
 
 func trace(_ seed: UInt64, _ options: Options) -> Bool {
-    let outcome = Simulation(SimPlan(seed: seed), mutation: options.mutation, tracing: true).run()
+    let plan = SimPlan(seed: seed, with: options.faults)
+    let outcome = Simulation(plan, mutation: options.mutation, tracing: true).run()
     for line in outcome.trace { print(line) }
     print("fingerprint \(String(outcome.fingerprint, radix: 16))")
     return outcome.violation == nil

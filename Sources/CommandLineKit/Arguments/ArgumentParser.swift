@@ -119,6 +119,8 @@ extension CommandTable {
                 if taken.count < least { throw .missingArgument(argument.name, command: command.name) }
             }
             for word in taken {
+                // Of a script whose variable is not set.
+                if word.isEmpty { throw .missingArgument(argument.name, command: command.name) }
                 try Self.check(word, name: "<\(argument.name)>", among: argument.allowed)
             }
             values[argument.name] = Array(taken)

@@ -252,7 +252,7 @@ package final class IngestVerifier {
 extension EventBody {
     /// A body as it came from a peer: a payload that is none is kept as the bytes it is (D13), and is no reason to refuse
     /// the events around it.
-    var judged: EventBody {
+    package var judged: EventBody {
         switch self {
         case .erased: return self
         case .present(let salt, let bytes), .unreadable(let salt, let bytes):

@@ -16,12 +16,15 @@ final class LogWriter: Sendable {
         /// What the last commit left to do.
         var isCheckpointDue = false
         var isHeadDue = false
+        var isReserveDue = false
+        /// Whether the WAL has room for all that may come.
+        var isReserved = false
         /// Whether a stored head speaks of everything committed.
         var isSettled = true
         /// Whether memory was given back since the last commit.
         var isResting = true
-        /// Nanoseconds of the monotonic clock.
-        var lastCommit: UInt64 = 0
+        /// Nanoseconds of the monotonic clock; at first, of the opening.
+        var lastCommit = MonotonicClock.now
         var lastHead: UInt64 = 0
         var isClosing = false
         var failure: StoreError?
@@ -46,6 +49,8 @@ final class LogWriter: Sendable {
     private static let capacity = 65_536
     /// How often a head is signed under load.
     private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
+    /// How long nothing is committed before room is made for what will be.
+    private static let reserveNanoseconds: UInt64 = 50_000_000
     /// How long nothing is committed before a head is signed and stored.
     private static let idleNanoseconds: UInt64 = 250_000_000
     /// How long nothing is committed before memory is given back.
@@ -183,14 +188,15 @@ final class LogWriter: Sendable {
             let isUnsettledNow = queue.isSettled && !isSettled
             queue.committer = committer
             queue.isCheckpointDue = committer.isCheckpointDue
+            queue.isReserveDue = committer.isReserveDue
             queue.isHeadDue =
                 unsigned >= Self.headInterval.events
                 || (unsigned > 0 && now - queue.lastHead >= Self.headInterval.nanoseconds)
             queue.isSettled = isSettled
             queue.isResting = false
             queue.lastCommit = now
-            return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || !queue.jobs.isEmpty
-                || queue.isClosing
+            return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || queue.isReserveDue
+                || !queue.jobs.isEmpty || queue.isClosing
         }
     }
 
@@ -198,6 +204,8 @@ final class LogWriter: Sendable {
     private func putBack(_ committer: LogCommitter) {
         queue.update { queue in
             queue.committer = committer
+            queue.isReserveDue = committer.isReserveDue
+            queue.isReserved = committer.isReserved
             return !queue.jobs.isEmpty || queue.isClosing
         }
     }
@@ -215,6 +223,7 @@ final class LogWriter: Sendable {
         case sign
         case commit([Job], LogCommitter)
         case checkpoint(LogCommitter)
+        case reserve(LogCommitter)
         case settle(LogCommitter)
         case rest(LogCommitter)
         case close(LogCommitter)
@@ -231,6 +240,10 @@ final class LogWriter: Sendable {
             case .checkpoint(let committer):
                 committer.checkpoint()
                 release(committer)
+            case .reserve(let committer):
+                let piece = committer.extendReserve()
+                putBack(committer)
+                piece?.sync()
             case .settle(let committer):
                 let head = settle(committer)
                 release(committer)
@@ -262,17 +275,23 @@ final class LogWriter: Sendable {
             duty = .commit(takeGroup(&queue), committer)
         } else if queue.isClosing {
             duty = .close(committer)
-        } else if queue.isSettled {
-            guard !queue.isResting else { return .forever }
-            guard now >= queue.lastCommit + restNanoseconds else { return .until(queue.lastCommit + restNanoseconds) }
-            queue.isResting = true
-            duty = .rest(committer)
+        } else if queue.isReserveDue {
+            duty = .reserve(committer)
         } else {
-            guard now >= queue.lastCommit + idleNanoseconds else { return .until(queue.lastCommit + idleNanoseconds) }
-            duty = .settle(committer)
+            guard let (pause, later) = nextWhenIdle(queue, committer) else { return .forever }
+            guard now >= queue.lastCommit + pause else { return .until(queue.lastCommit + pause) }
+            if case .rest = later { queue.isResting = true }
+            duty = later
         }
         queue.committer = nil
         return .done(duty)
+    }
+
+    /// What is to be done when nothing has been committed for so long.
+    private static func nextWhenIdle(_ queue: Queue, _ committer: LogCommitter) -> (pause: UInt64, Duty)? {
+        if !queue.isReserved { return (reserveNanoseconds, .reserve(committer)) }
+        if !queue.isSettled { return (idleNanoseconds, .settle(committer)) }
+        return queue.isResting ? nil : (restNanoseconds, .rest(committer))
     }
 
     private static func takeGroup(_ queue: inout Queue) -> [Job] {

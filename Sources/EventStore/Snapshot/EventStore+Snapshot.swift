@@ -12,9 +12,7 @@ extension EventStore {
             // What was queued before is stored by now.
             let progress = try progressBlocking()
             try flushBlocking()
-            let others = progress.filter { $0.origin != identity.origin }.count
-            let own = progress.reduce(0) { $0 + ($1.origin == identity.origin ? $1.seq : 0) }
-            if others == 0, own <= Self.mostOwnEvents { return }
+            if progress.allowsSnapshot(own: identity.origin) { return }
         } catch {
             writer.hold(nil)
             throw .store(error)
@@ -25,4 +23,11 @@ extension EventStore {
 
     /// Goes on storing: there will be no snapshot.
     package func endSnapshotHold() { writer.hold(nil) }
+}
+
+extension Sequence<OriginProgress> {
+    /// Whether a log that has so much may give way to a snapshot: it has nothing but a few events of its `own`.
+    package func allowsSnapshot(own: OriginID) -> Bool {
+        allSatisfy { $0.origin == own && $0.seq <= EventStore.mostOwnEvents }
+    }
 }

@@ -56,7 +56,7 @@ package final class SnapshotBuilder: Sendable {
 
         init(_ folder: SnapshotFolder, own: OriginID) throws(SQLiteError) {
             assembly = try SnapshotAssembly(folder)
-            sequencer = try SnapshotSequencer(connection: assembly.scratch, own: own)
+            sequencer = try SnapshotSequencer(try ScratchDatabase(assembly.scratch), own: own)
         }
     }
 
@@ -127,17 +127,10 @@ package final class SnapshotBuilder: Sendable {
         }
         if let failure = failure ?? nil { throw failure }
         stop()
-        try parts.sequencer.finish(coverage)
-        guard Self.isSame(parts.sequencer.progress, expecting, but: parts.sequencer.own) else {
-            throw .stale("it does not hold what was offered")
-        }
+        try parts.sequencer.finish(coverage, expecting: expecting)
         do { try parts.assembly.finish(as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now)) } catch
         { throw SnapshotError(error) }
         SnapshotFolder(files: files).removeAll()
-    }
-
-    private static func isSame(_ built: [OriginProgress], _ offered: [OriginProgress], but own: OriginID) -> Bool {
-        built.filter { $0.origin != own } == offered.filter { $0.origin != own }
     }
 
     /// Ends the threads; the unfinished log is taken away.

@@ -44,13 +44,6 @@ enum SnapshotInstall {
         let old = try LogReader(files)
         let new = try LogReader(path: files.readyLog)
         guard try StoreIdentity(old) == StoreIdentity(new) else { return false }
-        let top = try old.top()
-        for position in [UInt64(1), top] {
-            guard let mine = try old.event(at: position), try new.event(at: position) == mine else { return false }
-        }
-        guard try new.top() > top else { return false }
-        let own = try old.origins()
-        return try new.origins().filter { origin in own.contains { $0.id == origin.id } }.map(\.size)
-            == own.map(\.size)
+        return try new.fits(over: old)
     }
 }

@@ -29,46 +29,57 @@ package struct SnapshotPlan: Hashable, Sendable {
     }
 }
 
-extension SnapshotReader {
-    /// Bytes of the log's file.
-    package func fileSize() throws(StoreError) -> UInt64 {
-        try mapped { () throws(SQLiteError) in
-            let pages = try connection.integer("PRAGMA page_count") ?? 0
-            return UInt64(clamping: pages * Int64(PageFile.pageSize))
-        }
+/// What of a log a snapshot of it is planned, proved and judged by. The real one is ``LogReader``; the simulator brings its own.
+package protocol SnapshotLog: OutgoingLog {
+    /// How many events of each origin are here.
+    func sizes() throws(StoreError) -> [OriginID: UInt64]
+    /// The seq of an origin's last event up to `position`.
+    func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64?
+    /// The root of an origin's first `size` events.
+    func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest
+    /// The event at `position`.
+    func event(at position: UInt64) throws(StoreError) -> StoredEvent?
+}
+
+extension LogReader: SnapshotLog {
+    package func sizes() throws(StoreError) -> [OriginID: UInt64] {
+        Dictionary(uniqueKeysWithValues: try origins().map { ($0.id, $0.size) })
     }
 
+    package func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
+        let seq = try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return Int64?.none }
+            return try connection.integer(
+                "SELECT seq FROM event WHERE origin = ? AND position <= ? ORDER BY seq DESC LIMIT 1",
+                .integer(ref), .integer(Int64(bitPattern: position)))
+        }
+        return seq.map(UInt64.init(bitPattern:))
+    }
+}
+
+extension SnapshotLog {
     /// A plan for everything that may leave the node now.
     ///
     /// - Parameter ownHead: A head of all that this node has appended.
     package func plan(ownHead: SignedHead?) throws(StoreError) -> SnapshotPlan {
-        let origins = try log.origins().filter { $0.size > 0 }
-        var through = try log.top()
-        for origin in origins {
-            let stored = try log.head(of: origin.id, atLeast: 1, largest: true)?.head.size ?? 0
-            let own = ownHead?.head.origin == origin.id ? ownHead?.head.size ?? 0 : 0
+        let sizes = try sizes().filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        var through = try top()
+        for (origin, size) in sizes {
+            let stored = try head(of: origin, atLeast: 1, largest: true)?.head.size ?? 0
+            let own = ownHead?.head.origin == origin ? ownHead?.head.size ?? 0 : 0
             let covered = max(stored, own)
-            guard covered < origin.size else { continue }
-            let dot = Dot(origin: origin.id, seq: covered + 1)
-            guard let position = try log.event(dot)?.position else { throw .corrupt("event \(dot) is missing") }
+            guard covered < size else { continue }
+            let dot = Dot(origin: origin, seq: covered + 1)
+            guard let position = try event(dot)?.position else { throw .corrupt("event \(dot) is missing") }
             through = min(through, position - 1)
         }
         var progress: [OriginProgress] = []
-        for origin in origins {
-            guard let seq = try last(of: origin.ref, through: through) else { continue }
-            let root = try log.root(of: origin.id, size: seq)
-            progress.append(OriginProgress(origin: origin.id, seq: seq, rootPrefix: root.prefix64))
+        for (origin, _) in sizes {
+            guard let seq = try last(of: origin, through: through) else { continue }
+            let root = try root(of: origin, size: seq)
+            progress.append(OriginProgress(origin: origin, seq: seq, rootPrefix: root.prefix64))
         }
-        return SnapshotPlan(through: through, progress: progress.sorted { $0.origin < $1.origin })
-    }
-
-    private func last(of origin: Int64, through position: UInt64) throws(StoreError) -> UInt64? {
-        let seq = try mapped { () throws(SQLiteError) in
-            try log.connection.integer(
-                "SELECT seq FROM event WHERE origin = ? AND position <= ? ORDER BY seq DESC LIMIT 1",
-                .integer(origin), .integer(Int64(bitPattern: position)))
-        }
-        return seq.map(UInt64.init(bitPattern:))
+        return SnapshotPlan(through: through, progress: progress)
     }
 
     /// The heads that vouch for the plan, with proofs that what it holds is a prefix of what they state.
@@ -76,14 +87,26 @@ extension SnapshotReader {
         let sha = SHA256()
         var coverage: [Coverage] = []
         for entry in plan.progress {
-            var head = try log.head(of: entry.origin, atLeast: entry.seq)
+            var head = try head(of: entry.origin, atLeast: entry.seq, largest: false)
             if head == nil, let ownHead, ownHead.head.origin == entry.origin { head = ownHead }
             guard let head, head.head.size >= entry.seq else {
                 throw .corrupt("no head of origin \(entry.origin) for \(entry.seq) events")
             }
-            let proof = try log.consistency(of: entry.origin, from: entry.seq, to: head.head.size, using: sha)
+            let proof = try consistency(of: entry.origin, from: entry.seq, to: head.head.size, using: sha)
             coverage.append(Coverage(head: head, proof: proof))
         }
         return coverage
+    }
+
+    /// Whether this log, which was received as a snapshot, is `old` with more: it begins with the same events, and has the
+    /// same of each origin that `old` has.
+    package func fits(over old: Self) throws(StoreError) -> Bool {
+        let top = try old.top()
+        for position in [UInt64(1), top] {
+            guard let mine = try old.event(at: position), try event(at: position) == mine else { return false }
+        }
+        guard try self.top() > top else { return false }
+        let sizes = try sizes()
+        return try old.sizes().allSatisfy { sizes[$0.key] == $0.value }
     }
 }

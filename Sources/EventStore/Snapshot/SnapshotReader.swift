@@ -2,7 +2,7 @@
 /// is copied aside, each piece is read in a short transaction of its own, and any piece can be read again later. Not
 /// Sendable: one for each thread.
 package final class SnapshotReader {
-    let log: LogReader
+    package let log: LogReader
     var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
     private var names = PieceNames()
@@ -13,6 +13,14 @@ package final class SnapshotReader {
 
     /// The last position.
     func top() throws(StoreError) -> UInt64 { try log.top() }
+
+    /// Bytes of the log's file.
+    package func fileSize() throws(StoreError) -> UInt64 {
+        try mapped { () throws(SQLiteError) in
+            let pages = try connection.integer("PRAGMA page_count") ?? 0
+            return UInt64(clamping: pages * Int64(PageFile.pageSize))
+        }
+    }
 
     /// The rows after `after` up to `through`, as many as fit `bytes`; one at least.
     package func rows(after: UInt64, through: UInt64, bytes: Int) throws(StoreError) -> SnapshotRows {

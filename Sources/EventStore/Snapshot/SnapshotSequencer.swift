@@ -1,5 +1,5 @@
 /// Rows that have their place: position, refs of names and origins.
-struct SequencedRows: Sendable {
+package struct SequencedRows: Sendable {
     let checked: CheckedRows
     /// The position of the first row that is kept.
     let first: UInt64
@@ -10,15 +10,29 @@ struct SequencedRows: Sendable {
     /// For each of the extras column `dependencies`.
     let dependencies: [[UInt8]]
     /// Rows that are here already: this node's own events on their way back.
-    let skipped: Set<Int>
+    package let skipped: Set<Int>
+}
+
+/// Where ``SnapshotSequencer`` keeps what it gives out, until the log is complete.
+package protocol SnapshotScratch: AnyObject {
+    /// The origins of this node's own log, in the order of their refs.
+    func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)]
+    /// The ref of a name, a new one if it is new.
+    func ref(_ name: ArraySlice<UInt8>) throws(SQLiteError) -> Int64
+    func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError)
+    /// The root of a perfect subtree of an origin's events.
+    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError)
+    func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError)
+    /// All is there.
+    func commit() throws(SQLiteError)
 }
 
 /// Checks what depends on order, piece by piece: gapless seqs, dependencies before what depends on them, roots equal to
-/// the signed heads; and gives out positions and refs. Names, nodes and heads go to a scratch database, so memory is
+/// the signed heads; and gives out positions and refs. Names, nodes and heads go to a ``SnapshotScratch``, so memory is
 /// bounded by the number of origins.
 ///
 /// Used by one thread at a time.
-final class SnapshotSequencer {
+package final class SnapshotSequencer {
     private struct Origin {
         let ref: Int64
         let id: OriginID
@@ -28,10 +42,8 @@ final class SnapshotSequencer {
         var hlc: UInt64 = 0
     }
 
-    private let connection: Connection
-    private let merkle: MerkleStore
+    private let scratch: any SnapshotScratch
     private let sha = SHA256()
-    private var names: SnapshotNames
     private var origins: [Origin] = []
     private var indexes: [OriginID: Int] = [:]
     let own: OriginID
@@ -41,25 +53,15 @@ final class SnapshotSequencer {
     /// Whether the rows are this node's own log.
     private var isOwn = true
 
-    /// - Parameter connection: The scratch database, with the names and origins of this node's log and without its events.
-    init(connection: Connection, own: OriginID) throws(SQLiteError) {
-        self.connection = connection
+    /// - Parameter scratch: Has the origins of this node's log.
+    package init(_ scratch: any SnapshotScratch, own: OriginID) throws(SQLiteError) {
+        self.scratch = scratch
         self.own = own
-        merkle = MerkleStore(connection: connection, sha: sha)
-        try connection.execute("BEGIN")
-        names = try SnapshotNames(connection: connection)
-        let select = try connection.statement("SELECT id, key FROM origin ORDER BY ref")
-        defer { select.reset() }
-        while try select.step() {
-            guard let id = select.uuid(0), let key = VerifyingKey(rawBytes: select.bytes(1)) else {
-                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
-            }
-            add(OriginID(id), key)
-        }
+        for origin in try scratch.origins() { add(origin.id, origin.key) }
     }
 
     /// From now on the rows are the other node's.
-    func ownRowsEnded() { isOwn = false }
+    package func ownRowsEnded() { isOwn = false }
 
     private func add(_ id: OriginID, _ key: VerifyingKey) {
         indexes[id] = origins.count
@@ -82,12 +84,12 @@ final class SnapshotSequencer {
         }
     }
 
-    func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
+    package func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
         var refs: [Int64] = []
         refs.reserveCapacity(checked.names.count)
         do throws(SQLiteError) {
             for index in checked.names.indices {
-                refs.append(try names.ref(checked.text(index)))
+                refs.append(try scratch.ref(checked.text(index)))
             }
             for (row, start) in checked.starts {
                 let id = checked.rows.runs[Int(checked.list[row].run)].origin
@@ -101,12 +103,7 @@ final class SnapshotSequencer {
 
     private func insert(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) {
         add(id, start.key)
-        let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
-        try insert.bind(1, Int64(origins.count))
-        try insert.bind(2, id.bits)
-        try insert.bind(3, blob: start.key.nodeID.bytes)
-        try insert.bind(4, blob: start.key.rawBytes)
-        try insert.run()
+        try scratch.insert(origin: id, start.key, ref: Int64(origins.count))
     }
 
     private func place(_ checked: CheckedRows, _ refs: [Int64]) throws(SnapshotError) -> SequencedRows {
@@ -177,7 +174,7 @@ final class SnapshotSequencer {
         }
         do throws(SQLiteError) {
             for node in finished {
-                try merkle.insertNode(
+                try scratch.insertNode(
                     origin: origins[index].ref, level: node.level, index: node.index, hash: node.hash)
             }
         } catch {
@@ -193,11 +190,12 @@ final class SnapshotSequencer {
         guard signed.head.root == origin.range.root(using: sha) else {
             throw .event(.badProof(origin.id, size: signed.head.size))
         }
-        do { try merkle.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
+        do { try scratch.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
     }
 
-    /// All rows have come: every origin's last event must be covered by a head its node has signed.
-    func finish(_ coverage: [Coverage]) throws(SnapshotError) {
+    /// All rows have come: every origin's last event must be covered by a head its node has signed, and they must be those that
+    /// were offered.
+    package func finish(_ coverage: [Coverage], expecting offered: [OriginProgress]) throws(SnapshotError) {
         let covers = Dictionary(coverage.map { ($0.head.head.origin, $0) }) { first, _ in first }
         for origin in origins where origin.id != own && origin.range.size > 0 {
             guard let cover = covers[origin.id], cover.head.head.size >= origin.range.size else {
@@ -213,10 +211,13 @@ final class SnapshotSequencer {
                     newRoot: head.root, proof: cover.proof, using: sha)
             else { throw .event(.badProof(origin.id, size: origin.range.size)) }
             if head.size == origin.range.size {
-                do { try merkle.insertHead(cover.head, origin: origin.ref) } catch { throw SnapshotError(error) }
+                do { try scratch.insertHead(cover.head, origin: origin.ref) } catch { throw SnapshotError(error) }
             }
         }
-        do { try connection.execute("COMMIT") } catch { throw SnapshotError(error) }
+        guard progress.filter({ $0.origin != own }) == offered.filter({ $0.origin != own }) else {
+            throw .stale("it does not hold what was offered")
+        }
+        do { try scratch.commit() } catch { throw SnapshotError(error) }
     }
 }
 

@@ -18,6 +18,7 @@ extension SyncNode.Core {
             link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
             snapshots: snapshots, live: live)
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
+        peerLink.onOffer = { [weak self] link in self?.takesSnapshot(from: link) ?? false }
         peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }
         peerLink.onNews = { [weak self] link, news in self?.heard(news, from: link) }
         peerLink.onHello = { [weak self] link, hello in self?.greeted(link, hello) }
@@ -38,7 +39,7 @@ extension SyncNode.Core {
         if isStopping { leaving -= 1 }
         if entries[link.node]?.candidate === link { entries[link.node]?.candidate = nil }
         endedBy(link, end)
-        snapshotLinkEnded(link)
+        perform(snapshotTurn.ended(ObjectIdentifier(link)))
         guard entries[link.node]?.link === link else { return }
         leave(link)
         let held = PeerLink.now().monotonic - link.openedAt

@@ -10,70 +10,58 @@ struct SnapshotDesk: Sendable {
 
 /// What a link tells of a snapshot from its peer.
 enum SnapshotNews {
-    case offered(SnapshotOffer)
     case opened(SnapshotOffer, after: UInt64)
     case refused(SessionFailure)
     case complete
 }
 
-/// One peer at a time gives an empty node its snapshot; the others wait until it is in place or refused.
+// What ``SnapshotTurn`` decides, done.
 extension SyncNode.Core {
     /// Whether a session with `node` may offer or want a snapshot.
     func snapshotPolicy(for node: NodeID) -> SnapshotPolicy {
-        let own = progress[local.origin]?.seq ?? 0
-        let isEmpty =
-            progress.entries.allSatisfy { $0.progress.origin == local.origin } && own <= EventStore.mostOwnEvents
-        let isWanted = isEmpty && snapshotSource == nil && !isComplete && !refusedSnapshots.contains(node)
-        return SnapshotPolicy(
-            offers: snapshots.options.offers && !isEmpty, after: isWanted ? snapshots.options.after : 0)
+        snapshotTurn.policy(
+            for: node, progress: progress, own: local.origin, offers: snapshots.options.offers,
+            after: snapshots.options.after)
     }
 
     /// Why there can be no session with `node` for now.
-    func obstacle(for node: NodeID) -> String? {
-        if isComplete { return "the node is about to open its log again" }
-        if let snapshotSource, snapshotSource != node { return "the node is receiving its first copy of the log" }
-        return nil
+    func obstacle(for node: NodeID) -> String? { snapshotTurn.obstacle(for: node) }
+
+    /// Whether what the peer offers may be taken.
+    func takesSnapshot(from link: PeerLink) -> Bool {
+        guard let effects = snapshotTurn.offered(by: link.node, ObjectIdentifier(link)) else { return false }
+        perform(effects)
+        return true
     }
 
     func snapshotNews(_ link: PeerLink, _ news: SnapshotNews) {
         let name = entries[link.node]?.peer.name ?? link.node.short
         switch news {
-        case .offered:
-            guard snapshotSource == nil, !isComplete else { return }
-            snapshotSource = link.node
-            // What they send now would be lost when the snapshot takes the log's place.
-            for node in entries.keys.sorted() where node != link.node {
-                entries[node]?.link?.stop(
-                    SessionFailure(.busy, "the node is receiving its first copy of the log"))
-            }
         case .opened(let offer, let after):
             let from = after > 0 ? ", going on after \(after)" : ""
             log("snapshot of \(offer.events) events from \(name)\(from)")
         case .refused(let failure):
             log("snapshot from \(name) refused: \(failure.text); catching up event by event")
-            refusedSnapshots.insert(link.node)
-            snapshots.intake.refuse(keepSpool: failure.code == .busy || failure.code == .slowPeer)
-            leaveSnapshot()
+            perform(snapshotTurn.refused(from: link.node, ObjectIdentifier(link), failure))
         case .complete:
             log("snapshot from \(name) is complete and proved")
-            isComplete = true
-            snapshots.onComplete()
+            perform(snapshotTurn.completed())
         }
     }
 
-    /// The link that a snapshot came by is gone: the store goes on without; what came is kept for the next time.
-    func snapshotLinkEnded(_ link: PeerLink) {
-        guard snapshotSource == link.node, !isComplete else { return }
-        switch link.session.snapshot.role {
-        case .over, .complete: return
-        default: break
+    func perform(_ effects: [SnapshotTurn.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .stopOthers(let source):
+                for node in entries.keys.sorted() where node != source {
+                    for link in [entries[node]?.link, entries[node]?.candidate] {
+                        link?.stop(SessionFailure(.busy, SnapshotTurn.reason))
+                    }
+                }
+            case .drop(let keepSpool): snapshots.intake.drop(keepSpool: keepSpool)
+            case .dial: for node in entries.keys.sorted() { dial(node) }
+            case .reopen: snapshots.onComplete()
+            }
         }
-        snapshots.intake.drop(keepSpool: true)
-        leaveSnapshot()
-    }
-
-    private func leaveSnapshot() {
-        snapshotSource = nil
-        for node in entries.keys.sorted() { dial(node) }
     }
 }

@@ -33,12 +33,8 @@ extension SyncNode {
         let workers: StoreWorkers
         let desk: JoinDesk
         let snapshots: SnapshotDesk
-        /// The peer whose snapshot is being received; the others wait.
-        var snapshotSource: NodeID?
-        /// A snapshot waits for the store to be opened again.
-        var isComplete = false
-        /// Peers whose snapshots were refused: from them events come one by one.
-        var refusedSnapshots: Set<NodeID> = []
+        /// Whose snapshot is being received, while the others wait.
+        var snapshotTurn = SnapshotTurn()
         let context: TLSContext
         var local: SyncSession.Local
         let log: @Sendable (String) -> Void

@@ -31,6 +31,8 @@ final class PeerLink {
     private static let longestFrame: UInt64 = 300_000
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
+    /// Asked whether a snapshot that the peer offers may be taken.
+    var onOffer: ((PeerLink) -> Bool)?
     /// Told what becomes of a snapshot from this peer.
     var onSnapshot: ((PeerLink, SnapshotNews) -> Void)?
     /// Told when the peer is known to hold more.
@@ -185,7 +187,12 @@ final class PeerLink {
             feed.read(request) { result in
                 this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
             }
-        case .openSnapshot(let id, let offer): openSnapshot(id, offer)
+        case .openSnapshot(let id, let offer):
+            guard onOffer?(self) == true else {
+                let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
+                return session.snapshotOpened(id, .failure(busy), now: now, effects: &effects)
+            }
+            openSnapshot(id, offer)
         case .storeSnapshot(let id, let frame):
             let this = loop.bind(self)
             snapshots.intake.store(frame) { result in
@@ -200,13 +207,12 @@ final class PeerLink {
 
     private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {
         guard case .open(let hello, _, _) = session.state else { return }
-        onSnapshot?(self, .offered(offer))
         let this = loop.bind(self)
         let sender = SnapshotSender(cluster: hello.cluster, node: node, incarnation: hello.incarnation)
         snapshots.intake.open(offer, of: sender) { result in
             this.post { link in
-                // A link that ended meanwhile must not keep the store waiting.
-                guard !link.isClosed else { return link.snapshots.intake.drop(keepSpool: true) }
+                // Of a link that ended meanwhile all is dropped already.
+                guard !link.isClosed else { return }
                 if case .success(let after) = result { link.onSnapshot?(link, .opened(offer, after: after)) }
                 link.input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
             }

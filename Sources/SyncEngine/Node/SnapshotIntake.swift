@@ -15,14 +15,14 @@ final class SnapshotIntake: Sendable {
     private struct Reception {
         let builder: SnapshotBuilder
         let spool: SpoolBox
-        let offer: SnapshotOffer
-        var coverage: [Coverage] = []
+        var rules: SnapshotReception
     }
 
     private enum State {
         case idle
         case opening
         case receiving(Reception)
+        case proving
         case complete
     }
 
@@ -59,18 +59,19 @@ final class SnapshotIntake: Sendable {
 
     /// Gets ready for what `sender` offers, or says why not. The answer is the position up to which its rows are here.
     func open(_ offer: SnapshotOffer, of sender: SnapshotSender, completion: @escaping OpenCompletion) {
-        let isFree = state.withLock { state in
-            guard case .idle = state else { return false }
-            state = .opening
-            return true
-        }
-        guard isFree else {
-            return completion(.failure(SessionFailure(SnapshotError.busy("another snapshot is being received"))))
-        }
         worker.submit { [self] _ in
+            // Here, behind what was queued: a reception that is being dropped is gone by now.
+            let isFree = state.withLock { state in
+                guard case .idle = state else { return false }
+                state = .opening
+                return true
+            }
+            guard isFree else {
+                return completion(.failure(SessionFailure(SnapshotError.busy("another snapshot is being received"))))
+            }
             do throws(SnapshotError) {
                 try check(offer, sender)
-                try eventStore.beginSnapshotHold("this node is receiving its first copy of the log")
+                try eventStore.beginSnapshotHold(SnapshotTurn.reason)
                 do throws(SnapshotError) {
                     let (reception, last) = try begin(offer, sender)
                     let isWanted = state.withLock { state in
@@ -95,13 +96,7 @@ final class SnapshotIntake: Sendable {
     }
 
     private func check(_ offer: SnapshotOffer, _ sender: SnapshotSender) throws(SnapshotError) {
-        guard sender.cluster == eventStore.identity.cluster else {
-            throw .foreign("it is of cluster '\(sender.cluster)'")
-        }
-        let plan = SnapshotPlan(offer)
-        guard offer.id == plan.id(node: sender.node, incarnation: sender.incarnation), offer.events == plan.events,
-            offer.events == offer.through
-        else { throw .foreign("its name is not that of what node \(sender.node.short) offers") }
+        try SnapshotReception.check(offer, of: sender, cluster: eventStore.identity.cluster)
         let free = SnapshotSpool.freeBytes(eventStore.files)
         // The log, and its pieces in the spool.
         let (needed, isOver) = (offer.bytes / 2 * 3).addingReportingOverflow(minFree)
@@ -117,23 +112,23 @@ final class SnapshotIntake: Sendable {
         let spool: SnapshotSpool
         do { spool = try SnapshotSpool(eventStore.files, of: sender) } catch { throw .store(error) }
         let box = SpoolBox(spool)
-        var builder = try makeBuilder()
-        var last = UInt64(0)
+        let builder = try makeBuilder()
         do throws(SnapshotError) {
-            last = try replay(spool, into: builder)
-            if last > offer.through {
+            let last = try replay(spool, into: builder)
+            let rules: SnapshotReception
+            do throws(SnapshotError) { rules = try SnapshotReception(offer, resuming: last) } catch {
                 SnapshotSpool.remove(eventStore.files)
-                throw .stale("it ends at \(offer.through), the sender's rows up to \(last) are here already")
+                throw error
             }
+            return (Reception(builder: builder, spool: box, rules: rules), last)
         } catch {
             builder.cancel()
             if case .stale = error { throw error }
             log("snapshot: what an earlier attempt left cannot be used (\(error)); from the beginning")
             do { try spool.restart() } catch { throw .store(error) }
-            builder = try makeBuilder()
-            last = 0
+            let rules = try SnapshotReception(offer, resuming: 0)
+            return (Reception(builder: try makeBuilder(), spool: box, rules: rules), 0)
         }
-        return (Reception(builder: builder, spool: box, offer: offer), last)
     }
 
     private func makeBuilder() throws(SnapshotError) -> SnapshotBuilder {
@@ -160,8 +155,8 @@ final class SnapshotIntake: Sendable {
             do { piece = try spool.next() } catch { throw .store(error) }
             guard let piece, piece.count > 2 else { break }
             progress.withLock { $0.sent += 1 }
-            builder.add(Self.source(Frame(type: piece[0], flags: piece[1], body: Array(piece[2...])), nil)) {
-                result in
+            let frame = Frame(type: piece[0], flags: piece[1], body: Array(piece[2...]))
+            builder.add({ () throws(SnapshotError) in try SnapshotReception.rows(in: frame) }) { result in
                 progress.update { progress in
                     progress.done += 1
                     switch result {
@@ -179,29 +174,15 @@ final class SnapshotIntake: Sendable {
 
     // MARK: Receiving
 
-    /// The rows in a frame.
-    private static func source(_ frame: Frame, _ limits: WireLimits?) -> SnapshotBuilder.Source {
-        { () throws(SnapshotError) in
-            do throws(WireError) {
-                guard case .snapshotRows(let rows) = try Message(frame: frame, limits: limits ?? WireLimits()) else {
-                    throw .malformed(message: "SnapshotRows", reason: "it is another message")
-                }
-                return rows
-            } catch {
-                throw .malformed(error.description)
-            }
-        }
-    }
-
     func store(_ frame: Frame, completion: @escaping StoreCompletion) {
         guard case .receiving(let reception) = state.withLock({ $0 }) else {
             return completion(.failure(SessionFailure(SnapshotError.busy("it was called off"))))
         }
         guard frame.type == MessageType.snapshotRows.rawValue else { return storeProof(frame, completion) }
-        reception.builder.add(Self.source(frame, nil)) { result in
+        reception.builder.add({ () throws(SnapshotError) in try SnapshotReception.rows(in: frame) }) { result in
             do throws(SnapshotError) {
                 let last = try result.get()
-                guard last <= reception.offer.through else { throw .foreign("it has more rows than were offered") }
+                try reception.rules.placed(through: last)
                 do throws(StoreError) {
                     try reception.spool.spool.append([frame.type, frame.flags] + frame.body)
                 } catch {
@@ -220,24 +201,22 @@ final class SnapshotIntake: Sendable {
                 return completion(.failure(SessionFailure(SnapshotError.busy("it was called off"))))
             }
             do throws(SnapshotError) {
-                let end: SnapshotEnd
-                do throws(WireError) {
-                    guard case .snapshotEnd(let found) = try Message(frame: frame) else {
-                        throw .malformed(message: "SnapshotEnd", reason: "it is another message")
-                    }
-                    end = found
-                } catch {
-                    throw .malformed(error.description)
-                }
-                reception.coverage += end.coverage
-                guard reception.coverage.count <= reception.offer.entries.count else {
-                    throw .malformed("more proofs than origins")
-                }
+                let coverage = try reception.rules.take(proof: frame)
                 let changed = reception
-                state.withLock { if case .receiving = $0 { $0 = .receiving(changed) } }
-                if end.hasMore { return completion(.success(.proof)) }
-                try reception.builder.finishBlocking(
-                    reception.coverage, expecting: SnapshotPlan(reception.offer).progress)
+                let isWanted = state.withLock { state in
+                    guard case .receiving = state else { return false }
+                    state = coverage == nil ? .receiving(changed) : .proving
+                    return true
+                }
+                guard isWanted else { throw .busy("it was called off") }
+                guard let coverage else { return completion(.success(.proof)) }
+                do throws(SnapshotError) {
+                    try reception.builder.finishBlocking(
+                        coverage, expecting: SnapshotPlan(reception.rules.offer).progress)
+                } catch {
+                    state.withLock { $0 = .receiving(changed) }
+                    throw error
+                }
                 state.withLock { $0 = .complete }
                 completion(.success(.complete))
             } catch {
@@ -246,42 +225,26 @@ final class SnapshotIntake: Sendable {
         }
     }
 
-    /// The snapshot was refused: the store goes on without, from now on.
-    func refuse(keepSpool: Bool) {
-        eventStore.endSnapshotHold()
-        drop(keepSpool: keepSpool)
-    }
-
-    /// Throws away what is being built; the store goes on without, unless it turns out to be complete. What was received
-    /// stays for another attempt if `keepSpool` says so.
+    /// Throws away what is being built; the store goes on without, at once, unless the whole is being proved: then only if
+    /// that fails. What was received stays for another attempt if `keepSpool` says so.
     func drop(keepSpool: Bool) {
+        let dropped = takeReception()
+        if dropped != nil { eventStore.endSnapshotHold() }
         worker.submit { [self] _ in
-            let dropped = state.withLock { state -> Reception? in
-                guard case .receiving(let reception) = state else { return nil }
-                state = .idle
-                return reception
-            }
-            guard let dropped else { return }
-            dropped.builder.cancel()
+            // It was just being opened, or was being proved in vain.
+            let left = dropped == nil ? takeReception() : nil
+            if left != nil { eventStore.endSnapshotHold() }
+            guard let reception = dropped ?? left else { return }
+            reception.builder.cancel()
             if !keepSpool { SnapshotSpool.remove(eventStore.files) }
-            eventStore.endSnapshotHold()
         }
     }
-}
 
-extension SessionFailure {
-    /// A refusal that names its reason.
-    init(_ error: SnapshotError) {
-        let text = "\(error.code): \(error)"
-        let code: SessionErrorCode =
-            switch error {
-            case .event(let event): SessionFailure(event).code
-            case .malformed: .badFrame
-            case .stale, .foreign: .snapshot
-            case .notEmpty, .busy: .busy
-            case .noSpace, .store(.diskFull): .storeFull
-            case .store: .storeError
-            }
-        self.init(code, text)
+    private func takeReception() -> Reception? {
+        state.withLock { state in
+            guard case .receiving(let reception) = state else { return nil }
+            state = .idle
+            return reception
+        }
     }
 }

@@ -39,42 +39,15 @@ final class SnapshotServer: Sendable {
         submit { context in
             do throws(StoreError) {
                 let reader = try context.get()
-                let plan = try reader.plan(ownHead: store.head())
+                let plan = try reader.log.plan(ownHead: store.head())
                 completion(
                     SnapshotOffer(
-                        id: plan.id(node: store.identity.node, incarnation: store.identity.incarnation),
-                        through: plan.through, events: plan.events, bytes: try reader.fileSize(),
-                        entries: plan.progress.map(VectorEntry.init)))
+                        plan, of: store.identity.node, incarnation: store.identity.incarnation,
+                        bytes: try reader.fileSize()))
             } catch {
                 completion(nil)
             }
         }
-    }
-
-    /// The proof of a snapshot, in frames that a peer takes.
-    static func proof(
-        of request: SnapshotRead, _ reader: SnapshotReader, ownHead: SignedHead?
-    ) throws(StoreError) -> [Frame] {
-        let plan = SnapshotPlan(request.offer)
-        let coverage = try reader.coverage(of: plan, ownHead: ownHead)
-        let most = max(1, min(WireLimits.events, request.bytes / Coverage.maximumBytes(.max)))
-        var frames: [Frame] = []
-        var start = 0
-        repeat {
-            let end = min(start + most, coverage.count)
-            let part = SnapshotEnd(coverage: Array(coverage[start..<end]), hasMore: end < coverage.count)
-            frames.append(Message.snapshotEnd(part).frame(compress: request.compress))
-            start = end
-        } while start < coverage.count
-        return frames
-    }
-}
-
-extension SnapshotPlan {
-    init(_ offer: SnapshotOffer) {
-        self.init(
-            through: offer.through,
-            progress: offer.entries.map { OriginProgress(origin: $0.origin, seq: $0.seq, rootPrefix: $0.root) })
     }
 }
 
@@ -189,7 +162,9 @@ final class SnapshotFeed: Sendable {
             do throws(StoreError) {
                 var frames = state.withLock { $0.proof }
                 if frames == nil {
-                    frames = try SnapshotServer.proof(of: request, try context.get(), ownHead: ownHead())
+                    let plan = SnapshotPlan(request.offer)
+                    frames = SnapshotEnd.frames(
+                        try context.get().log.coverage(of: plan, ownHead: ownHead()), for: request)
                     state.withLock { $0.proof = frames }
                 }
                 let all = frames ?? []

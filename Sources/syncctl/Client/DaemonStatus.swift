@@ -25,11 +25,21 @@ struct DaemonStatus {
         return isDegraded ? .degraded : .success
     }
 
+    /// In a word, and what keeps it from answering in full.
+    private func state(_ peers: [JSONObject]) -> String {
+        if isDegraded { return "DEGRADED" }
+        if peers.contains(where: { ["receiving", "proving"].contains($0.string("snapshot")) }) {
+            return "receiving its first copy of the log"
+        }
+        return object.bool("rebuilding") ?? false ? "ok, views being rebuilt" : "ok"
+    }
+
     private func text(_ session: Session) throws(CommandFailure) {
         func value(_ name: String) -> String { object.string(name) ?? "unknown" }
         let top = object.string("position").flatMap { UInt64($0) } ?? 0
         let views = object.string("views").flatMap { UInt64($0) } ?? 0
-        var lines = ["\(value("software")) on \(value("name"))" + (isDegraded ? " · DEGRADED" : " · ok")]
+        let peers = object.elements("peers") ?? []
+        var lines = ["\(value("software")) on \(value("name")) · \(state(peers.compactMap(\.object)))"]
         lines.append("  node     \(value("node"))")
         lines.append("  cluster  \(value("cluster"))")
         lines.append("  log      \(EventText.count(top, "event"))")
@@ -38,7 +48,6 @@ struct DaemonStatus {
         lines += StatusCommand.held(object.string("quarantined").flatMap { UInt64($0) } ?? 0)
         if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
-        let peers = object.elements("peers") ?? []
         if !peers.isEmpty {
             try session.output.line()
             try session.print(PeerTable.make(peers.compactMap(\.object)))

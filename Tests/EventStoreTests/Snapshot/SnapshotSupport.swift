@@ -29,7 +29,7 @@ struct SnapshotPieces {
     init(of folder: TemporaryFolder, bytes: Int = 4_096) throws {
         let files = StoreFiles(folder.path)
         let reader = try SnapshotReader(files)
-        plan = try reader.plan(ownHead: nil)
+        plan = try reader.log.plan(ownHead: nil)
         pieces = []
         var after = UInt64(0)
         while after < plan.through {
@@ -37,7 +37,7 @@ struct SnapshotPieces {
             pieces.append(rows)
             after = rows.last
         }
-        coverage = try reader.coverage(of: plan, ownHead: nil)
+        coverage = try reader.log.coverage(of: plan, ownHead: nil)
     }
 
     /// Builds a log of them for the store in `folder` and waits for it.

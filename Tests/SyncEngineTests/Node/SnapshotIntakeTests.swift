@@ -240,7 +240,7 @@ struct SnapshotIntakeTests {
         }
         #expect(failures.first?.code == .badProof)
         #expect(failures.first?.text.hasPrefix("E_SNAPSHOT_PROOF") == true)
-        intake.refuse(keepSpool: false)
+        intake.drop(keepSpool: false)
         intake.stop()
         #expect(!FileManager.default.fileExists(atPath: handover.empty.path + "/log.ready"))
         #expect(!FileManager.default.fileExists(atPath: handover.empty.path + "/snapshot/spool"))

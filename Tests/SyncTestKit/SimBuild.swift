@@ -1,0 +1,90 @@
+internal import EventStore
+internal import SyncEngine
+
+/// A log that is being made of the pieces of a snapshot, by the rules of the real one: ``CheckedRows`` and
+/// ``SnapshotSequencer`` decide.
+final class SimBuild {
+    /// This node's own events, then what has been proved.
+    private(set) var log: SimLog
+    private let scratch: Scratch
+    private let order: SnapshotSequencer
+    private let sha = SHA256()
+    private unowned let sim: Simulation
+
+    /// What the sequencer keeps: of names and nodes a log in memory needs nothing.
+    private final class Scratch: SnapshotScratch {
+        private let known: [(id: OriginID, key: VerifyingKey)]
+        var heads: [SignedHead] = []
+        var keys: [OriginID: VerifyingKey] = [:]
+
+        init(_ log: SimLog) {
+            known = log.metOrigins.compactMap { id in log.origins[id].map { (id, $0.key) } }
+        }
+
+        func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)] { known }
+        func ref(_ name: ArraySlice<UInt8>) throws(SQLiteError) -> Int64 { 1 }
+        func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
+        func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
+        func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }
+        func commit() throws(SQLiteError) {}
+    }
+
+    /// Begins with the node's own events.
+    init(over own: SimLog, sim: Simulation) throws(SnapshotError) {
+        log = own
+        self.sim = sim
+        scratch = Scratch(own)
+        do { order = try SnapshotSequencer(scratch, own: own.own) } catch { throw SnapshotError(error) }
+        var after = UInt64(0)
+        while after < own.top {
+            let rows = SimRows.piece(of: own, after: after, through: own.top, bytes: 1 << 20)
+            _ = try order.take(try CheckedRows(rows, using: sha))
+            after = rows.last
+        }
+        order.ownRowsEnded()
+    }
+
+    /// Proves a piece and puts it in its place.
+    func add(_ rows: SnapshotRows, wall: Int64) throws(SnapshotError) {
+        let checked: CheckedRows
+        var skipped: Set<Int> = []
+        do throws(SnapshotError) {
+            checked = try CheckedRows(rows, using: sha)
+            skipped = try order.take(checked).skipped
+        } catch {
+            guard sim.has(.snapshotUnproved) else { throw error }
+            for event in SimRows.events(rows) ?? [] { place(event, sha.leaf(of: event), wall) }
+            return
+        }
+        guard let events = SimRows.events(rows), events.count == checked.list.count else {
+            return sim.violate("snapshot", "rows that were accepted cannot be read")
+        }
+        for (number, event) in events.enumerated() where !skipped.contains(number) {
+            let leaf = sha.leaf(of: event)
+            if leaf != checked.list[number].leaf {
+                sim.violate("snapshot", "\(event.header.dot) is another event to the verifier than to FORMATS.md")
+            }
+            place(event, leaf, wall)
+        }
+    }
+
+    private func place(_ event: Event, _ leaf: Digest, _ wall: Int64) {
+        let origin = event.header.dot.origin
+        let key = scratch.keys[origin] ?? OriginStart(event)?.key
+        let isPlaced = log.ingest(event, leaf: leaf, key: key, wall: wall, using: sha)
+        if !isPlaced, !sim.has(.snapshotUnproved) {
+            sim.violate("snapshot", "\(event.header.dot) was accepted and does not follow on")
+        }
+    }
+
+    /// All pieces are there: proves the whole against signed heads.
+    func finish(_ coverage: [Coverage], _ offer: SnapshotOffer) throws(SnapshotError) -> SimLog {
+        do throws(SnapshotError) {
+            try order.finish(coverage, expecting: SnapshotPlan(offer).progress)
+        } catch {
+            guard sim.has(.snapshotUnproved) else { throw error }
+        }
+        for head in scratch.heads { log.store(head) }
+        return log
+    }
+}

@@ -1,0 +1,172 @@
+internal import EventStore
+internal import SyncEngine
+
+// Snapshots in the simulated shell: what `PeerLink` and `NodeCore` do about them.
+
+extension SimPeerLink {
+    func performSnapshot(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
+        switch effect {
+        case .describeSnapshot(let id):
+            store.describeSnapshot { [self] offer in
+                if offer != nil { sim.coverage.count(.snapshotsOffered) }
+                input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) }
+            }
+        case .readSnapshot(let id, let request):
+            if sim.troubles(self) { return }
+            store.readSnapshot(request) { [self] result in
+                input { $0.snapshotRead(id, result, now: $1, effects: &$2) }
+            }
+        case .openSnapshot(let id, let offer):
+            guard node.takesSnapshot(from: self) else {
+                let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
+                return session.snapshotOpened(id, .failure(busy), now: node.moment, effects: &effects)
+            }
+            open(id, offer)
+        case .storeSnapshot(let id, let frame):
+            if sim.troubles(self) { return }
+            node.intake.store(frame) { [self] result in
+                input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
+                if case .success(.complete) = result, node.isUp { node.snapshotCompleted() }
+            }
+        case .dropSnapshot(let failure): node.snapshotRefused(failure, by: self)
+        default: break
+        }
+    }
+
+    private func open(_ id: RequestID, _ offer: SnapshotOffer) {
+        guard case .open(let hello, _, _) = session.state else { return }
+        let sender = SnapshotSender(cluster: hello.cluster, node: hello.node, incarnation: hello.incarnation)
+        node.intake.open(offer, of: sender) { [self] result in
+            guard !isClosed else { return }
+            input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
+        }
+    }
+}
+
+extension SimNode {
+    /// A complete log that was received as a snapshot, and waits to take the old one's place.
+    struct Ready {
+        let log: SimLog
+        let offer: SnapshotOffer
+    }
+
+    func snapshotPolicy(for peer: Int) -> SnapshotPolicy {
+        guard sim.draws(.snapshots), disguise != .olderVersion else { return SnapshotPolicy() }
+        var policy = turn.policy(
+            for: sim.nodes[peer].id, progress: progress, own: store.log.own, offers: true, after: sim.snapshots.after)
+        policy.window = sim.snapshots.window
+        return policy
+    }
+
+    func takesSnapshot(from link: SimPeerLink) -> Bool {
+        guard let effects = turn.offered(by: sim.nodes[link.peer].id, ObjectIdentifier(link)) else { return false }
+        perform(effects)
+        return true
+    }
+
+    func snapshotRefused(_ failure: SessionFailure, by link: SimPeerLink) {
+        sim.coverage.count(.snapshotsRefused)
+        sim.note { "\(self.name): refuses a snapshot: \(failure.code.name): \(failure.text)" }
+        sim.checks.refusedSnapshot(failure, from: link.link.other(link.side), by: self)
+        perform(turn.refused(from: sim.nodes[link.peer].id, ObjectIdentifier(link), failure))
+    }
+
+    func snapshotCompleted() {
+        sim.note { "\(self.name): a snapshot is complete and proved" }
+        perform(turn.completed())
+    }
+
+    func perform(_ effects: [SnapshotTurn.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .stopOthers(let source):
+                for peer in entries.keys.sorted() where sim.nodes[peer].id != source {
+                    entries[peer]?.link?.stop(SessionFailure(.busy, SnapshotTurn.reason))
+                }
+            case .drop(let keepSpool): intake.drop(keepSpool: keepSpool)
+            case .dial: for peer in entries.keys.sorted() { dial(peer) }
+            case .reopen: schedule(after: sim.random.pick(1_000...20_000)) { [self] in reopen() }
+            }
+        }
+    }
+
+    /// The daemon takes leave, closes the store and opens it again, all within the same process.
+    private func reopen() {
+        for peer in entries.keys.sorted() {
+            entries[peer]?.link?.stop(SessionFailure(.shutdown, "the node is stopping"))
+        }
+        crash(isPowerCut: sim.isFaulty && sim.random.chance(sim.snapshots.trouble))
+        if sim.isFaulty, sim.draws(.restore), sim.random.chance(sim.snapshots.trouble) { sim.setBack(self) }
+        sim.schedule(after: sim.random.pick(10_000...500_000)) { [self] in start() }
+    }
+
+    /// Done when the store is opened: the log that waits takes the old one's place, if it fits. False: the process is dead.
+    func install() -> Bool {
+        guard let waiting = ready else { return true }
+        guard store.isFitting(waiting.log) || sim.has(.dropsOwnEvents) else {
+            sim.note { "\(self.name): the log that was received does not fit any more" }
+            sim.coverage.count(.snapshotsOutdated)
+            ready = nil
+            return true
+        }
+        // Whenever it ends, there is one whole log under the name.
+        let isInterrupted = sim.isFaulty && sim.random.chance(sim.snapshots.trouble)
+        if isInterrupted {
+            sim.coverage.count(.installsInterrupted)
+            sim.schedule(after: sim.random.pick(100_000...8_000_000)) { [self] in start() }
+        }
+        if isInterrupted, sim.random.chance(0.5) { return false }
+        sim.checks.installed(self, waiting, over: store.log)
+        sim.coverage.reached(.snapshots)
+        sim.note { "\(self.name): its log is the snapshot now" }
+        ready = nil
+        spool = nil
+        install(waiting.log, isFullyDurable: store.isFullyDurable)
+        return !isInterrupted
+    }
+}
+
+/// How a run deals with snapshots.
+struct SimSnapshots {
+    /// An empty node takes one from a peer that has so many events more.
+    let after: UInt64
+    let window: UInt64
+    /// Bytes of a piece.
+    let piece: Int
+    /// How likely something happens at each piece.
+    let trouble: Double
+
+    init(_ random: inout SimRandom) {
+        after = random.pick(1...30)
+        window = random.pick([2 << 10, 16 << 10, 1 << 20])
+        piece = random.pick([300, 1_000, 4_000, 30_000])
+        trouble = random.pick([0, 0.02, 0.1, 0.2])
+    }
+}
+
+extension Simulation {
+    /// What may happen at any piece, on either side. True: the process of `link` is dead.
+    func troubles(_ link: SimPeerLink) -> Bool {
+        guard isFaulty, random.chance(snapshots.trouble) else { return false }
+        let node = link.node
+        let other = link.link.other(link.side)
+        switch random.pick(0...9) {
+        case 0, 1: link.link.cut("cut in the middle of a snapshot")
+        case 2: fell(node, isPowerCut: false)
+        case 3: fell(node, isPowerCut: true)
+        case 4: fell(other, isPowerCut: random.chance(0.5))
+        case 5: append(node, random.pick(1...3), .plain)
+        case 6: append(other, random.pick(1...3), .plain)
+        case 7 where draws(.restore): restore(node, 0.5)
+        case 8 where draws(.restore): restore(other, 0.5)
+        default: link.link.pipes[link.side].isDead = true
+        }
+        return !node.isUp
+    }
+
+    private func fell(_ node: SimNode, isPowerCut: Bool) {
+        guard node.isUp else { return }
+        node.crash(isPowerCut: isPowerCut)
+        schedule(after: random.pick(100_000...40_000_000)) { node.start() }
+    }
+}
