@@ -84,7 +84,8 @@ struct LeadRuleTests {
         let answers = [1, 1, 3, 1, 1].map { requests in
             #expect(rule.isTurnNew)
             let led = (0..<requests).map { _ in rule.leads(now: start) }
-            rule.turnEnded(handingOver: led.contains(false))
+            if led.contains(false) { rule.handedOver() }
+            rule.turnEnded()
             if led.contains(false) { rule.answered() }
             return led
         }
@@ -95,11 +96,12 @@ struct LeadRuleTests {
     @Test("While others wait for the writer nobody is taken for a lone client")
     func others() {
         var rule = LeadRule()
-        rule.turnEnded(handingOver: true)
+        rule.handedOver()
+        rule.turnEnded()
         var answers: [Bool] = []
         for turn in 0..<6 {
             answers.append(rule.leads(now: start))
-            rule.turnEnded(handingOver: false)
+            rule.turnEnded()
             if turn == 3 { rule.answered() }
         }
         #expect(answers == [false, false, false, false, true, true])
@@ -109,7 +111,7 @@ struct LeadRuleTests {
     func slowDisk() {
         var rule = LeadRule()
         func leads(at now: UInt64) -> Bool {
-            defer { rule.turnEnded(handingOver: false) }
+            defer { rule.turnEnded() }
             return rule.leads(now: now)
         }
         rule.led(from: start, to: start + LeadRule.patience)

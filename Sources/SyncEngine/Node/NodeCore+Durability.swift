@@ -23,6 +23,7 @@ extension SyncNode.Core {
 
     func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
         guard !isStopping, let id = waiters.add(waiter) else { return false }
+        // Takes what was committed, and is told of the next commits.
         waiters.check(holders())
         _ = loop.schedule(after: timeout) { [weak self] in
             guard let self else { return }

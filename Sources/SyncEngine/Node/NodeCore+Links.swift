@@ -31,6 +31,8 @@ extension SyncNode.Core {
             entries[node]?.candidate = peerLink
         }
         peerLink.start(first)
+        // From now on each commit matters; also those since the session was made.
+        takeCommits()
     }
 
     private func ended(_ link: PeerLink, _ end: SessionEnd) {

@@ -29,6 +29,7 @@ extension SyncNode {
         }
 
         let loop: EventLoop
+        private let inbox: CommitInbox
         let workers: StoreWorkers
         let desk: JoinDesk
         let snapshots: SnapshotDesk
@@ -47,7 +48,7 @@ extension SyncNode {
         var pending: [NodeID: PendingPeer] = [:]
         /// Unknown callers that may say whether they are invited.
         var heard = 0
-        var progress = LocalVector()
+        private var known = LocalVector()
         /// What was committed last, and what reads it for peers.
         private let recent = RecentEvents()
         let live: OutgoingReader
@@ -66,10 +67,12 @@ extension SyncNode {
         var leaving = 0
 
         init(
-            loop: EventLoop, workers: StoreWorkers, snapshots: SnapshotDesk, context: TLSContext,
-            local: SyncSession.Local, peers: [Peer], desk: JoinDesk, log: @escaping @Sendable (String) -> Void
+            loop: EventLoop, inbox: CommitInbox, workers: StoreWorkers, snapshots: SnapshotDesk,
+            context: TLSContext, local: SyncSession.Local, peers: [Peer], desk: JoinDesk,
+            log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
+            self.inbox = inbox
             self.workers = workers
             self.snapshots = snapshots
             self.context = context
@@ -82,10 +85,11 @@ extension SyncNode {
 
         /// Listens and calls. Returns why it cannot.
         func open(listen: HostPort?, standing: LocalVector) -> String? {
-            progress = standing
-            for notice in early ?? [] { _ = progress.advance(notice) }
+            takeCommits()
+            known = standing
+            for notice in early ?? [] { _ = known.advance(notice) }
             early = nil
-            sources = SourcePlan(progress.vector)
+            sources = SourcePlan(known.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -128,12 +132,31 @@ extension SyncNode {
             if !links.isEmpty { workers.store.signAhead() }
         }
 
-        func logAdvanced(_ notice: CommitNotice) {
+        /// How far this node is, with all that was committed before.
+        var progress: LocalVector {
+            takeCommits()
+            return known
+        }
+
+        /// Learns what was kept for it, and says whether it has to hear of the next commits at once.
+        func takeCommits() {
+            let isLinked = entries.values.contains { $0.link != nil || $0.candidate != nil }
+            for notice in inbox.take(watching: isLinked || !waiters.isEmpty) { logAdvanced(notice) }
+        }
+
+        /// Hears of a commit at once.
+        func committed(_ notice: CommitNotice) {
+            inbox.arrived()
+            logAdvanced(notice)
+            takeCommits()
+        }
+
+        private func logAdvanced(_ notice: CommitNotice) {
             guard early == nil else {
                 early?.append(notice)
                 return
             }
-            _ = progress.advance(notice)
+            _ = known.advance(notice)
             recent.add(notice)
             for link in links { link.logAdvanced(notice) }
             sources.advanced(

@@ -55,17 +55,23 @@ package final class SyncNode: Sendable {
         let (loop, workers, snapshots) = (loop, workers, snapshots)
         let local = SyncSession.Local(
             store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max))
+        let inbox = CommitInbox()
         let made = loop.make {
             Core(
-                loop: loop, workers: workers, snapshots: snapshots, context: context, local: local, peers: peers,
-                desk: desk,
-                log: log)
+                loop: loop, inbox: inbox, workers: workers, snapshots: snapshots, context: context, local: local,
+                peers: peers, desk: desk, log: log)
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
         core.sync { $0.take(own, forks) }
         // First the observer, then the snapshot: no commit falls between them.
-        observer = store.observeCommits { notice in core.post { $0.logAdvanced(notice) } }
+        observer = store.observeCommits { notice in
+            switch inbox.put(notice) {
+            case .kept: break
+            case .due: core.post { $0.takeCommits() }
+            case .job: core.post { $0.committed(notice) }
+            }
+        }
         store.observeExpectedHeads { core.post { $0.headExpected() } }
         let standing: LocalVector
         do throws(StoreError) {

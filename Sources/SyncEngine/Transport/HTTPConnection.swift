@@ -1,122 +1,256 @@
 internal import CLibevent
+internal import EventStore
 internal import Glibc
 
-/// One client connection of an ``HTTPServer``, from accept to close. Loop thread only.
+/// One client connection of an ``HTTPServer``, from accept to close. Loop thread only; the server holds it until it is closed.
 ///
-/// evhttp knows it as an `evhttp_connection`, which it shows us only with the first request; before that we have the
-/// bufferevent alone, and hold a reference to it to be able to look whether evhttp has let it go.
+/// A request in one piece and its answer are one read(2) and one send(2): the descriptor is watched for reading all the
+/// time, also during an answer, to see the client leave, and for writing only while the kernel does not take everything.
 final class HTTPConnection {
-    let limits: HTTPLimits
-    let bufferevent: OpaquePointer
-    /// When a whole request must have come; nil while one is being answered.
-    private(set) var deadline: ContinuousClock.Instant?
-    /// The request being answered.
-    var current: HTTPTransaction?
-    private unowned let server: HTTPServer
-    private var handle: OpaquePointer?
-    private var hasLetGo = false
+    private enum Phase {
+        /// Waits for a request.
+        case reading
+        case answering(HTTPTransaction)
+        /// The answer is made; a slow client has not taken all of it.
+        case flushing
+        /// Our side is shut down; the client's goodbye is awaited, so that closing does not take away what it has not read.
+        case leaving
+        case closed
+    }
 
-    /// `bufferevent` is new and about to be given to evhttp.
-    init(server: HTTPServer, limits: HTTPLimits, bufferevent: OpaquePointer) {
+    /// How much of what a client sends during an answer is read.
+    private static let readAhead = 4096
+    /// How long a client may take to say goodbye.
+    private static let goodbye: UInt64 = 1_000_000_000
+
+    let limits: HTTPLimits
+    private unowned let server: HTTPServer
+    private let descriptor: Int32
+    private let peer: PeerCredentials?
+    private var parser: HTTPParser
+    private var phase = Phase.reading
+    /// What the kernel has not taken yet.
+    private var output: [UInt8] = []
+    private var sent = 0
+    private var readEvent: OpaquePointer?
+    private var writeEvent: OpaquePointer?
+    private var isReading = false
+    private var isWriting = false
+    /// The client has shut down its side.
+    private var hasEnded = false
+    /// The request being answered is the last.
+    private var isLast = false
+    /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
+    private var isServing = false
+    /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
+    private var deadline: UInt64
+    /// When a byte last went in or out, or an answer was finished.
+    private var lastProgress: UInt64
+
+    /// Owns `descriptor`, which does not block.
+    init(server: HTTPServer, limits: HTTPLimits, descriptor: Int32) {
         self.server = server
         self.limits = limits
-        self.bufferevent = bufferevent
-        deadline = .now + limits.requestDeadline
-        bufferevent_incref(bufferevent)
-        bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, limits.inputHighWatermark)
+        self.descriptor = descriptor
+        peer = peerCredentials(of: descriptor)
+        parser = HTTPParser(limits: limits)
+        lastProgress = MonotonicClock.now
+        deadline = lastProgress + limits.requestDeadline.wholeNanoseconds
+        makeEvents()
+        watchReading(true)
     }
 
-    /// Gives our reference back. Not left to `deinit`, which may run on any thread.
-    func letGo() {
-        guard !hasLetGo else { return }
-        hasLetGo = true
-        bufferevent_decref(bufferevent)
+    /// Bytes that wait for a slow client.
+    var outputLength: Int { output.count - sent }
+
+    /// Closes the connection. The request being answered loses its client.
+    func close() {
+        if case .closed = phase { return }
+        let before = phase
+        phase = .closed
+        for event in [readEvent, writeEvent] { if let event { event_free(event) } }
+        (readEvent, writeEvent) = (nil, nil)
+        Glibc.close(descriptor)
+        server.forget(self)
+        if case .answering(let transaction) = before { transaction.connectionClosed() }
     }
 
-    var outputLength: Int { evbuffer_get_length(bufferevent_get_output(bufferevent)) }
-
-    /// Whether evhttp has freed its side, which takes the callbacks away.
-    var isReleasedByHTTP: Bool {
-        var event: bufferevent_event_cb?
-        bufferevent_getcb(bufferevent, nil, nil, &event, nil)
-        return event == nil
-    }
-
-    /// A whole request has come.
-    func requestArrived(on handle: OpaquePointer) {
-        deadline = nil
-        guard self.handle == nil else { return }
-        self.handle = handle
-        evhttp_connection_set_closecb(
-            handle,
-            { _, context in
-                guard let context else { return }
-                Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().closed()
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    /// Undoes what ``readOn()`` changed, and learns when the reply has been written.
-    func willFinish(_ request: OpaquePointer) {
-        setIdleTimeout(limits.idleTimeout)
-        bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, limits.inputHighWatermark)
-        evhttp_request_set_on_complete_cb(
-            request,
-            { _, context in
-                guard let context else { return }
-                Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().replied()
-            }, Unmanaged.passUnretained(self).toOpaque())
-    }
-
-    /// Reads on while a request is with us, to see the client leave. evhttp's read callback must go first: it ends the
-    /// process when a pipelined request reaches it now. evhttp puts it back after the reply.
-    func watchClient() {
-        var write: bufferevent_data_cb?
-        var event: bufferevent_event_cb?
-        var context: UnsafeMutableRawPointer?
-        bufferevent_getcb(bufferevent, nil, &write, &event, &context)
-        bufferevent_setcb(bufferevent, nil, write, event, context)
-        readOn()
-    }
-
-    /// Reads during an answer, to see the client leave, but never much; and without the idle timeout, which would cut
-    /// a quiet feed. evhttp's read callback must be off.
-    func readOn() {
-        bufferevent_setwatermark(bufferevent, Int16(EV_READ), 0, 4096)
-        // In this order: libevent forgets the timeout of a persistent event only while its timer is running.
-        bufferevent_enable(bufferevent, Int16(EV_READ))
-        setIdleTimeout(.zero)
-    }
-
-    /// Closes in the next turn of the loop, because evhttp may be calling us right now. It frees the request, after
-    /// the close callback.
-    func drop() {
-        server.loop.schedule(after: .zero) { [weak self] in
-            if let handle = self?.handle { evhttp_connection_free(handle) }
+    /// Looks at the clock for the limits of time.
+    func check(now: UInt64) {
+        let isIdle = now > lastProgress && now - lastProgress > limits.idleTimeout.wholeNanoseconds
+        switch phase {
+        case .reading: if now >= deadline || isIdle { close() }
+        case .leaving: if now >= deadline { close() }
+        // An answer may be quiet for long; but one that is there must be taken.
+        case .answering, .flushing: if isIdle, outputLength > 0 { close() }
+        case .closed: break
         }
     }
 
-    /// Ends a client that has not sent a whole request in time: evhttp sees the end of the stream.
-    func cutOff() {
-        deadline = nil
-        shutdown(bufferevent_getfd(bufferevent), Int32(SHUT_RDWR))
+    // MARK: Reading
+
+    private func readable() {
+        let count = server.scratch.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            return count == 0 ? ended() : close()
+        }
+        if case .leaving = phase { return }
+        lastProgress = MonotonicClock.now
+        server.scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        if case .reading = phase { return serve() }
+        if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
-    private func setIdleTimeout(_ duration: Duration) {
-        guard let handle else { return }
-        var interval = duration.timeInterval
-        evhttp_connection_set_timeout_tv(handle, &interval)
+    /// The client sends no more.
+    private func ended() {
+        hasEnded = true
+        watchReading(false)
+        switch phase {
+        case .reading, .leaving: close()
+        case .answering(let transaction): if transaction.needsClient { close() }
+        case .flushing, .closed: break
+        }
     }
 
-    private func replied() {
-        current = nil
-        deadline = .now + limits.idleTimeout + limits.requestDeadline
+    /// Hands out what has come whole, one request after another.
+    private func serve() {
+        guard !isServing else { return }
+        isServing = true
+        defer { isServing = false }
+        while case .reading = phase {
+            do throws(HTTPFault) {
+                switch try parser.next() {
+                case .incomplete: return hasEnded ? close() : ()
+                case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+                case .request(var request, let terms):
+                    request.peer = peer
+                    isLast = terms.isLast
+                    server.received(request, begin(terms))
+                }
+            } catch {
+                isLast = true
+                begin(HTTPTerms(isLast: true)).reply(HTTPReplyHead(refusing: error.status), text: error.reason)
+            }
+        }
     }
 
-    private func closed() {
-        handle = nil
-        let transaction = current
-        current = nil
-        server.forget(self)
-        transaction?.connectionClosed()
+    private func begin(_ terms: HTTPTerms) -> HTTPTransaction {
+        parser.giveBack()
+        let transaction = HTTPTransaction(connection: self, terms: terms, maximumBacklog: limits.maximumBacklog)
+        phase = .answering(transaction)
+        return transaction
+    }
+
+    /// The answer is of use only while the client is there.
+    func needsClient() {
+        if hasEnded { close() }
+    }
+
+    /// Runs `job` in a later turn of the loop.
+    func later(_ job: @escaping () -> Void) { server.loop.schedule(after: .zero, job) }
+
+    // MARK: Writing
+
+    /// When the answers are made, for their heads.
+    var date: [UInt8] { server.date.text }
+
+    /// Sends bytes, those first that wait already.
+    func send(_ bytes: [UInt8]) {
+        if case .closed = phase { return }
+        guard outputLength == 0 else {
+            output += bytes
+            return
+        }
+        let count = write(bytes[...])
+        guard count < bytes.count else { return }
+        if case .closed = phase { return }
+        output = count == 0 ? bytes : Array(bytes[count...])
+        sent = 0
+        lastProgress = MonotonicClock.now
+        watchWriting(true)
+    }
+
+    /// The answer is complete.
+    func finished() {
+        phase = .flushing
+        if outputLength == 0 { goOn() }
+    }
+
+    private func writable() {
+        let count = write(output[sent...])
+        if case .closed = phase { return }
+        sent += count
+        if count > 0 { lastProgress = MonotonicClock.now }
+        guard sent == output.count else { return }
+        (output, sent) = ([], 0)
+        watchWriting(false)
+        switch phase {
+        case .answering(let transaction): transaction.drained()
+        case .flushing: goOn()
+        case .reading, .leaving, .closed: break
+        }
+    }
+
+    /// How many bytes the kernel took; a client that is gone is closed.
+    private func write(_ bytes: ArraySlice<UInt8>) -> Int {
+        while true {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count >= 0 { return count }
+            if errno == EINTR { continue }
+            if errno != EAGAIN { close() }
+            return 0
+        }
+    }
+
+    /// After an answer: the next request, or the end.
+    private func goOn() {
+        lastProgress = MonotonicClock.now
+        if isLast { return leave() }
+        deadline = lastProgress + (limits.idleTimeout + limits.requestDeadline).wholeNanoseconds
+        phase = .reading
+        if !hasEnded { watchReading(true) }
+        serve()
+    }
+
+    private func leave() {
+        if hasEnded { return close() }
+        phase = .leaving
+        deadline = lastProgress + Self.goodbye
+        shutdown(descriptor, Int32(SHUT_WR))
+        watchReading(true)
+    }
+
+    // MARK: Events
+
+    private func makeEvents() {
+        // Unretained: the server holds this object until ``close()``, which frees the events.
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        readEvent = event_new(
+            server.loop.base, descriptor, Int16(EV_READ | EV_PERSIST),
+            { _, _, context in
+                guard let context else { return }
+                Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().readable()
+            }, this)
+        writeEvent = event_new(
+            server.loop.base, descriptor, Int16(EV_WRITE | EV_PERSIST),
+            { _, _, context in
+                guard let context else { return }
+                Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().writable()
+            }, this)
+    }
+
+    private func watchReading(_ wanted: Bool) {
+        guard wanted != isReading, let readEvent else { return }
+        isReading = wanted
+        if wanted { event_add(readEvent, nil) } else { event_del(readEvent) }
+    }
+
+    private func watchWriting(_ wanted: Bool) {
+        guard wanted != isWriting, let writeEvent else { return }
+        isWriting = wanted
+        if wanted { event_add(writeEvent, nil) } else { event_del(writeEvent) }
     }
 }

@@ -17,7 +17,7 @@ package struct PeerCredentials: Sendable, Equatable {
 }
 
 /// The request line, headers and body of one HTTP request.
-package struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable, Equatable {
     /// In capitals, one of the methods the server allows, or `HEAD`.
     package var method: String
     /// Percent-decoded once; not normalised, so compare it whole. Begins with `/`.
@@ -71,9 +71,10 @@ package final class HTTPExchange: Sendable {
     package func startStream(
         status: Int, contentType: String?, headers: [HTTPField] = [], onGone: (@Sendable () -> Void)? = nil
     ) -> HTTPStream {
-        let stream = HTTPStream(transaction: transaction)
+        let backlog = StreamBacklog(limit: transaction.stored.maximumBacklog)
+        let stream = HTTPStream(transaction: transaction, backlog: backlog)
         transaction.perform { [self] in
-            $0.startStream(.init(status: status, contentType: contentType, headers: headers), onGone: onGone)
+            $0.startStream(.init(status: status, contentType: contentType, headers: headers), backlog, onGone: onGone)
             withExtendedLifetime(self) {}
         }
         return stream
@@ -96,8 +97,12 @@ package final class HTTPExchange: Sendable {
 /// ``end()`` breaks the connection off, so that the client sees that something is missing.
 package final class HTTPStream: Sendable {
     private let transaction: LoopBound<HTTPTransaction>
+    private let waiting: StreamBacklog
 
-    init(transaction: LoopBound<HTTPTransaction>) { self.transaction = transaction }
+    init(transaction: LoopBound<HTTPTransaction>, backlog: StreamBacklog) {
+        self.transaction = transaction
+        waiting = backlog
+    }
 
     deinit { transaction.perform { $0.abandonStream() } }
 
@@ -108,7 +113,7 @@ package final class HTTPStream: Sendable {
     ///   ``HTTPLimits/maximumBacklog`` bytes wait for it.
     @discardableResult
     package func write(_ bytes: [UInt8], drained: (@Sendable () -> Void)? = nil) -> Bool {
-        let accepted = transaction.stored.backlog.reserve(bytes.count)
+        let accepted = waiting.reserve(bytes.count)
         transaction.perform { [self] in
             $0.write(bytes, wasAccepted: accepted, drained: drained)
             withExtendedLifetime(self) {}
@@ -125,5 +130,5 @@ package final class HTTPStream: Sendable {
     }
 
     /// Bytes written that the kernel has not taken yet, as far as the loop knows. For coalescing small writes.
-    package var backlog: Int { transaction.stored.backlog.bytes }
+    package var backlog: Int { waiting.bytes }
 }

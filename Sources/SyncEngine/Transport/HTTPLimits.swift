@@ -16,9 +16,6 @@ package struct HTTPLimits: Sendable {
     package var allowedMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 
     package init() {}
-
-    /// What libevent may hold of a client's input: seat belt against one that sends while it is being answered.
-    var inputHighWatermark: Int { maximumHeaderBytes + maximumBodyBytes + (64 << 10) }
 }
 
 /// Bytes of one stream on their way from any thread to the kernel.
@@ -48,7 +45,7 @@ final class StreamBacklog: Sendable {
         }
     }
 
-    /// The loop has moved `count` posted bytes into libevent's output, which now holds `output`.
+    /// The loop has taken over `count` posted bytes; `output` bytes now wait for the kernel.
     func arrived(_ count: Int, output: Int) {
         state.withLock {
             $0.posted -= count

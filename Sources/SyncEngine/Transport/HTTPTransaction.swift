@@ -1,143 +1,128 @@
-internal import CLibevent
-internal import Glibc
-
-/// The loop's side of one ``HTTPExchange``: owns the evhttp request as long as evhttp lets us. Loop thread only.
-///
-/// Who frees the request: evhttp, once we have replied or when it drops the connection itself; we, when the client
-/// left first, which shows as a request without connection in the connection's close callback.
+/// The loop's side of one ``HTTPExchange``. Loop thread only, but for `maximumBacklog`.
 final class HTTPTransaction {
-    struct Head {
-        var status: Int
-        var contentType: String?
-        var headers: [HTTPField]
+    private enum State {
+        case waiting
+        case streaming(StreamBacklog)
+        case finished
     }
 
-    private enum State { case waiting, streaming, finished }
-
-    let backlog: StreamBacklog
-    private let connection: HTTPConnection
-    private let isHead: Bool
-    private var request: OpaquePointer?
+    /// Bytes of a stream that may wait for a slow client.
+    let maximumBacklog: Int
+    /// `nil` when the answer is complete or the client has left.
+    private var connection: HTTPConnection?
+    private let terms: HTTPTerms
     private var state = State.waiting
     private var onGone: (() -> Void)?
     private var onDrained: [() -> Void] = []
 
-    init(request: OpaquePointer, connection: HTTPConnection, isHead: Bool) {
-        self.request = request
+    init(connection: HTTPConnection, terms: HTTPTerms, maximumBacklog: Int) {
         self.connection = connection
-        self.isHead = isHead
-        backlog = StreamBacklog(limit: connection.limits.maximumBacklog)
-        connection.current = self
+        self.terms = terms
+        self.maximumBacklog = maximumBacklog
     }
 
-    func reply(_ head: Head, body: [UInt8]) {
-        guard state == .waiting, let request, let buffer = evbuffer_new() else { return }
-        defer { evbuffer_free(buffer) }
-        addHeaders(head, to: request)
-        if isHead {
-            // evhttp would send the body of a HEAD reply, and the client take it for the next reply.
-            add("Content-Length", String(body.count), to: request)
-        } else {
-            evbuffer_add(buffer, body, body.count)
-        }
-        release()
-        connection.willFinish(request)
-        evhttp_send_reply(request, Int32(clamping: head.status), nil, buffer)
+    /// Whether there is no use in an answer when the client has shut down its side.
+    var needsClient: Bool {
+        if case .streaming = state { return true }
+        return onGone != nil
     }
+
+    func reply(_ head: HTTPReplyHead, body: [UInt8]) {
+        guard case .waiting = state, let connection else { return }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256 + body.count)
+        // 204 has no body, and so no length of one (RFC 9110 §8.6).
+        let length = head.status == 204 ? nil : HTTPField("Content-Length", String(body.count))
+        head.write(to: &bytes, body: length, date: connection.date, isLast: terms.isLast)
+        if !terms.isHead, length != nil { bytes += body }
+        connection.send(bytes)
+        finish()
+    }
+
+    func reply(_ head: HTTPReplyHead, text: String) { reply(head, body: Array((text + "\n").utf8)) }
 
     func watch(onGone: @escaping () -> Void) {
-        guard state == .waiting else {
-            if request == nil { onGone() }
+        guard case .waiting = state, connection != nil else {
+            if connection == nil { onGone() }
             return
         }
         self.onGone = onGone
-        connection.watchClient()
+        connection?.needsClient()
     }
 
-    func startStream(_ head: Head, onGone: (() -> Void)?) {
-        guard state == .waiting, let request else {
-            if self.request == nil { onGone?() }
-            return
+    func startStream(_ head: HTTPReplyHead, _ backlog: StreamBacklog, onGone: (() -> Void)?) {
+        guard case .waiting = state, let connection else {
+            if connection == nil { onGone?() }
+            return backlog.close()
         }
-        guard !isHead else {
-            let chunked = HTTPField("Transfer-Encoding", "chunked")
-            reply(
-                Head(status: head.status, contentType: head.contentType, headers: head.headers + [chunked]), body: [])
-            return
-        }
-        state = .streaming
+        var bytes: [UInt8] = []
+        let chunked = terms.knowsChunks ? HTTPField("Transfer-Encoding", "chunked") : nil
+        head.write(to: &bytes, body: chunked, date: connection.date, isLast: terms.isLast)
+        state = .streaming(backlog)
         self.onGone = onGone
-        addHeaders(head, to: request)
-        evhttp_send_reply_start(request, Int32(clamping: head.status), nil)
-        connection.readOn()
+        connection.send(bytes)
+        if terms.isHead { finish() } else { self.connection?.needsClient() }
     }
 
     func write(_ bytes: [UInt8], wasAccepted: Bool, drained: (() -> Void)?) {
-        guard state == .streaming, let request else { return }
-        guard wasAccepted, let buffer = evbuffer_new() else {
-            connection.drop()
-            return
-        }
-        defer { evbuffer_free(buffer) }
+        guard case .streaming(let backlog) = state, let connection else { return }
+        guard wasAccepted else { return connection.close() }
         if let drained { onDrained.append(drained) }
-        evbuffer_add(buffer, bytes, bytes.count)
-        evhttp_send_reply_chunk_with_cb(
-            request, buffer,
-            { _, context in
-                guard let context else { return }
-                Unmanaged<HTTPTransaction>.fromOpaque(context).takeUnretainedValue().outputDrained()
-            }, Unmanaged.passUnretained(self).toOpaque())
-        backlog.arrived(bytes.count, output: connection.outputLength)
+        if !bytes.isEmpty {
+            connection.send(terms.knowsChunks ? chunk(bytes) : bytes)
+            backlog.arrived(bytes.count, output: connection.outputLength)
+        }
+        if connection.outputLength == 0, !onDrained.isEmpty {
+            // In a later turn: they write more.
+            connection.later { [weak self] in self?.drained() }
+        }
+    }
+
+    private func chunk(_ bytes: [UInt8]) -> [UInt8] {
+        Array((String(bytes.count, radix: 16) + "\r\n").utf8) + bytes + Array("\r\n".utf8)
     }
 
     func endStream() {
-        guard state == .streaming, let request else { return }
-        release()
-        connection.willFinish(request)
-        evhttp_send_reply_end(request)
+        guard case .streaming = state, let connection else { return }
+        if terms.knowsChunks { connection.send(Array("0\r\n\r\n".utf8)) }
+        finish()
     }
 
     /// The exchange was dropped without an answer.
-    func abandon() {
-        reply(Head(status: 500, contentType: "text/plain", headers: []), body: Array("no answer was made\n".utf8))
-    }
+    func abandon() { reply(HTTPReplyHead(refusing: 500), text: "no answer was made") }
 
     /// The stream was dropped without an end.
     func abandonStream() {
-        if state == .streaming { connection.drop() }
+        if case .streaming = state { connection?.close() }
     }
 
-    /// The close callback of the connection. A request that still counts as ours has then been taken off it.
+    /// The client has left, or was cut off.
     func connectionClosed() {
-        guard let request else { return }
         let gone = onGone
         release()
-        if evhttp_request_get_connection(request) == nil { evhttp_request_free(request) }
         gone?()
     }
 
-    private func outputDrained() {
-        backlog.arrived(0, output: connection.outputLength)
+    /// The kernel has taken all that was written.
+    func drained() {
+        guard case .streaming(let backlog) = state, let connection, connection.outputLength == 0 else { return }
+        backlog.arrived(0, output: 0)
         let waiting = onDrained
         onDrained = []
         for callback in waiting { callback() }
     }
 
+    private func finish() {
+        let connection = connection
+        release()
+        connection?.finished()
+    }
+
     private func release() {
+        if case .streaming(let backlog) = state { backlog.close() }
         state = .finished
-        request = nil
+        connection = nil
         onGone = nil
         onDrained = []
-        backlog.close()
-    }
-
-    private func addHeaders(_ head: Head, to request: OpaquePointer) {
-        if let type = head.contentType { add("Content-Type", type, to: request) }
-        for field in head.headers { add(field.name, field.value, to: request) }
-    }
-
-    /// evhttp copies both strings, and refuses line ends inside them.
-    private func add(_ name: String, _ value: String, to request: OpaquePointer) {
-        evhttp_add_header(evhttp_request_get_output_headers(request), name, value)
     }
 }

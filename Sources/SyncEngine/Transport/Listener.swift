@@ -63,7 +63,7 @@ package final class Listener: LoopResource {
     }
 
     func loopIsStopping() {
-        socket?.close(freeing: true)
+        socket?.close()
         socket = nil
         loop.forget(self)
     }

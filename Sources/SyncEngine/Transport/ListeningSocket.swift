@@ -1,4 +1,3 @@
-internal import EventStore
 internal import CLibevent
 internal import Glibc
 
@@ -8,7 +7,7 @@ final class ListeningSocket {
     typealias Accept = (Int32, SocketAddress) -> Void
 
     private let loop: EventLoop
-    private let accept: Accept?
+    private let accept: Accept
     private var listener: OpaquePointer?
     private var rest: TimerToken?
     /// Accept errors met so far.
@@ -16,31 +15,25 @@ final class ListeningSocket {
     /// False stops accepting; the kernel's backlog holds new connections.
     var isEnabled = true { didSet { apply() } }
 
-    /// Owns `descriptor`, which is bound. Without `accept` the listener must be given to evhttp.
-    init(loop: EventLoop, descriptor: Int32, accept: Accept?) throws(TransportError) {
+    /// Owns `descriptor`, which is bound. Those that `accept` gets do not block.
+    init(loop: EventLoop, descriptor: Int32, accept: @escaping Accept) throws(TransportError) {
         self.loop = loop
         self.accept = accept
         let flags = UInt32(LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC)
-        let callback: evconnlistener_cb? =
-            accept == nil
-            ? nil
-            : { _, descriptor, address, length, context in
+        let made = evconnlistener_new(
+            loop.base,
+            { _, descriptor, address, length, context in
                 guard let address else { return }
                 let peer = SocketAddress(copying: address, length: socklen_t(length))
-                ListeningSocket.from(context)?.accept?(descriptor, peer)
-            }
-        guard
-            let listener = evconnlistener_new(
-                loop.base, callback, Unmanaged.passUnretained(self).toOpaque(), flags, 512, descriptor)
-        else {
+                ListeningSocket.from(context)?.accept(descriptor, peer)
+            }, Unmanaged.passUnretained(self).toOpaque(), flags, 512, descriptor)
+        guard let made else {
             let code = errno
             Glibc.close(descriptor)
             throw .system(call: "listen", code: code)
         }
-        self.listener = listener
-        if accept != nil {
-            evconnlistener_set_error_cb(listener) { _, context in ListeningSocket.from(context)?.failed() }
-        }
+        listener = made
+        evconnlistener_set_error_cb(made) { _, context in ListeningSocket.from(context)?.failed() }
     }
 
     /// A TCP socket bound to a numeric address (or `localhost`), not yet listening.
@@ -52,7 +45,7 @@ final class ListeningSocket {
         let descriptor = socket(address.family, SocketType.nonBlockingStream, 0)
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-        // Accepted sockets inherit this one; evhttp never sets it, and replies over it would wait 40 ms.
+        // Accepted sockets inherit it; the pieces of an answer would wait 40 ms for each other.
         setOption(descriptor, tcpLevel, TCP_NODELAY, 1)
         guard address.withPointer({ bind(descriptor, $0, address.length) }) == 0 else {
             let code = errno
@@ -69,27 +62,11 @@ final class ListeningSocket {
         return address.map { $0.family == AF_UNIX ? 0 : $0.port } ?? 0
     }
 
-    /// Hands the listener to evhttp, which from then on owns and frees it.
-    func serve(_ http: OpaquePointer) throws(TransportError) {
-        guard let listener, evhttp_bind_listener(http, listener) != nil else {
-            throw .system(call: "evhttp_bind_listener", code: ENOMEM)
-        }
-        // evhttp has put its own argument in place of ours, so errors find us through the listener's address.
-        servedByHTTP.withLock { $0[listener] = loop.bind(self) }
-        evconnlistener_set_error_cb(listener) { listener, _ in
-            guard let listener else { return }
-            servedByHTTP.withLock { $0[listener] }?.value.failed()
-        }
-    }
-
-    /// Stops resting for good; with `freeing` the socket is closed too (not when evhttp owns it).
-    func close(freeing: Bool) {
+    /// Stops listening, and resting, for good.
+    func close() {
         rest?.cancel()
         rest = nil
-        if let listener {
-            servedByHTTP.withLock { $0[listener] = nil }
-            if freeing { evconnlistener_free(listener) }
-        }
+        if let listener { evconnlistener_free(listener) }
         listener = nil
     }
 
@@ -112,6 +89,3 @@ final class ListeningSocket {
         if isEnabled && rest == nil { evconnlistener_enable(listener) } else { evconnlistener_disable(listener) }
     }
 }
-
-/// Listeners that belong to evhttp, by address.
-private let servedByHTTP = Lock<[OpaquePointer: LoopBound<ListeningSocket>]>([:])

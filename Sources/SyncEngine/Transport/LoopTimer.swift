@@ -57,6 +57,9 @@ extension Duration {
         return seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
     }
 
+    /// As ``MonotonicClock`` counts.
+    var wholeNanoseconds: UInt64 { UInt64(wholeMicroseconds) * 1000 }
+
     /// libevent's form of ``wholeMicroseconds``.
     var timeInterval: timeval {
         timeval(tv_sec: Int(wholeMicroseconds / 1_000_000), tv_usec: Int(wholeMicroseconds % 1_000_000))

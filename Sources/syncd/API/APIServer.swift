@@ -39,7 +39,7 @@ final class APIServer: Sendable {
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
                 let desk = AppendDesk(service, on: loop, worker)
-                let server = try HTTPServer(loop: loop, limits: limits) { exchange in
+                let server = HTTPServer(loop: loop, limits: limits) { exchange in
                     if desk.take(exchange) { return }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }

@@ -1,7 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-/// The appends of one turn of the API's loop, answered in one job of it.
+/// Appends that came together, answered in one job of the API's loop.
 ///
 /// ## Concurrency model
 /// One lock. Parsed on one thread, answered by whoever commits, replied to on the loop.
@@ -14,8 +14,8 @@ final class AppendTurn: Sendable {
     private struct State {
         var exchanges: [HTTPExchange]
         var answers: [Answer?]
-        /// How many calls have no answer yet, and one while they are being made.
-        var missing = 1
+        /// How many calls have no answer yet.
+        var missing = 0
     }
 
     private let loop: EventLoop
@@ -37,28 +37,28 @@ final class AppendTurn: Sendable {
             guard let batch = service.appendBatch(exchange) else { continue }
             calls.append(batch.call { self.take(Answer(batch: batch, result: $0), of: index) })
         }
-        state.withLock { $0.missing += calls.count }
+        guard !calls.isEmpty else { return complete() }
+        // Known before the first answer: the last one replies, even while the leader has more to do.
+        state.withLock { $0.missing = calls.count }
         service.store.append(calls, leading: leading)
-        finish()
     }
 
     /// Nothing is appended, for this reason. Instead of ``append(to:leading:)``.
     func refuse(_ error: StoreError) {
         for exchange in state.withLock({ $0.exchanges }) { exchange.refuse(error) }
-        finish()
+        complete()
     }
 
     private func take(_ answer: Answer, of index: Int) {
-        state.withLock { $0.answers[index] = answer }
-        finish()
-    }
-
-    private func finish() {
         let isComplete = state.withLock { state in
+            state.answers[index] = answer
             state.missing -= 1
             return state.missing == 0
         }
-        guard isComplete else { return }
+        if isComplete { complete() }
+    }
+
+    private func complete() {
         if loop.isOnLoop { reply() } else { loop.post { self.reply() } }
     }
 

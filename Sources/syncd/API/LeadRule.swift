@@ -9,7 +9,7 @@ struct LeadRule {
     /// How many requests came in this turn, and in the last that had any.
     private var count = 0
     private var last = 1
-    /// How many turns were handed over and have no answer yet: their clients are others.
+    /// How many groups were handed over and have no answer yet: their clients are others.
     private var open = 0
     private var restsUntil: UInt64 = 0
 
@@ -28,12 +28,12 @@ struct LeadRule {
         if took > Self.patience { restsUntil = end + Self.rest * took }
     }
 
-    /// What was ready has been looked at; what was not committed is handed over.
-    mutating func turnEnded(handingOver isHandedOver: Bool) {
-        (last, count) = (count, 0)
-        if isHandedOver { open += 1 }
-    }
+    /// What was ready has been looked at.
+    mutating func turnEnded() { (last, count) = (count, 0) }
 
-    /// A turn that was handed over has been answered.
+    /// Requests were handed over together.
+    mutating func handedOver() { open += 1 }
+
+    /// What was handed over together has been answered.
     mutating func answered() { open -= 1 }
 }

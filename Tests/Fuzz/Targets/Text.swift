@@ -48,29 +48,48 @@ func fuzzLines(_ bytes: [UInt8]) throws {
     try promise(again == expected, "\(again) came of \(expected)")
 }
 
-/// Header fields, one to a line, then a path and a query.
+/// The bytes of a connection: read whole and in small pieces they are the same requests, and none is larger than allowed.
 func fuzzHTTP(_ bytes: [UInt8]) throws {
-    let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: false).map {
-        String(decoding: $0, as: UTF8.self)
+    var limits = HTTPLimits()
+    (limits.maximumHeaderBytes, limits.maximumBodyBytes) = (512, 64)
+    let whole = requests(in: bytes, limits, piece: max(1, bytes.count))
+    for piece in [1, 3 + bytes.count % 7] {
+        let again = requests(in: bytes, limits, piece: piece)
+        try promise(again.found == whole.found && again.fault == whole.fault, "\(whole) came as \(again)")
     }
-    let fields = lines.dropFirst().map { line in
-        let colon = line.firstIndex(of: ":") ?? line.endIndex
-        return HTTPField(String(line[..<colon]), String(line[colon...].dropFirst()))
+    for request in whole.found {
+        try promise(request.body.count <= limits.maximumBodyBytes, "a body that is too large")
+        try promise(request.path.hasPrefix("/") && !request.path.utf8.contains(0), "the path '\(request.path)'")
+        try promise(request.headers.count { $0.name.lowercased() == "host" } == 1, "not one Host")
+        let names = ["content-length", "transfer-encoding"]
+        let lengths = request.headers.count { names.contains($0.name.lowercased()) }
+        try promise(lengths <= 1, "two lengths of one body")
+        for item in request.query + request.headers {
+            try promise(!item.name.utf8.contains(0) && !item.value.utf8.contains(0), "a NUL in \(item.name)")
+        }
     }
-    if faultOfHeaders(fields) == nil {
-        let lengths = fields.filter { ["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
-        try promise(lengths.count <= 1, "two lengths of one body")
+}
+
+private func requests(
+    in bytes: [UInt8], _ limits: HTTPLimits, piece: Int
+) -> (found: [HTTPRequest], fault: HTTPFault?) {
+    var parser = HTTPParser(limits: limits)
+    var found: [HTTPRequest] = []
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+        Array(bytes[start..<min(start + piece, bytes.count)]).withUnsafeBytes { parser.append($0) }
+        do throws(HTTPFault) {
+            reading: while true {
+                switch try parser.next() {
+                case .incomplete: break reading
+                case .expectsContinue: continue
+                case .request(let request, _): found.append(request)
+                }
+            }
+        } catch {
+            return (found, error)
+        }
     }
-    let target = lines[0]
-    let question = target.firstIndex(of: "?") ?? target.endIndex
-    let query = String(target[question...].dropFirst())
-    if let path = percentDecoded(target[..<question], plusIsSpace: false) {
-        try promise(!path.utf8.contains(0), "a NUL in a path")
-        try promise(path.utf8.count <= target.utf8.count, "decoding made it longer")
-    }
-    for item in queryItems(query) ?? [] {
-        try promise(!item.name.utf8.contains(0) && !item.value.utf8.contains(0), "a NUL in a query")
-    }
+    return (found, nil)
 }
 
 /// Nothing that steers a terminal gets through, and one line stays one line.

@@ -165,7 +165,7 @@ import EventStore
         #expect(lstat(server.path, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
         let second = try server.test.make {
-            try HTTPServer(loop: server.test.loop, handler: HTTPServerTests.echo)
+            HTTPServer(loop: server.test.loop, handler: HTTPServerTests.echo)
         }
         func listen(_ path: String) throws {
             try #require(second.sync { server in Result { try server.listen(unixSocket: path, mode: 0o600) } }).get()

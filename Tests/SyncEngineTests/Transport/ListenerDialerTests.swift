@@ -179,7 +179,7 @@ import EventStore
         #expect(await eventually { accepted.withLock { $0 } == 1 })
         #expect(ContinuousClock.now - start > .milliseconds(100))
         #expect(socket.sync { $0.errors } == 1)
-        socket.sync { $0.close(freeing: true) }
+        socket.sync { $0.close() }
     }
 
     @Test func badAddressesAreNamed() throws {

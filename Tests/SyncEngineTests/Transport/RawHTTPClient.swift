@@ -72,7 +72,7 @@ final class TestHTTPServer: Sendable {
         folder = try .made()
         let path = folder.file("api.sock")
         server = try test.make {
-            let server = try HTTPServer(loop: test.loop, limits: limits, handler: handler)
+            let server = HTTPServer(loop: test.loop, limits: limits, handler: handler)
             try server.listen(unixSocket: path, mode: 0o600)
             return server
         }

@@ -1,0 +1,58 @@
+internal import EventStore
+
+/// What was committed and the loop of the peers has not been told. While nobody waits for it, no peer and no caller, the loop
+/// is left asleep: to wake it with each commit cost a lone append a tenth of its processor time.
+///
+/// While somebody waits, each notice is a job of the loop, in its place among the other jobs. So notices are kept here only
+/// while there are no such jobs, and jobs are made only while nothing is kept: the loop learns of commits in their order.
+///
+/// ## Concurrency model
+/// One lock. Who commits puts notices in, the loop's thread takes them out.
+final class CommitInbox: Sendable {
+    /// What becomes of a notice.
+    enum Course {
+        /// It is kept.
+        case kept
+        /// It is kept, and there are many: the loop is to take them, for each holds the events of its commit, if they are few.
+        case due
+        /// It is to be handed to the loop, which confirms it by ``arrived()``.
+        case job
+    }
+
+    /// So many are kept before the loop is woken.
+    static let capacity = 64
+
+    private struct State {
+        var kept: [CommitNotice] = []
+        var isWatched = false
+        /// Jobs that have not arrived.
+        var jobs = 0
+    }
+
+    private let state = Lock(State())
+
+    func put(_ notice: CommitNotice) -> Course {
+        state.withLock { state in
+            if state.isWatched {
+                state.jobs += 1
+                return .job
+            }
+            state.kept.append(notice)
+            return state.kept.count % Self.capacity == 0 ? .due : .kept
+        }
+    }
+
+    /// The loop has a notice that was handed to it.
+    func arrived() { state.withLock { $0.jobs -= 1 } }
+
+    /// What was kept, in the order of the commits.
+    ///
+    /// - Parameter isWatched: Whether the loop is to be told of each commit from now on. It still is while jobs are under way.
+    func take(watching isWatched: Bool) -> [CommitNotice] {
+        state.withLock { state in
+            state.isWatched = isWatched || state.jobs > 0
+            defer { state.kept = [] }
+            return state.kept
+        }
+    }
+}

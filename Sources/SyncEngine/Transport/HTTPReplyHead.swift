@@ -1,0 +1,98 @@
+internal import EventStore
+internal import Glibc
+
+/// The status line and the header of an answer (RFC 9112 §4, §5).
+struct HTTPReplyHead {
+    var status: Int
+    var contentType: String?
+    var headers: [HTTPField]
+
+    init(status: Int, contentType: String?, headers: [HTTPField] = []) {
+        self.status = status
+        self.contentType = contentType
+        self.headers = headers
+    }
+
+    /// Of an answer that says in words why a request is refused.
+    init(refusing status: Int, headers: [HTTPField] = []) {
+        self.init(status: status, contentType: "text/plain", headers: headers)
+    }
+
+    /// Appends the head's bytes, the empty line included.
+    ///
+    /// - Parameters:
+    ///   - body: The header that says how long the body is.
+    ///   - isLast: Whether the connection ends with this answer.
+    func write(to bytes: inout [UInt8], body: HTTPField?, date: [UInt8], isLast: Bool) {
+        bytes += "HTTP/1.1 ".utf8
+        bytes += String(status).utf8
+        bytes += " ".utf8
+        bytes += Self.reason(status).utf8
+        bytes += "\r\nDate: ".utf8
+        bytes += date
+        bytes += "\r\n".utf8
+        if let contentType { Self.write(HTTPField("Content-Type", contentType), to: &bytes) }
+        for field in headers { Self.write(field, to: &bytes) }
+        if let body { Self.write(body, to: &bytes) }
+        if isLast { bytes += "Connection: close\r\n".utf8 }
+        bytes += "\r\n".utf8
+    }
+
+    /// Leaves out a field that would break into lines.
+    private static func write(_ field: HTTPField, to bytes: inout [UInt8]) {
+        let isBroken = { (byte: UInt8) in byte == 0x0d || byte == 0x0a || byte == 0 }
+        if field.name.utf8.contains(where: isBroken) || field.value.utf8.contains(where: isBroken) { return }
+        bytes += field.name.utf8
+        bytes += ": ".utf8
+        bytes += field.value.utf8
+        bytes += "\r\n".utf8
+    }
+
+    /// The words of RFC 9110 §15; none for a status that is not used here.
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 400: "Bad Request"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 417: "Expectation Failed"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        case 507: "Insufficient Storage"
+        default: ""
+        }
+    }
+}
+
+/// The date as answers tell it (RFC 9110 §5.6.7), written once a second.
+struct HTTPDate {
+    private var second: time_t = -1
+    private var written: [UInt8] = []
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+    var text: [UInt8] {
+        mutating get {
+            var now = time_t(WallClock.now / 1000)
+            guard now != second else { return written }
+            second = now
+            var parts = tm()
+            gmtime_r(&now, &parts)
+            let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+            let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+            func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+            let day = "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)])"
+            let time = "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+            written = Array("\(day) \(parts.tm_year + 1900) \(time) GMT".utf8)
+            return written
+        }
+    }
+}
