@@ -110,10 +110,11 @@ final class Connection {
 
     /// Whether the WAL has grown so much that it should be copied back. Small commits write mostly the same few pages again
     /// and again, which are copied once; so the WAL may be longer the smaller its commits are.
-    var isCheckpointDue: Bool { walPages >= 1_000 + min(16 * walCommits, Self.longestWAL - 1_000) }
+    var isCheckpointDue: Bool { walPages >= min(duePages.lowerBound + 16 * walCommits, duePages.upperBound) }
 
-    /// Pages of a WAL of small commits when it is to be copied back.
-    private static let longestWAL = 4_000
+    /// Pages of a WAL when it is to be copied back: of one with few commits, and of one with many.
+    private var duePages = usualPages
+    static let usualPages = 1_000...4_000
     /// Bytes of a page of 4,096 in the WAL, and of the WAL's own header.
     private static let (frame, walHeader) = (4_096 + 24, 32)
 
@@ -122,11 +123,14 @@ final class Connection {
 
     /// Room for a WAL of small commits.
     func makeReserve() -> WALReserve {
-        WALReserve(database: path, most: (Self.longestWAL + 64) * Self.frame + Self.walHeader)
+        WALReserve(database: path, most: (duePages.upperBound + 64) * Self.frame + Self.walHeader)
     }
 
     /// Keeps ``isCheckpointDue`` up to date. Replaces SQLite's own automatic checkpoints.
-    func countWALPages() {
+    ///
+    /// - Parameter duePages: Pages of a WAL when it is to be copied back: of one with few commits, and of one with many.
+    func countWALPages(due duePages: ClosedRange<Int> = usualPages) {
+        self.duePages = duePages
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
             handle,
