@@ -16,7 +16,7 @@ struct BenchmarkStore {
         }
         let projector = ProjectorThread(store.files, top: try LogReader(store.files).top())
         self.projector = projector
-        observer = store.observeCommits { projector.logAdvanced(to: $0.top) }
+        observer = projector.observe(store)
         try waitForViews()
     }
 

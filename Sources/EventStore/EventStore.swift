@@ -181,7 +181,8 @@ public final class EventStore: Sendable {
     }
 
     /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable. If `leading`, the
-    /// calling thread stores them, provided that nothing is queued before them: for a batch that comes alone.
+    /// calling thread stores them, provided that nothing is queued before them: for a batch that comes alone. It then also
+    /// does what observers leave to it.
     package func ingest(
         _ batch: VerifiedBatch, leading: Bool = false,
         completion: @escaping @Sendable (Result<Void, StoreError>) -> Void
@@ -190,7 +191,7 @@ public final class EventStore: Sendable {
             if case .failure = result { batch.lineage.breakOff() }
             completion(result)
         }
-        writer.submit([job], leading: leading)
+        writer.submit([job], leading: leading, following: true)
     }
 
     // MARK: Memory and forks
@@ -239,7 +240,12 @@ public final class EventStore: Sendable {
     }
 
     /// Calls `body` on the writer's thread after each commit. It must be short.
-    package func observeCommits(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int { writer.observe(body) }
+    ///
+    /// - Parameter afterwards: Called on the thread that has committed, when all is answered and others may commit again, if
+    ///   that thread has nothing better to do (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
+    package func observeCommits(
+        _ body: @escaping @Sendable (CommitNotice) -> Void, afterwards: (@Sendable () -> Void)? = nil
+    ) -> Int { writer.observe(body, afterwards: afterwards) }
 
     package func removeObserver(_ token: Int) { writer.removeObserver(token) }
 

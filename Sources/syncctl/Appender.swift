@@ -88,7 +88,7 @@ enum Appender {
                     let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
                     guard isBulk else { return .direct(store, views: nil) }
                     let views = ProjectorThread(files, top: try LogReader(files).top())
-                    _ = store.observeCommits { views.logAdvanced(to: $0.top) }
+                    _ = views.observe(store)
                     return .direct(store, views: views)
                 }
             } catch {

@@ -37,7 +37,7 @@ enum Daemon {
         let wake = Monitor(Wake())
         let store = try open(settings, log)
         let views = ProjectorThread(store.files, top: try top(store))
-        let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
+        let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw error.failure }

@@ -83,14 +83,23 @@ public struct VerifyingKey: Hashable, Sendable {
 
     /// Whether `signature` is this key's for `message`.
     public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
-        guard signature.count == 64,
-            let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, rawBytes, rawBytes.count)
-        else { return false }
+        guard signature.count == 64, let context else { return false }
+        defer { EVP_MD_CTX_free(context) }
+        return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    }
+
+    /// What OpenSSL verifies one signature with; `nil` for bytes that are no key, or without memory. To be freed by the caller.
+    fileprivate var context: OpaquePointer? {
+        let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, rawBytes, rawBytes.count)
+        guard let key else { return nil }
+        // The context holds the key.
         defer { EVP_PKEY_free(key) }
         let context = EVP_MD_CTX_new()
-        defer { EVP_MD_CTX_free(context) }
-        EVP_DigestVerifyInit(context, nil, nil, nil, key)
-        return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+        guard EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1 else {
+            EVP_MD_CTX_free(context)
+            return nil
+        }
+        return context
     }
 
     /// The node that owns this key: SHA-256 of its DER SubjectPublicKeyInfo (RFC 8410), as
@@ -98,5 +107,42 @@ public struct VerifyingKey: Hashable, Sendable {
     public var nodeID: NodeID {
         let prefix: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
         return NodeID(SHA256().digest(prefix + rawBytes))
+    }
+}
+
+/// Verifies signatures of keys that come again and again. What OpenSSL looks up and sets up for a key takes a quarter of a
+/// verification when there is a pause between two; here it is done once. Not Sendable: one for each thread at a time.
+final class SignatureVerifier {
+    /// Most keys that are remembered, some 2 KB each (INV-9).
+    static let capacity = 64
+
+    private var contexts: [VerifyingKey: OpaquePointer] = [:]
+
+    /// How many keys are remembered.
+    var count: Int { contexts.count }
+
+    deinit { forget() }
+
+    /// Whether `signature` is `key`'s for `message`.
+    func isValid(signature: [UInt8], for message: [UInt8], by key: VerifyingKey) -> Bool {
+        guard signature.count == 64, let prepared = context(of: key), let once = EVP_MD_CTX_new() else {
+            return false
+        }
+        defer { EVP_MD_CTX_free(once) }
+        return EVP_MD_CTX_copy_ex(once, prepared) == 1
+            && EVP_DigestVerify(once, signature, signature.count, message, message.count) == 1
+    }
+
+    private func context(of key: VerifyingKey) -> OpaquePointer? {
+        if let known = contexts[key] { return known }
+        guard let made = key.context else { return nil }
+        if contexts.count == Self.capacity { forget() }
+        contexts[key] = made
+        return made
+    }
+
+    private func forget() {
+        for context in contexts.values { EVP_MD_CTX_free(context) }
+        contexts = [:]
     }
 }

@@ -22,6 +22,8 @@ package struct CommitNotice: Sendable {
     package var advanced: [OriginProgress] { origins.progress }
     /// The events that came, in the order of their positions, if they are few; else none.
     package let events: [StoredEvent]
+    /// Whether who tells of it soon calls what goes with the observer: ``EventStore/observeCommits(_:afterwards:)``.
+    package var isFollowedUp = false
 
     package init(top: UInt64, advanced: [OriginProgress], events: [StoredEvent] = []) {
         self.top = top

@@ -9,6 +9,8 @@ final class LogCommitter {
 
     /// Whether the WAL has grown so much that it should be copied back.
     private(set) var isCheckpointDue = false
+    /// Where commits find room; `nil` where they are not synced.
+    private var reserve: WALReserve?
     private let connection: Connection
     private let appender: LogAppender
     private let signer: HeadSigner
@@ -23,6 +25,7 @@ final class LogCommitter {
             try connection.execute(Schema.reach)
             connection.countWALPages()
             try LogUpgrade.run(on: connection)
+            reserve = durability == .full ? connection.makeReserve() : nil
             appender = try LogAppender(connection: connection, wall: wall)
         } catch {
             throw StoreError(error)
@@ -61,6 +64,14 @@ final class LogCommitter {
         isCheckpointDue = false
         _ = try? connection.checkpoint()
     }
+
+    /// Whether the WAL will grow soon: its commits would take twice as long.
+    var isReserveDue: Bool { reserve?.isShort(connection.walBytes) ?? false }
+    /// Whether there is room for all of a WAL of small commits.
+    var isReserved: Bool { reserve?.isComplete ?? true }
+
+    /// Makes room in the WAL; what is given is to be synced when others may commit again.
+    func extendReserve() -> WALReserve.Piece? { reserve?.extend() }
 
     /// Gives back what the page cache holds.
     func releaseMemory() {

@@ -16,12 +16,15 @@ final class LogWriter: Sendable {
         /// What the last commit left to do.
         var isCheckpointDue = false
         var isHeadDue = false
+        var isReserveDue = false
+        /// Whether the WAL has room for all that may come.
+        var isReserved = false
         /// Whether a stored head speaks of everything committed.
         var isSettled = true
         /// Whether memory was given back since the last commit.
         var isResting = true
-        /// Nanoseconds of the monotonic clock.
-        var lastCommit: UInt64 = 0
+        /// Nanoseconds of the monotonic clock; at first, of the opening.
+        var lastCommit = MonotonicClock.now
         var lastHead: UInt64 = 0
         var isClosing = false
         var failure: StoreError?
@@ -46,13 +49,21 @@ final class LogWriter: Sendable {
     private static let capacity = 65_536
     /// How often a head is signed under load.
     private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
+    /// How long nothing is committed before room is made for what will be.
+    private static let reserveNanoseconds: UInt64 = 50_000_000
     /// How long nothing is committed before a head is signed and stored.
     private static let idleNanoseconds: UInt64 = 250_000_000
     /// How long nothing is committed before memory is given back.
     private static let restNanoseconds: UInt64 = 5_000_000_000
 
     private let queue: Monitor<Queue>
-    private let observers = Lock([(token: Int, body: @Sendable (CommitNotice) -> Void)]())
+    private struct Observer {
+        let token: Int
+        let body: @Sendable (CommitNotice) -> Void
+        let afterwards: (@Sendable () -> Void)?
+    }
+
+    private let observers = Lock([Observer]())
     private let signer: HeadSigner
     private let witness: WitnessKeeper?
     private let thread: Lock<WorkerThread?>
@@ -80,10 +91,14 @@ final class LogWriter: Sendable {
 
     /// Queues jobs in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
     /// then has had its answers, provided that nothing is queued before them.
-    func submit(_ jobs: [Job], leading: Bool) {
+    ///
+    /// - Parameter following: Does then what the observers would do on threads of their own.
+    func submit(_ jobs: [Job], leading: Bool, following: Bool = false) {
         guard leading, let committer = takeLead() else { return submit(jobs) }
-        commit(jobs, committer)
+        commit(jobs, committer, following: following)
         release(committer)
+        guard following else { return }
+        for observer in observers.withLock({ $0 }) { observer.afterwards?() }
     }
 
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
@@ -123,10 +138,12 @@ final class LogWriter: Sendable {
         submit([.remember(values, completion)])
     }
 
-    func observe(_ body: @escaping @Sendable (CommitNotice) -> Void) -> Int {
+    func observe(
+        _ body: @escaping @Sendable (CommitNotice) -> Void, afterwards: (@Sendable () -> Void)? = nil
+    ) -> Int {
         observers.withLock { observers in
             let token = (observers.last?.token ?? 0) + 1
-            observers.append((token, body))
+            observers.append(Observer(token: token, body: body, afterwards: afterwards))
             return token
         }
     }
@@ -183,14 +200,15 @@ final class LogWriter: Sendable {
             let isUnsettledNow = queue.isSettled && !isSettled
             queue.committer = committer
             queue.isCheckpointDue = committer.isCheckpointDue
+            queue.isReserveDue = committer.isReserveDue
             queue.isHeadDue =
                 unsigned >= Self.headInterval.events
                 || (unsigned > 0 && now - queue.lastHead >= Self.headInterval.nanoseconds)
             queue.isSettled = isSettled
             queue.isResting = false
             queue.lastCommit = now
-            return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || !queue.jobs.isEmpty
-                || queue.isClosing
+            return isUnsettledNow || queue.isCheckpointDue || queue.isHeadDue || queue.isReserveDue
+                || !queue.jobs.isEmpty || queue.isClosing
         }
     }
 
@@ -198,14 +216,17 @@ final class LogWriter: Sendable {
     private func putBack(_ committer: LogCommitter) {
         queue.update { queue in
             queue.committer = committer
+            queue.isReserveDue = committer.isReserveDue
+            queue.isReserved = committer.isReserved
             return !queue.jobs.isEmpty || queue.isClosing
         }
     }
 
     /// Tells the observers what the last commit changed.
-    private func announce(_ committer: LogCommitter) {
+    private func announce(_ committer: LogCommitter, following: Bool = false) {
         let observers = observers.withLock { $0 }
-        guard let notice = committer.takeNotice(isWanted: !observers.isEmpty) else { return }
+        guard var notice = committer.takeNotice(isWanted: !observers.isEmpty) else { return }
+        notice.isFollowedUp = following
         for observer in observers { observer.body(notice) }
     }
 
@@ -215,6 +236,7 @@ final class LogWriter: Sendable {
         case sign
         case commit([Job], LogCommitter)
         case checkpoint(LogCommitter)
+        case reserve(LogCommitter)
         case settle(LogCommitter)
         case rest(LogCommitter)
         case close(LogCommitter)
@@ -231,6 +253,10 @@ final class LogWriter: Sendable {
             case .checkpoint(let committer):
                 committer.checkpoint()
                 release(committer)
+            case .reserve(let committer):
+                let piece = committer.extendReserve()
+                putBack(committer)
+                piece?.sync()
             case .settle(let committer):
                 let head = settle(committer)
                 release(committer)
@@ -262,17 +288,23 @@ final class LogWriter: Sendable {
             duty = .commit(takeGroup(&queue), committer)
         } else if queue.isClosing {
             duty = .close(committer)
-        } else if queue.isSettled {
-            guard !queue.isResting else { return .forever }
-            guard now >= queue.lastCommit + restNanoseconds else { return .until(queue.lastCommit + restNanoseconds) }
-            queue.isResting = true
-            duty = .rest(committer)
+        } else if queue.isReserveDue {
+            duty = .reserve(committer)
         } else {
-            guard now >= queue.lastCommit + idleNanoseconds else { return .until(queue.lastCommit + idleNanoseconds) }
-            duty = .settle(committer)
+            guard let (pause, later) = nextWhenIdle(queue, committer) else { return .forever }
+            guard now >= queue.lastCommit + pause else { return .until(queue.lastCommit + pause) }
+            if case .rest = later { queue.isResting = true }
+            duty = later
         }
         queue.committer = nil
         return .done(duty)
+    }
+
+    /// What is to be done when nothing has been committed for so long.
+    private static func nextWhenIdle(_ queue: Queue, _ committer: LogCommitter) -> (pause: UInt64, Duty)? {
+        if !queue.isReserved { return (reserveNanoseconds, .reserve(committer)) }
+        if !queue.isSettled { return (idleNanoseconds, .settle(committer)) }
+        return queue.isResting ? nil : (restNanoseconds, .rest(committer))
     }
 
     private static func takeGroup(_ queue: inout Queue) -> [Job] {
@@ -288,12 +320,12 @@ final class LogWriter: Sendable {
         return jobs
     }
 
-    private func commit(_ jobs: [Job], _ committer: LogCommitter) {
+    private func commit(_ jobs: [Job], _ committer: LogCommitter, following: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
         switch committer.commit(jobs) {
         case .success(let answers):
             for answer in answers { answer() }
-            announce(committer)
+            announce(committer, following: following)
         case .failure(let failure):
             for job in jobs { job.fail(failure.error) }
             if failure.isFatal { fail(failure.error) }

@@ -23,8 +23,11 @@ final class Connection {
     private var walCommits = 0
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
-    /// library has no lookaside).
-    private static let configured: Void = { _ = sillok_sqlite_config_memstatus(0) }()
+    /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing.
+    private static let configured: Void = {
+        _ = sillok_sqlite_config_memstatus(0)
+        _ = sillok_sqlite_config_no_bulk_cache()
+    }()
 
     init(path: String, mode: Mode) throws(SQLiteError) {
         _ = Self.configured
@@ -107,7 +110,20 @@ final class Connection {
 
     /// Whether the WAL has grown so much that it should be copied back. Small commits write mostly the same few pages again
     /// and again, which are copied once; so the WAL may be longer the smaller its commits are.
-    var isCheckpointDue: Bool { walPages >= 1_000 + min(16 * walCommits, 3_000) }
+    var isCheckpointDue: Bool { walPages >= 1_000 + min(16 * walCommits, Self.longestWAL - 1_000) }
+
+    /// Pages of a WAL of small commits when it is to be copied back.
+    private static let longestWAL = 4_000
+    /// Bytes of a page of 4,096 in the WAL, and of the WAL's own header.
+    private static let (frame, walHeader) = (4_096 + 24, 32)
+
+    /// Bytes of the WAL that the last commit has left in use.
+    var walBytes: Int { walPages * Self.frame + Self.walHeader }
+
+    /// Room for a WAL of small commits.
+    func makeReserve() -> WALReserve {
+        WALReserve(database: path, most: (Self.longestWAL + 64) * Self.frame + Self.walHeader)
+    }
 
     /// Keeps ``isCheckpointDue`` up to date. Replaces SQLite's own automatic checkpoints.
     func countWALPages() {

@@ -39,6 +39,12 @@ struct PieceNames {
 
     private init(piece: UInt32) { self.piece = piece }
 
+    /// The number of `ref` if it has one in this piece already, as most have.
+    func known(_ ref: Int64) -> UInt64? {
+        guard ref > 0, ref < Int64(slots.count), slots[Int(ref)].piece == piece else { return nil }
+        return UInt64(slots[Int(ref)].number)
+    }
+
     /// The number of `ref` in this piece. When it is new, its length and bytes are appended to `out`.
     mutating func number(
         _ ref: Int64, to out: inout [UInt8], text: Source

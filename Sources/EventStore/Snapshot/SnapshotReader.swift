@@ -6,9 +6,11 @@ package final class SnapshotReader {
     var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
     private var names = PieceNames()
+    /// How large the last piece was: the next will be about as large, and is not copied while it grows.
+    private var usual = SnapshotRowsWriter.Sizes()
 
     package init(_ files: StoreFiles) throws(StoreError) {
-        log = try LogReader(files)
+        log = try LogReader(files, .inOrder)
     }
 
     /// The last position.
@@ -28,7 +30,7 @@ package final class SnapshotReader {
             try connection.execute("BEGIN")
             defer { connection.rollback() }
             names.begin()
-            var writer = SnapshotRowsWriter(after: after, names: names)
+            var writer = SnapshotRowsWriter(after: after, names: names, usual)
             // One table, not a copy: it comes back when the piece is done.
             names = PieceNames()
             defer { names = writer.names }
@@ -48,6 +50,7 @@ package final class SnapshotReader {
                 throw SQLiteError(extendedCode: 11, message: "no event after \(after)", context: "event")
             }
             try addHeads(&writer)
+            usual = SnapshotRowsWriter.Sizes(writer.rows)
             return writer.rows
         } catch {
             throw StoreError(error)

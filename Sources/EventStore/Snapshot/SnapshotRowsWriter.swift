@@ -14,8 +14,32 @@ struct SnapshotRowsWriter {
     /// The origin of the row before, which is mostly that of the next.
     private var last: (ref: Int64, index: Int)?
 
-    init(after: UInt64, names: PieceNames) {
+    /// Bytes of the parts of a piece.
+    struct Sizes {
+        private let names: Int
+        private let columns: Int
+        private let ids: Int
+        private let salts: Int
+        private let payloads: Int
+
+        init(_ rows: SnapshotRows = SnapshotRows(after: 0)) {
+            (names, columns, ids) = (rows.names.count, rows.columns.count, rows.ids.count)
+            (salts, payloads) = (rows.salts.count, rows.payloads.count)
+        }
+
+        fileprivate func reserve(_ rows: inout SnapshotRows) {
+            func room(_ bytes: Int) -> Int { bytes + bytes / 16 }
+            rows.names.reserveCapacity(room(names))
+            rows.columns.reserveCapacity(room(columns))
+            rows.ids.reserveCapacity(room(ids))
+            rows.salts.reserveCapacity(room(salts))
+            rows.payloads.reserveCapacity(room(payloads))
+        }
+    }
+
+    init(after: UInt64, names: PieceNames, _ usual: Sizes) {
         rows = SnapshotRows(after: after)
+        usual.reserve(&rows)
         self.names = names
     }
 
@@ -108,7 +132,8 @@ struct SnapshotRowsWriter {
     }
 
     private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
-        try names.number(ref, to: &rows.names, text: reader.texts)
+        if let known = names.known(ref) { return known }
+        return try names.number(ref, to: &rows.names, text: reader.texts)
     }
 
     private mutating func addDependencies(

@@ -91,7 +91,7 @@ final class OrderedRows {
             tail.dropFrozen()
             gone = gone.filter { $0 > merge.applied }
         }
-        if merger == nil, tail.active >= generation { freeze() }
+        if merger == nil, tail.isFull(generation) { freeze() }
     }
 
     /// Begins to merge what there is, full or not.
@@ -108,18 +108,20 @@ final class OrderedRows {
 struct RowMerger {
     /// How many rows are still to come.
     private(set) var left: Int
-    private let generation: RowTail.Generation
+    private let generation: RowChains
     private let owners: [Int64]
     private var nextOwner = 0
     private var rows: ArraySlice<OrderedRow> = []
 
     /// Begins after `cursor`.
-    init(_ generation: RowTail.Generation, after cursor: OrderedRow) {
+    init(_ generation: RowChains, after cursor: OrderedRow) {
         self.generation = generation
         owners = generation.owners.filter { $0 >= cursor.owner }.sorted()
         var passed = 0
-        for row in generation.rows where row <= cursor { passed += 1 }
-        left = generation.rows.count - passed
+        for owner in generation.owners where owner <= cursor.owner {
+            generation.chain(owner) { if $0 <= cursor { passed += 1 } }
+        }
+        left = generation.count - passed
         if owners.first == cursor.owner {
             load()
             rows = rows.drop { $0 <= cursor }

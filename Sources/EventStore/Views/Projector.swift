@@ -147,9 +147,12 @@ package final class Projector {
         return true
     }
 
+    /// Whether the WAL is long.
+    var isCopyDue: Bool { target.store.connection.isCheckpointDue }
+
     /// Copies the WAL back if it is long.
     package func copyBack() {
-        if target.store.connection.isCheckpointDue { _ = try? target.store.connection.checkpoint() }
+        if isCopyDue { _ = try? target.store.connection.checkpoint() }
     }
 
     /// Whether a generation of rows is being moved into its table.
@@ -194,10 +197,14 @@ package final class Projector {
         release()
     }
 
+    /// Bytes of payloads after which a step ends: views keep what they have read until they write it (INV-9).
+    private static let stepBytes = 16 << 20
+
     /// Applies the events of `first` and what follows them. Returns the position of the last.
     private func apply(_ first: [ProjectedEvent], limit: Int, piece: Int) throws(SQLiteError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
+        var room = Self.stepBytes
         while let end = events.last {
             for event in events {
                 try store.clocks.apply(event, store)
@@ -207,7 +214,8 @@ package final class Projector {
             }
             last = end.position
             left -= events.count
-            guard left > 0, end.twinOf == nil else { break }
+            room -= events.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
+            guard left > 0, room > 0, end.twinOf == nil else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
             events = (try? source.events(after: last, limit: min(left, piece))) ?? []
             if events.first?.twinOf != nil { break }

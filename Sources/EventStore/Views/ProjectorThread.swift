@@ -2,7 +2,9 @@
 ///
 /// ## Concurrency model
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
-/// monitor. ``StepPace`` says when it takes up what they told it.
+/// monitor. ``StepPace`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
+/// for which somebody waits, and has nothing better to do, borrows the projector and applies them: to wake the thread takes
+/// a third of the time that it then needs.
 package final class ProjectorThread: Sendable {
     private struct State {
         var top: UInt64
@@ -19,9 +21,21 @@ package final class ProjectorThread: Sendable {
         /// Whether the thread sleeps until a step is due, and need not be told of each commit before that.
         var isGathering = false
         var isStopping = false
+        /// The projector, while the thread sleeps and nobody has borrowed it.
+        var projector: Projector?
+        var isLent = false
+        /// Whether the WAL became long while the projector was lent.
+        var isCopyDue = false
+        /// When the tails are emptied if nothing comes, nanoseconds of the monotonic clock.
+        var idleFrom: UInt64 = 0
+        /// Whether they are empty.
+        var isResting = false
+
+        /// How many events the views lack.
+        var pending: UInt64 { top - min(top, applied) }
 
         /// When the events that are not applied yet are due.
-        var due: UInt64 { pace.due(pending: top - min(top, applied), isAwaited: readers > 0) }
+        var due: UInt64 { pace.due(pending: pending, isAwaited: readers > 0) }
 
         /// How far the projector is. Of views under construction nobody is told what they refuse.
         mutating func take(from projector: Projector) {
@@ -29,7 +43,18 @@ package final class ProjectorThread: Sendable {
             isRebuilding = projector.isRebuilding || mustRebuild
             if !projector.isRebuilding { quarantined = projector.quarantined }
         }
+
+        /// A step has been made.
+        mutating func stepped(_ projector: Projector, from start: UInt64, to end: UInt64) {
+            take(from: projector)
+            pace.stepped(from: start, to: end)
+            lastError = nil
+            idleFrom = end + ProjectorThread.idleNanoseconds
+        }
     }
+
+    /// Most events that a thread applies which is not the projector's.
+    private static let few: UInt64 = 16
 
     /// How long nothing comes before the tails are emptied.
     private static let idleNanoseconds: UInt64 = 1_000_000_000
@@ -49,12 +74,50 @@ package final class ProjectorThread: Sendable {
         thread.withLock { $0 = started }
     }
 
+    /// Follows the commits of `store`. Returns the observer's token.
+    package func observe(_ store: EventStore) -> Int {
+        store.observeCommits(
+            { [self] notice in logAdvanced(to: notice.top, isFollowedUp: notice.isFollowedUp) },
+            afterwards: { [self] in applyHere() })
+    }
+
     /// The log has events up to `position`. Any thread; does not wait.
-    package func logAdvanced(to position: UInt64) {
-        state.update { state in
-            guard position > state.top else { return false }
+    ///
+    /// - Parameter isFollowedUp: Whether ``applyHere()`` comes soon.
+    package func logAdvanced(to position: UInt64, isFollowedUp: Bool = false) {
+        state.wake { state in
+            guard position > state.top else { return [] }
             state.top = position
-            return !state.isGathering || state.due == 0
+            return !isFollowedUp && (!state.isGathering || state.due == 0) ? .workers : []
+        }
+    }
+
+    /// Applies few events for which somebody waits, on the calling thread if the projector's sleeps; else wakes that, if it is
+    /// time.
+    func applyHere() {
+        var borrowed: Projector?
+        state.wake { state in
+            guard state.pending > 0 else { return [] }
+            let isFit = state.readers > 0 && state.pending <= Self.few && !state.mustRebuild && !state.isStopping
+            guard isFit, let projector = state.projector, !projector.isRebuilding, !projector.isMerging else {
+                return !state.isGathering || state.due == 0 ? .workers : []
+            }
+            (borrowed, state.projector, state.isLent) = (projector, nil, true)
+            return []
+        }
+        guard let projector = borrowed else { return }
+        let start = MonotonicClock.now
+        // What went wrong the thread will meet, too.
+        let isDone = (try? projector.step()) != nil
+        let end = MonotonicClock.now
+        state.wake { state in
+            state.isLent = false
+            guard isDone else { return .workers }
+            state.projector = projector
+            state.stepped(projector, from: start, to: end)
+            state.isCopyDue = projector.isCopyDue
+            let isMore = state.pending > 0 || state.isCopyDue || projector.isMerging || state.isResting
+            return isMore || state.mustRebuild || state.isStopping ? [.workers, .readers] : .readers
         }
     }
 
@@ -83,9 +146,9 @@ package final class ProjectorThread: Sendable {
     /// Waits until readers see everything up to `position`; until then nothing is gathered. Returns false when that takes
     /// longer, or when the thread is told to stop.
     package func wait(for position: UInt64, milliseconds: Int) -> Bool {
-        state.update { state in
+        state.wake { state in
             state.readers += 1
-            return state.isGathering
+            return state.isGathering ? .workers : []
         }
         defer {
             state.update { state in
@@ -93,7 +156,7 @@ package final class ProjectorThread: Sendable {
                 return false
             }
         }
-        return state.wait(milliseconds: milliseconds) { state in
+        return state.wait(as: .readers, milliseconds: milliseconds) { state in
             if !state.isRebuilding, state.applied >= position { return true }
             return state.isStopping ? false : nil
         } ?? false
@@ -136,6 +199,7 @@ package final class ProjectorThread: Sendable {
 
     private enum Next {
         case apply
+        case copyBack
         case merge
         case rest
         case rebuild
@@ -147,52 +211,63 @@ package final class ProjectorThread: Sendable {
         // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
         state.update { state in
             state.take(from: projector)
+            state.idleFrom = MonotonicClock.now + idleNanoseconds
+            state.isResting = false
             return true
         }
-        var idleFrom = MonotonicClock.now + idleNanoseconds
-        var isResting = false
         while true {
             let next = state.wait { state -> Waiting<Next> in
-                state.take(from: projector)
-                state.isGathering = false
-                if state.isStopping { return .done(.stop) }
-                if state.mustRebuild {
-                    state.mustRebuild = false
-                    return .done(.rebuild)
-                }
-                if state.top > state.applied || projector.isRebuilding {
-                    state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
-                    if state.isGathering { return .until(state.due) }
-                    return .done(.apply)
-                }
-                if projector.isMerging { return .done(.merge) }
-                if isResting { return .forever }
-                if MonotonicClock.now < idleFrom { return .until(idleFrom) }
-                return .done(projector.pending == 0 ? .rest : .merge)
+                if state.isLent { return .forever }
+                let found = Self.next(&state, projector)
+                if case .done = found { state.projector = nil } else { state.projector = projector }
+                return found
             }
             switch next {
             case .stop: return
-            case .rebuild:
-                isResting = false
-                try projector.beginRebuild()
+            case .rebuild: try projector.beginRebuild()
+            case .copyBack: projector.copyBack()
             case .merge: try projector.merge()
-            case .rest:
-                projector.release()
-                isResting = true
+            case .rest: projector.release()
             case .apply:
-                isResting = false
                 let start = MonotonicClock.now
                 try projector.step()
                 let end = MonotonicClock.now
-                state.update { state in
-                    state.take(from: projector)
-                    state.pace.stepped(from: start, to: end)
-                    state.lastError = nil
-                    return true
+                state.wake { state in
+                    state.stepped(projector, from: start, to: end)
+                    return .readers
                 }
                 projector.copyBack()
-                idleFrom = end + idleNanoseconds
             }
         }
+    }
+
+    /// What the thread is to do now.
+    private static func next(_ state: inout State, _ projector: Projector) -> Waiting<Next> {
+        state.take(from: projector)
+        state.isGathering = false
+        if state.isStopping { return .done(.stop) }
+        if state.mustRebuild {
+            (state.mustRebuild, state.isResting) = (false, false)
+            return .done(.rebuild)
+        }
+        if state.top > state.applied || projector.isRebuilding {
+            state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
+            if state.isGathering { return .until(state.due) }
+            state.isResting = false
+            return .done(.apply)
+        }
+        if state.isCopyDue {
+            state.isCopyDue = false
+            return .done(.copyBack)
+        }
+        if projector.isMerging { return .done(.merge) }
+        if MonotonicClock.now < state.idleFrom {
+            state.isResting = false
+            return .until(state.idleFrom)
+        }
+        if state.isResting { return .forever }
+        guard projector.pending == 0 else { return .done(.merge) }
+        state.isResting = true
+        return .done(.rest)
     }
 }

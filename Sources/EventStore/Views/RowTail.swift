@@ -4,8 +4,8 @@ package struct ViewTails: Sendable {
     let history = RowTail()
     let generation: Int
 
-    /// - Parameter generation: How many rows of a table are moved from its tail into it at a time. The larger, the fewer pages are
-    ///   written for each row; twice as many is the memory that a tail takes, 50 bytes for each row.
+    /// - Parameter generation: How many rows of a table are moved from its tail into it at a time, at most: a generation ends
+    ///   earlier when it has taken ``RowTail/generationBytes``. The larger, the fewer pages are written for each row.
     package init(generation: Int = 1 << 18) { self.generation = generation }
 }
 
@@ -24,34 +24,9 @@ final class RowTail: Sendable {
         var epoch = Int64(0)
     }
 
-    /// Rows in order of position, and a chain through those of each owner, newest first.
-    struct Generation {
-        private(set) var rows: [OrderedRow] = []
-        private var earlier: [Int32] = []
-        private var newest: [Int64: Int32] = [:]
-
-        var last: UInt64 { rows.last?.position ?? 0 }
-        var owners: some Collection<Int64> { newest.keys }
-
-        mutating func append(_ row: OrderedRow) {
-            let previous = newest.updateValue(Int32(rows.count), forKey: row.owner)
-            earlier.append(previous ?? -1)
-            rows.append(row)
-        }
-
-        /// The owner's rows, newest first.
-        func chain(_ owner: Int64, _ body: (OrderedRow) -> Void) {
-            var index = newest[owner] ?? -1
-            while index >= 0 {
-                body(rows[Int(index)])
-                index = earlier[Int(index)]
-            }
-        }
-    }
-
     private struct State {
-        var frozen = Generation()
-        var active = Generation()
+        var frozen = RowChains()
+        var active = RowChains()
         var last = UInt64(0)
         var epoch = Int64(0)
     }
@@ -71,7 +46,16 @@ final class RowTail: Sendable {
     }
 
     /// How many rows the growing generation has.
-    var active: Int { state.withLock { $0.active.rows.count } }
+    var active: Int { state.withLock { $0.active.count } }
+
+    /// Bytes of memory after which a generation is as large as it should become, however few rows those are: a tail takes
+    /// about twice as many (INV-9).
+    private static let generationBytes = 6 << 20
+
+    /// Whether the growing generation has `rows` rows, or takes as much memory as it may.
+    func isFull(_ rows: Int) -> Bool {
+        state.withLock { $0.active.count >= rows || $0.active.bytes >= Self.generationBytes }
+    }
 
     /// Forgets everything and takes in what is on disk.
     func load(_ table: OrderedTable, _ merge: OrderedTable.Merge, _ connection: Connection) throws(SQLiteError) {
@@ -98,15 +82,15 @@ final class RowTail: Sendable {
     }
 
     /// Begins a new generation; gives the one that is to be merged.
-    func freeze() -> Generation {
+    func freeze() -> RowChains {
         state.withLock { state in
-            (state.frozen, state.active) = (state.active, Generation())
+            (state.frozen, state.active) = (state.active, RowChains())
             return state.frozen
         }
     }
 
-    var frozen: Generation { state.withLock { $0.frozen } }
+    var frozen: RowChains { state.withLock { $0.frozen } }
 
     /// Drops the generation that has been merged.
-    func dropFrozen() { state.withLock { $0.frozen = Generation() } }
+    func dropFrozen() { state.withLock { $0.frozen = RowChains() } }
 }

@@ -16,7 +16,7 @@ extension SyncNode.Core {
             features: [.standings, .sources], policy: snapshotPolicy(for: node))
         let peerLink = PeerLink(
             link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
-            snapshots: snapshots, live: live)
+            snapshots: snapshots, live: live, share: share)
         peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
         peerLink.onOffer = { [weak self] link in self?.takesSnapshot(from: link) ?? false }
         peerLink.onSnapshot = { [weak self] link, news in self?.snapshotNews(link, news) }

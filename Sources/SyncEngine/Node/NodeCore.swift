@@ -51,6 +51,8 @@ extension SyncNode {
         /// What was committed last, and what reads it for peers.
         private let recent = RecentEvents()
         let live: OutgoingReader
+        /// What the loop may store itself.
+        let share = LeadShare()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
         var sources = SourcePlan()

@@ -15,6 +15,8 @@ final class PeerLink {
     private let snapshots: SnapshotDesk
     /// Reads what was committed just now.
     private let live: OutgoingReader
+    /// How much of the loop's time is left for storing.
+    private let share: LeadShare
     private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
@@ -29,6 +31,9 @@ final class PeerLink {
     private var partialSince: UInt64?
     /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
     private static let longestFrame: UInt64 = 300_000
+    /// Bytes a second: pieces of a snapshot go as they are over a line faster than this, which is as fast as a processor
+    /// compresses. There fewer bytes save no time, and zstd would be a fifth of the work of both sides.
+    private static let fastLine: UInt64 = 512 << 20
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
     /// Asked whether a snapshot that the peer offers may be taken.
@@ -43,7 +48,7 @@ final class PeerLink {
 
     init(
         link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
-        snapshots: SnapshotDesk, live: OutgoingReader
+        snapshots: SnapshotDesk, live: OutgoingReader, share: LeadShare
     ) {
         self.link = link
         self.node = node
@@ -53,6 +58,7 @@ final class PeerLink {
         self.workers = workers
         self.snapshots = snapshots
         self.live = live
+        self.share = share
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -166,7 +172,7 @@ final class PeerLink {
             }
         case .store(let id, let frame):
             let this = loop.bind(self)
-            workers.store(frame) { result in
+            store(frame) { result in
                 this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
             }
         case .inspect(let id, let question):
@@ -180,7 +186,8 @@ final class PeerLink {
             snapshots.server.describe { offer in
                 this.post { $0.input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) } }
             }
-        case .readSnapshot(let id, let request):
+        case .readSnapshot(let id, var request):
+            if let rate = link.deliveryRate, rate >= Self.fastLine { request.compress = false }
             let this = loop.bind(self)
             let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
             self.feed = feed
@@ -203,6 +210,17 @@ final class PeerLink {
             link.close(afterFlush: .seconds(2))
             finish(end)
         }
+    }
+
+    /// Verifies and stores events: here if they come alone, else on threads of their own.
+    private func store(
+        _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
+    ) {
+        let start = MonotonicClock.now
+        guard link.hasReadAll, share.mayLead(now: start),
+            workers.storeLeading(frame, completion: completion)
+        else { return workers.store(frame, completion: completion) }
+        share.led(from: start, to: MonotonicClock.now)
     }
 
     private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {

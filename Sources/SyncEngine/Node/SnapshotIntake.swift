@@ -98,9 +98,10 @@ final class SnapshotIntake: Sendable {
     private func check(_ offer: SnapshotOffer, _ sender: SnapshotSender) throws(SnapshotError) {
         try SnapshotReception.check(offer, of: sender, cluster: eventStore.identity.cluster)
         let free = SnapshotSpool.freeBytes(eventStore.files)
-        // The log, and its pieces in the spool.
-        let (needed, isOver) = (offer.bytes / 2 * 3).addingReportingOverflow(minFree)
-        guard !isOver, free > needed else {
+        // The log, and its pieces in the spool, which need not be compressed.
+        let (both, isLarge) = offer.bytes.multipliedReportingOverflow(by: 2)
+        let (needed, isOver) = both.addingReportingOverflow(minFree)
+        guard !isLarge, !isOver, free > needed else {
             throw .noSpace("the snapshot needs \(needed >> 20) MiB of disk, \(free >> 20) MiB are free")
         }
     }

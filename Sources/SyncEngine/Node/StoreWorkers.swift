@@ -1,17 +1,19 @@
 internal import EventStore
 
 /// Does for the sessions what needs the store: reads events for peers and encodes them, decodes what peers sent, verifies
-/// and stores it. Nothing of that runs on the event loop.
+/// and stores it. But for what comes alone nothing of that runs on the event loop.
 ///
 /// ## Concurrency model
 /// Two threads, one that reads and one that verifies; the writer's thread stores, or the one that verifies where nothing
-/// else waits. Completions are called on any of them.
+/// else waits. What comes alone may be verified and stored by the loop's thread. Completions are called on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
+    /// Frames with longer bodies take long to verify, and are not for the loop.
+    private static let short = 4 << 10
 
     init(store: EventStore) {
         self.store = store
@@ -47,23 +49,44 @@ final class StoreWorkers: Sendable {
         _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
     ) {
         verifiers.submit { [store, verifiers] verifier in
-            do throws(SessionFailure) {
-                // The writer refused a batch: the verifier ran ahead of what is stored.
-                if let current = verifier, current.lineage.isBroken { verifier = nil }
-                let batch = try StoreWork.verify(frame, try Self.current(&verifier, store))
-                let stored = StoreWork.stored(batch, newProofs: try Self.keep(batch.proven, store))
-                let answer: @Sendable (Result<Void, StoreError>) -> Void = { result in
-                    if case .failure(let error) = result {
-                        completion(.failure(SessionFailure(IngestError.store(error))))
-                    } else {
-                        completion(.success(stored))
-                    }
+            Self.store(frame, &verifier, store, isAlone: { !verifiers.hasMore }, completion)
+        }
+    }
+
+    /// As ``store(_:completion:)``, on the calling thread and until it is durable, if no other frame is being stored. Returns
+    /// false if one is, or if this one may hold much.
+    func storeLeading(
+        _ frame: Frame, completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
+    ) -> Bool {
+        guard frame.body.count <= Self.short, frame.flags & Frame.compressed == 0 else { return false }
+        return verifiers.lead { verifier in
+            // To make a verifier takes the writer's thread and the file.
+            guard let current = verifier, !current.lineage.isBroken else { return false }
+            Self.store(frame, &verifier, store, isAlone: { true }, completion)
+            return true
+        } ?? false
+    }
+
+    private static func store(
+        _ frame: Frame, _ verifier: inout IngestVerifier?, _ store: EventStore, isAlone: () -> Bool,
+        _ completion: @escaping @Sendable (Result<StoredFrame, SessionFailure>) -> Void
+    ) {
+        do throws(SessionFailure) {
+            // The writer refused a batch: the verifier ran ahead of what is stored.
+            if let current = verifier, current.lineage.isBroken { verifier = nil }
+            let batch = try StoreWork.verify(frame, try current(&verifier, store))
+            let stored = StoreWork.stored(batch, newProofs: try keep(batch.proven, store))
+            let answer: @Sendable (Result<Void, StoreError>) -> Void = { result in
+                if case .failure(let error) = result {
+                    completion(.failure(SessionFailure(IngestError.store(error))))
+                } else {
+                    completion(.success(stored))
                 }
-                // What comes alone is stored by this thread: to wake the writer's would take longer.
-                store.ingest(batch, leading: batch.count <= Self.few && !verifiers.hasMore, completion: answer)
-            } catch {
-                completion(.failure(error))
             }
+            // What comes alone is stored by this thread: to wake the writer's would take longer.
+            store.ingest(batch, leading: batch.count <= few && isAlone(), completion: answer)
+        } catch {
+            completion(.failure(error))
         }
     }
 

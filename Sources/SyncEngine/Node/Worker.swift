@@ -1,26 +1,33 @@
 internal import EventStore
 
-/// A thread that does jobs one after another, each with a context that only this thread touches.
+/// A thread that does jobs one after another, each with a context that only one thread touches at a time.
 ///
 /// ## Concurrency model
-/// The context is made on the thread, used there and dropped there. Jobs come through a queue behind a monitor; what may
-/// wait is bounded by those who submit (the credit of the peers, one read for each session).
+/// The context is made and dropped on the thread. Who does something with it takes it out of the queue's monitor and puts
+/// it back: the thread for each job, or a caller that finds nothing to be done before it (``lead(_:)``). Jobs come through
+/// a queue behind that monitor; what may wait is bounded by those who submit (the credit of the peers, one read for each
+/// session).
 package final class Worker<Context>: Sendable {
     package typealias Job = @Sendable (inout Context) -> Void
 
     private enum Next {
-        case run(Job)
+        case run(Job, Context)
         case stop
     }
 
     private struct Queue {
         var jobs: [Job] = []
+        /// `nil` while somebody works with it.
+        var context: Context?
         var isStopping = false
 
         /// What to do now; `nil`: wait.
         mutating func next() -> Next? {
-            if !jobs.isEmpty { return .run(jobs.removeFirst()) }
-            return isStopping ? .stop : nil
+            guard let context = context.take() else { return nil }
+            if !jobs.isEmpty { return .run(jobs.removeFirst(), context) }
+            if isStopping { return .stop }
+            self.context = context
+            return nil
         }
     }
 
@@ -32,8 +39,12 @@ package final class Worker<Context>: Sendable {
         thread = Lock(nil)
         let queue = queue
         let started = WorkerThread(name: name) {
-            var context = make()
-            while case .run(let job)? = queue.wait(for: { $0.next() }) { job(&context) }
+            let context = make()
+            queue.withLock { $0.context = context }
+            while case .run(let job, var context)? = queue.wait(for: { $0.next() }) {
+                job(&context)
+                queue.withLock { $0.context = context }
+            }
         }
         thread.withLock { $0 = started }
     }
@@ -48,9 +59,22 @@ package final class Worker<Context>: Sendable {
         queue.update { queue in
             isTaken = !queue.isStopping
             if isTaken { queue.jobs.append(job) }
-            return true
+            return isTaken && queue.context != nil
         }
         return isTaken
+    }
+
+    /// Runs `body` on the calling thread, if nothing is queued or being done; else returns `nil`. What is submitted meanwhile
+    /// waits for it.
+    package func lead<Result>(_ body: (inout Context) -> Result) -> Result? {
+        let idle = queue.withLock { queue in queue.jobs.isEmpty && !queue.isStopping ? queue.context.take() : nil }
+        guard var context = idle else { return nil }
+        let result = body(&context)
+        queue.update { queue in
+            queue.context = context
+            return !queue.jobs.isEmpty || queue.isStopping
+        }
+        return result
     }
 
     /// Finishes what was submitted and ends the thread.

@@ -25,7 +25,8 @@ package struct SnapshotRead: Hashable, Sendable {
     package let parts: Int
     /// Longest body.
     package let bytes: Int
-    package let compress: Bool
+    /// Whether the peer reads zstd, and the piece is to be made smaller with it.
+    package var compress: Bool
 }
 
 /// A part of a snapshot, ready to be sent.

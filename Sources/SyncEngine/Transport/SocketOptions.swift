@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Settings of a peer connection; a socket that is not TCP (in tests) ignores them.
@@ -23,3 +24,10 @@ func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int3
 
 /// IPPROTO_TCP by its number (RFC 9293): the name belongs to whichever C module is read first.
 let tcpLevel: Int32 = 6
+
+/// Bytes a second that a TCP connection has lately passed, as the kernel measures it when data are acknowledged (Cheng and
+/// Cardwell, draft-cheng-iccrg-delivery-rate-estimation); `nil` if nothing was sent yet, or if it is not TCP.
+func deliveryRate(of descriptor: Int32) -> UInt64? {
+    let rate = UInt64(sillok_delivery_rate(descriptor))
+    return rate > 0 ? rate : nil
+}

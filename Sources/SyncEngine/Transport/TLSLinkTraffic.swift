@@ -50,6 +50,11 @@ extension TLSLink {
         if state == .open { end(error) }
     }
 
+    /// Whether nothing of the peer waits behind the frame that was delivered last.
+    package var hasReadAll: Bool {
+        bufferevent.map { evbuffer_get_length(bufferevent_get_input($0)) == 0 } ?? true
+    }
+
     /// Takes one frame off `input`; nil when it is not whole yet.
     private func nextFrame(_ input: OpaquePointer?) throws(LinkEnd) -> (LinkFrameHeader, [UInt8])? {
         let available = evbuffer_get_length(input)
@@ -75,6 +80,9 @@ func takeBytes(from buffer: OpaquePointer?, count: Int) -> [UInt8] {
 extension TLSLink {
     /// Bytes, headers included, that the kernel has not accepted yet.
     package var queuedBytes: Int { outbox.bytes + outputLength }
+
+    /// Bytes a second that the line has lately passed; `nil` if that is not known.
+    package var deliveryRate: UInt64? { bufferevent.flatMap { SyncEngine.deliveryRate(of: bufferevent_getfd($0)) } }
 
     private var outputLength: Int {
         guard let bufferevent else { return 0 }

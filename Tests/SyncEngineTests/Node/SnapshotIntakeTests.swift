@@ -55,14 +55,16 @@ private final class Handover: Sendable {
     }
 
     /// All parts, in order.
-    func parts() throws -> [SnapshotPart] {
+    ///
+    /// - Parameter compress: Whether the part of this number may be compressed.
+    func parts(compress: (Int) -> Bool = { _ in true }) throws -> [SnapshotPart] {
         let feed = SnapshotFeed(server) { [source] in source.head() }
         var parts: [SnapshotPart] = []
         while parts.last?.isEnd != true {
             let request = SnapshotRead(
                 offer: offer, after: parts.last?.last ?? 0,
                 parts: parts.last?.last == offer.through ? parts.count { $0.last == offer.through } - 1 : 0,
-                bytes: 1 << 20, compress: true)
+                bytes: 1 << 20, compress: compress(parts.count))
             parts.append(try wait { feed.read(request, completion: $0) }.get())
         }
         return parts
@@ -95,11 +97,15 @@ extension SnapshotIntake {
 
 @Suite(.serialized)
 struct SnapshotIntakeTests {
-    @Test("Cut after each piece, the transfer goes on where it was, and the log is whole in the end")
-    func resumes() throws {
+    @Test(
+        "Cut after each piece, the transfer goes on where it was, and the log is whole in the end, compressed or not",
+        arguments: [false, true])
+    func resumes(isMixed: Bool) throws {
         let handover = try Handover(events: 6_000)
-        let parts = try handover.parts()
+        let parts = try handover.parts { !isMixed || $0 % 2 == 1 }
         #expect(parts.count > 5)
+        #expect(
+            parts.contains { $0.frame.flags == 0 && $0.frame.type == MessageType.snapshotRows.rawValue } == isMixed)
         var done = UInt64(0)
         for (index, part) in parts.enumerated() {
             // As after the end of the process: nothing is left of the intake but its files.

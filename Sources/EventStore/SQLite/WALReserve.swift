@@ -1,0 +1,65 @@
+internal import Glibc
+
+/// Room for a WAL on the disk, ahead of what is written to it.
+///
+/// A WAL begins empty whenever a database is opened, and grows until it is copied back for the first time. The sync of a
+/// file that has grown waits for the file system's journal too, and takes twice as long as that of bytes which were there. So zeros
+/// are put behind its end, and SQLite writes over them. To a recovery they are where the WAL ends: a frame of page 0 is none.
+///
+/// Not Sendable; it belongs to who holds the writing connection, so that nobody else writes behind the end.
+struct WALReserve {
+    /// Bytes that are added at a time. A commit may have to wait until the disk has them.
+    static let piece = 1 << 20
+
+    /// What was added, in the kernel's hands. To be synced once, by anybody: others may write to the file meanwhile.
+    struct Piece: Sendable {
+        fileprivate let descriptor: Int32
+
+        func sync() {
+            // What the disk refuses it will refuse once more, when a commit is synced.
+            fdatasync(descriptor)
+            close(descriptor)
+        }
+    }
+
+    private let path: String
+    /// How long the WAL becomes at most.
+    private let most: Int
+    /// How long it is at least.
+    private var length = 0
+    /// Whether nothing is to be added any more.
+    private(set) var isComplete = false
+
+    /// Room for `most` bytes in the WAL of the database at `path`.
+    init(database path: String, most: Int) {
+        self.path = path + "-wal"
+        self.most = most
+    }
+
+    /// Whether a WAL that has come to `used` bytes, and not only to a few, is about to grow.
+    func isShort(_ used: Int) -> Bool { !isComplete && used >= Self.piece / 4 && used + Self.piece / 4 > length }
+
+    /// Adds a piece; `nil` if there is room enough, or no place.
+    mutating func extend() -> Piece? {
+        guard !isComplete else { return nil }
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        let end = descriptor >= 0 ? Int(lseek(descriptor, 0, SEEK_END)) : -1
+        let count = min(Self.piece, most - end)
+        guard end >= 0, count > 0 else {
+            if descriptor >= 0 { close(descriptor) }
+            isComplete = true
+            return nil
+        }
+        let zeros = [UInt8](repeating: 0, count: count)
+        guard pwrite(descriptor, zeros, count, end) == count else {
+            // The disk is full: what little there is belongs to what comes.
+            ftruncate(descriptor, end)
+            close(descriptor)
+            isComplete = true
+            return nil
+        }
+        length = end + count
+        isComplete = length >= most
+        return Piece(descriptor: descriptor)
+    }
+}

@@ -1,0 +1,95 @@
+import EventStore
+import TestSupport
+import Testing
+
+@testable import SyncEngine
+
+/// What a peer sent, stored by threads of their own or by the one that read it.
+struct StoreWorkersTests {
+    private let folders = (TemporaryFolder(), TemporaryFolder())
+    private let sender: EventStore
+    private let store: EventStore
+
+    init() throws {
+        try EventStore.create(in: folders.0.path, name: "a")
+        try EventStore.create(in: folders.1.path, name: "b")
+        sender = try EventStore(opening: folders.0.path, durability: .normal)
+        store = try EventStore(opening: folders.1.path, durability: .normal)
+    }
+
+    /// The frame with what the sender has appended after `position`.
+    private func frame(after position: UInt64, compress: Bool = false) throws -> Frame {
+        let request = ReadRequest(
+            start: .after(position), known: VersionVector(), bytes: 1 << 20, compress: compress)
+        let read = try StoreWork.read(request, try OutgoingReader(sender))
+        return try #require(read.frame)
+    }
+
+    private func append(_ text: String) throws {
+        let payload = Array(#"{"text":"\#(text)"}"#.utf8)
+        _ = try sender.appendBlocking([EventDraft(type: "message.posted", user: "u", payload: payload)])
+    }
+
+    private func seq() throws -> UInt64 { try LogReader(store.files).vector()[sender.identity.origin] }
+
+    @Test("A short frame that comes alone is durable when the call returns; the first, and a long one, go elsewhere")
+    func leading() throws {
+        let workers = StoreWorkers(store: store)
+        defer { workers.stop() }
+        let answers = Monitor([Result<StoredFrame, SessionFailure>]())
+        let answer: @Sendable (Result<StoredFrame, SessionFailure>) -> Void = { result in
+            answers.update { answers in
+                answers.append(result)
+                return true
+            }
+        }
+        // Who knows what is stored has to be made first.
+        let first = try frame(after: 0)
+        #expect(!workers.storeLeading(first, completion: answer))
+        workers.store(first, completion: answer)
+        #expect(answers.wait(milliseconds: 20_000) { $0.count == 1 ? true : nil } == true)
+        for number in 1...20 {
+            try append("\(number)")
+            let next = try frame(after: UInt64(number))
+            // The worker's thread may be about to sleep.
+            while !workers.storeLeading(next, completion: answer) { sleepMilliseconds(1) }
+            #expect(answers.withLock { $0.count } == number + 1)
+            #expect(try seq() == UInt64(number) + 1)
+        }
+        try append(String(repeating: "x", count: 5_000))
+        #expect(!workers.storeLeading(try frame(after: 21), completion: answer))
+        let small = try frame(after: 21, compress: true)
+        #expect(small.flags & Frame.compressed != 0 && small.body.count < 4_096)
+        #expect(!workers.storeLeading(small, completion: answer))
+        #expect(answers.withLock { $0.count } == 21)
+        #expect(try seq() == 21)
+        let results = answers.withLock { $0 }
+        #expect(try results.map { try $0.get().events }.reduce(0, +) == 21)
+    }
+
+    @Test("What is wrong is refused with its reason, and stops nothing that comes after it")
+    func refused() throws {
+        let workers = StoreWorkers(store: store)
+        defer { workers.stop() }
+        let answers = Monitor([Result<StoredFrame, SessionFailure>]())
+        let answer: @Sendable (Result<StoredFrame, SessionFailure>) -> Void = { result in
+            answers.update { answers in
+                answers.append(result)
+                return true
+            }
+        }
+        workers.store(try frame(after: 0), completion: answer)
+        #expect(answers.wait(milliseconds: 20_000) { $0.count == 1 ? true : nil } == true)
+        try append("good")
+        let good = try frame(after: 1)
+        var body = good.body
+        body[body.count - 10] ^= 1
+        let bad = Frame(type: good.type, flags: 0, body: body)
+        while !workers.storeLeading(bad, completion: answer) { sleepMilliseconds(1) }
+        #expect(throws: SessionFailure.self) { try answers.withLock { $0[1] }.get() }
+        #expect(try seq() == 1)
+        while !workers.storeLeading(good, completion: answer) { sleepMilliseconds(1) }
+        #expect(try answers.withLock { $0[2] }.get().events == 1)
+        #expect(try seq() == 2)
+    }
+}
