@@ -10,8 +10,8 @@ package enum SimFault: Int, CaseIterable, Comparable, Sendable {
     /// Faults after which a node may contradict its own past.
     static let identity: Set<SimFault> = [.restore, .clone, .powerCut]
 
-    /// Faults by which what was sent or received before may be of no use any more.
-    package static let rewinding: Set<SimFault> = [.restore, .powerCut]
+    /// Snapshots, and what makes of no use what was sent or received of them before.
+    package static let aboutSnapshots: Set<SimFault> = [.snapshots, .restore, .powerCut, .diskFault]
 }
 
 /// A defect planted on purpose: a simulator that does not find it is worth nothing.

@@ -128,6 +128,7 @@ final class SimIntake {
                     let rows = try SnapshotReception.rows(in: frame)
                     try reception.build.add(rows, wall: node.wall)
                     try reception.rules.placed(through: rows.last)
+                    try node.store.writeAside()
                     node.spool?.pieces.append(frame)
                     return completion(.success(.rows(last: rows.last)))
                 }
@@ -152,6 +153,7 @@ final class SimIntake {
             defer { unblock() }
             do throws(SnapshotError) {
                 let log = try reception.build.finish(coverage, reception.rules.offer)
+                try node.store.writeAside()
                 node.ready = SimNode.Ready(log: log, offer: reception.rules.offer)
                 node.spool = nil
                 state = .complete

@@ -121,7 +121,9 @@ extension SimNode {
         sim.note { "\(self.name): its log is the snapshot now" }
         ready = nil
         spool = nil
+        let fault = store.diskFault
         install(waiting.log, isFullyDurable: store.isFullyDurable)
+        store.diskFault = fault
         return !isInterrupted
     }
 }
@@ -150,15 +152,15 @@ extension Simulation {
         guard isFaulty, random.chance(snapshots.trouble) else { return false }
         let node = link.node
         let other = link.link.other(link.side)
-        switch random.pick(0...9) {
+        switch random.pick(0...11) {
         case 0, 1: link.link.cut("cut in the middle of a snapshot")
         case 2: fell(node, isPowerCut: false)
         case 3: fell(node, isPowerCut: true)
         case 4: fell(other, isPowerCut: random.chance(0.5))
         case 5: append(node, random.pick(1...3), .plain)
         case 6: append(other, random.pick(1...3), .plain)
-        case 7 where draws(.restore): restore(node, 0.5)
-        case 8 where draws(.restore): restore(other, 0.5)
+        case 7...10 where draws(.restore): restore(node, 0)
+        case 11 where draws(.restore): restore(other, 0.5)
         default: link.link.pipes[link.side].isDead = true
         }
         return !node.isUp

@@ -112,6 +112,21 @@ package final class SimStore {
 
     func endHold() { isHeld = false }
 
+    /// The disk takes what is written beside the log, or not.
+    func writeAside() throws(SnapshotError) {
+        guard let diskFault, sim.random.chance(0.7) else { return }
+        sim.coverage.count(.snapshotDiskFaults)
+        throw .store(error(of: diskFault))
+    }
+
+    private func error(of fault: DiskFault) -> StoreError {
+        switch fault {
+        case .full: .diskFull("no space")
+        case .busy: .busy("locked")
+        case .io: .io("input/output error")
+        }
+    }
+
     private func awaitQueue(_ body: @escaping () -> Void) {
         guard !hasFailed, !(queue.isEmpty && committing.isEmpty) else { return body() }
         node.schedule(after: 500) { [self] in awaitQueue(body) }
@@ -372,12 +387,7 @@ package final class SimStore {
     private func fail(_ jobs: [Job], _ fault: DiskFault) {
         sim.coverage.count(.diskFaults)
         sim.note { "\(self.node.name): commit fails, disk \(fault.rawValue)" }
-        let error: StoreError =
-            switch fault {
-            case .full: .diskFull("no space")
-            case .busy: .busy("locked")
-            case .io: .io("input/output error")
-            }
+        let error = error(of: fault)
         // After an I/O error nothing is acknowledged until the store is opened again.
         if fault == .io { hasFailed = true }
         let waiting = fault == .io ? queue : []
