@@ -50,7 +50,7 @@ static double written_bytes(void) {
     char line[128];
     unsigned long long bytes = 0;
     FILE *file = fopen("/proc/self/io", "r");
-    while (file && fgets(line, sizeof line, file)) sscanf(line, "write_bytes: %llu", &bytes);
+    while (file && fgets(line, sizeof line, file)) sscanf(line, "wchar: %llu", &bytes);
     if (file) fclose(file);
     return (double)bytes;
 }

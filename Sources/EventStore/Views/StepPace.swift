@@ -5,7 +5,7 @@
 /// it are gathered, unless they are many or somebody waits for them. Steps that take long are rarer, and so larger.
 struct StepPace {
     /// Least nanoseconds from one step's begin to the next while events are gathered: what nobody notices who has not asked.
-    static let interval: UInt64 = 10_000_000
+    static let interval: UInt64 = 50_000_000
     /// How many times as long as a step took it pauses at least.
     static let rest: UInt64 = 3
     /// Most nanoseconds of a pause.
