@@ -98,7 +98,10 @@ struct HTTPHead {
 
     /// The header is whole: how long the body is; `nil` if there is none.
     func bodyLength() throws(HTTPFault) -> BodyLength? {
-        guard hosts == 1 else { throw HTTPFault("exactly one Host header is needed") }
+        // HTTP/1.0 knows no Host (RFC 9112 §3.2).
+        guard hosts == 1 || hosts == 0 && !terms.knowsChunks else {
+            throw HTTPFault("exactly one Host header is needed")
+        }
         guard lengths.count <= 1 else { throw HTTPFault("more than one body length") }
         if case .chunked = lengths.first, !terms.knowsChunks { throw HTTPFault("HTTP/1.0 has no chunks") }
         return lengths.first

@@ -65,7 +65,13 @@ import Testing
         #expect(Self.read(head + "ab", piece: 1000).expectations == 0)
     }
 
+    @Test func anOldClientNeedsNoHost() {
+        let read = Self.read("GET / HTTP/1.0\r\n\r\n", piece: 1000)
+        #expect(read.requests.count == 1 && read.fault == nil)
+    }
+
     static let bad: [(text: String, status: Int)] = [
+        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.0\r\nHost: x\r\nHost: x\r\n\r\n", 400),
         ("GET / HTTP/1.1\nHost: x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: x\n\r\n", 400),
         ("GET / HTTP/1.1\r\nHost: x\r\n folded: 1\r\n\r\n", 400), ("GET  / HTTP/1.1\r\n", 400), ("GET / \r\n", 400),
         ("G@T / HTTP/1.1\r\n", 400), ("GET / HTTP/1.1 \r\n", 400), ("GET / http/1.1\r\n", 400),
