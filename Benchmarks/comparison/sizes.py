@@ -43,7 +43,7 @@ SIZES = {
                   lines=100_000),
     "default": Size("default", rounds=3, preload=500_000, window=600_000, ones=3_000, many=64_000, queries=2_000,
                     live=1_000, lines=200_000),
-    "full": Size("full", rounds=5, preload=500_000, window=600_000, ones=5_000, many=96_000, queries=5_000, live=2_000,
+    "full": Size("full", rounds=3, preload=500_000, window=600_000, ones=5_000, many=96_000, queries=5_000, live=2_000,
                  lines=200_000, large=(5_000_000, 10_000_000)),
 }
 
