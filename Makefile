@@ -17,7 +17,7 @@ help:
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make lint      swift format lint --strict'
-	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes hours'
+	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
