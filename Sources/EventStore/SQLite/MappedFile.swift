@@ -18,9 +18,11 @@ private final class MappedFile: Sendable {
     private let descriptor: Int32
     private let windows = Lock<[Int: UnsafeRawPointer]>([:])
 
-    init?(path: String) {
+    /// The file `id` at `path`; `nil` if it cannot be opened, or another has taken its place.
+    init?(path: String, id: OpenFiles.ID) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
+        var found = stat()
+        guard descriptor >= 0, fstat(descriptor, &found) == 0, OpenFiles.ID(found) == id else { return nil }
     }
 
     deinit {
@@ -53,6 +55,8 @@ private enum OpenFiles {
     struct ID: Hashable {
         let device: UInt64
         let inode: UInt64
+
+        init(_ found: stat) { (device, inode) = (UInt64(found.st_dev), UInt64(found.st_ino)) }
     }
 
     struct Entry {
@@ -64,7 +68,7 @@ private enum OpenFiles {
 
     static func id(_ path: String) -> ID? {
         var found = stat()
-        return stat(path, &found) == 0 ? ID(device: UInt64(found.st_dev), inode: UInt64(found.st_ino)) : nil
+        return stat(path, &found) == 0 ? ID(found) : nil
     }
 }
 
@@ -92,10 +96,10 @@ struct FileUse: ~Copyable {
 
     /// The file's mapping; `nil` if it cannot be mapped.
     fileprivate func mapped() -> MappedFile? {
-        guard isCurrent, let id else { return nil }
+        guard let id else { return nil }
         return OpenFiles.entries.withLock { entries in
             if let known = entries[id]?.mapped { return known }
-            let made = MappedFile(path: path)
+            let made = MappedFile(path: path, id: id)
             entries[id]?.mapped = made
             return made
         }

@@ -1,0 +1,157 @@
+internal import CSQLite
+
+/// A value bound to a parameter.
+enum Binding {
+    case null
+    case integer(Int64)
+    case text(String)
+    case blob([UInt8])
+}
+
+/// A prepared statement. Not Sendable; it belongs to its connection.
+final class Statement {
+    private let handle: OpaquePointer
+    private let parameters: Int
+    /// Where the UUIDs stand that are bound, 16 bytes for each parameter: SQLite reads them there.
+    private let uuids: UnsafeMutablePointer<(UInt64, UInt64)>
+    private unowned let connection: Connection
+    private let sql: String
+
+    init(_ sql: String, on connection: Connection, _ database: OpaquePointer) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK, let handle else { throw connection.error(sql) }
+        self.handle = handle
+        self.connection = connection
+        self.sql = sql
+        parameters = Int(sqlite3_bind_parameter_count(handle))
+        uuids = .allocate(capacity: parameters + 1)
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+        uuids.deallocate()
+    }
+
+    /// Makes the statement ready to run again; bindings stay.
+    func reset() { sqlite3_reset(handle) }
+
+    /// Moves to the next row; false at the end. After an error the statement is reset.
+    func step() throws(SQLiteError) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        if code == SQLITE_DONE { return false }
+        let error = connection.error(sql)
+        sqlite3_reset(handle)
+        throw error
+    }
+
+    /// Runs a statement that gives no rows, and resets it.
+    func run() throws(SQLiteError) {
+        while try step() {}
+        reset()
+    }
+
+    func bind(_ index: Int, _ binding: Binding) throws(SQLiteError) {
+        switch binding {
+        case .null: try bindNull(index)
+        case .integer(let value): try bind(index, value)
+        case .text(let text): try bind(index, text: Array(text.utf8))
+        case .blob(let bytes): try bind(index, blob: bytes)
+        }
+    }
+
+    func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
+
+    func bind(_ index: Int, _ value: Int64) throws(SQLiteError) {
+        try check(sqlite3_bind_int64(handle, Int32(index), value))
+    }
+
+    func bind(_ index: Int, _ value: UInt64) throws(SQLiteError) { try bind(index, Int64(bitPattern: value)) }
+
+    func bind(_ index: Int, blob bytes: [UInt8]) throws(SQLiteError) {
+        let code = bytes.withUnsafeBytes { raw in
+            // A NULL pointer would bind NULL, not an empty blob.
+            raw.count == 0
+                ? sqlite3_bind_zeroblob(handle, Int32(index), 0)
+                : sqlite3_bind_blob(
+                    handle, Int32(index), raw.baseAddress, Int32(raw.count), sillok_sqlite_transient())
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int, text bytes: [UInt8]) throws(SQLiteError) {
+        let code = bytes.withUnsafeBytes { raw in
+            raw.count == 0
+                ? sqlite3_bind_text(handle, Int32(index), "", 0, sillok_sqlite_transient())
+                : sqlite3_bind_text(
+                    handle, Int32(index), raw.bindMemory(to: CChar.self).baseAddress, Int32(raw.count),
+                    sillok_sqlite_transient())
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int, _ bits: UUIDBits) throws(SQLiteError) {
+        guard index <= parameters else { throw connection.error(sql) }
+        (uuids + index).initialize(to: (bits.high.bigEndian, bits.low.bigEndian))
+        try check(sqlite3_bind_blob(handle, Int32(index), uuids + index, 16, nil))
+    }
+
+    /// Runs a statement that gives no rows with `text`, which is not empty, as parameter `index`, and resets it. Nothing is
+    /// copied: payloads go from the caller's array into SQLite's page.
+    func run(binding index: Int, text: [UInt8]) throws(SQLiteError) {
+        let code = text.withUnsafeBytes { raw in
+            let start = raw.count == 0 ? nil : raw.bindMemory(to: CChar.self).baseAddress
+            let bound = sqlite3_bind_text(handle, Int32(index), start, Int32(raw.count), nil)
+            return bound == SQLITE_OK ? sqlite3_step(handle) : bound
+        }
+        let failure = code == SQLITE_DONE ? nil : connection.error(sql)
+        reset()
+        // The pointer is good for this call only.
+        sqlite3_bind_null(handle, Int32(index))
+        if let failure { throw failure }
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        if code != SQLITE_OK { throw connection.error(sql) }
+    }
+
+    func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+    /// Bytes of a TEXT or BLOB column; 0 for NULL.
+    func count(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
+    func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
+
+    /// The bytes of a TEXT or BLOB column; empty for NULL.
+    func bytes(_ column: Int) -> [UInt8] {
+        withBytes(column) { Array($0) }
+    }
+
+    /// The bytes of a TEXT or BLOB column while `body` runs.
+    func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard let pointer = sqlite3_column_blob(handle, Int32(column)) else {
+            return body(UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+        return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+    }
+
+    func text(_ column: Int) -> String {
+        withBytes(column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A UUID in a 16-byte BLOB; `nil` for NULL and other lengths.
+    func uuid(_ column: Int) -> UUIDBits? {
+        withBytes(column) { raw in
+            guard raw.count == 16 else { return nil }
+            return UUIDBits(
+                high: UInt64(bigEndian: raw.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+        }
+    }
+
+    /// A digest in a 32-byte BLOB; `nil` for NULL and other lengths.
+    func digest(_ column: Int) -> Digest? {
+        withBytes(column) { raw in raw.count == 32 ? Digest(reading: raw) : nil }
+    }
+}
