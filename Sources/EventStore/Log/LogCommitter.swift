@@ -7,8 +7,9 @@ final class LogCommitter {
         let isFatal: Bool
     }
 
-    /// Whether the WAL has grown so much that it should be copied back.
+    /// Whether what is left of the WAL should be copied back now.
     private(set) var isCheckpointDue = false
+    private let checkpointer: Checkpointer
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
     private let connection: Connection
@@ -23,17 +24,20 @@ final class LogCommitter {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas(durability))
             try connection.execute(Schema.reach)
-            connection.countWALPages()
             try LogUpgrade.run(on: connection)
-            reserve = durability == .full ? connection.makeReserve() : nil
+            let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
+            reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
             appender = try LogAppender(connection: connection, wall: wall)
         } catch {
             throw StoreError(error)
         }
-        guard let own = appender.state.own else { return }
-        let origin = appender.state.origins[own]
-        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
-        signer.committed(origin)
+        if let own = appender.state.own {
+            let origin = appender.state.origins[own]
+            signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
+            signer.committed(origin)
+        }
+        checkpointer = Checkpointer(database: connection.path)
+        connection.countWALPages { [unowned self] in isCheckpointDue = checkpointer.committed(pages: $0) }
     }
 
     /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.
@@ -59,14 +63,17 @@ final class LogCommitter {
         return CommitNotice(top: appender.state.position, origins: advanced, events: events)
     }
 
-    /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
+    /// Copies back what is left of the WAL.
     func checkpoint() {
         isCheckpointDue = false
-        _ = try? connection.checkpoint()
+        checkpointer.finish(on: connection)
     }
 
+    /// Ends what goes on beside the commits.
+    func close() { checkpointer.stop() }
+
     /// Whether the WAL will grow soon: its commits would take twice as long.
-    var isReserveDue: Bool { reserve?.isShort(connection.walBytes) ?? false }
+    var isReserveDue: Bool { reserve?.isShort(Connection.walBytes(pages: connection.walPages)) ?? false }
     /// Whether there is room for all of a WAL of small commits.
     var isReserved: Bool { reserve?.isComplete ?? true }
 
@@ -75,6 +82,7 @@ final class LogCommitter {
 
     /// Gives back what the page cache holds.
     func releaseMemory() {
+        checkpointer.rest()
         connection.releaseMemory()
         returnFreeMemory()
     }
@@ -89,7 +97,6 @@ final class LogCommitter {
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             if let own = appender.state.own { signer.expect(appender.state.origins[own]) }
             try connection.statement("COMMIT").run()
-            isCheckpointDue = connection.isCheckpointDue
             if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
             return .success(answer)
         } catch {

@@ -266,6 +266,7 @@ final class LogWriter: Sendable {
                 putBack(committer)
             case .close(let committer):
                 if let head = settle(committer) { witness?.note(head) }
+                committer.close()
                 return
             }
         }

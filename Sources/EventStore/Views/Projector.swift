@@ -18,7 +18,7 @@ package final class Projector {
 
     /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
     /// shorter one it did so 25 times a second under small commits, in the way of the log's.
-    fileprivate static let duePages = 8_000...8_000
+    private static let duePages = 8_000
 
     /// A file of views under work.
     private struct Target {
@@ -36,7 +36,7 @@ package final class Projector {
                 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
                 PRAGMA cache_size = -16384;
                 """)
-            connection.countWALPages(due: Projector.duePages)
+            connection.countWALPages()
             store = try ViewStore(connection: connection, source: source, tails: tails)
             try store.timeline.load(connection)
             try store.history.load(connection)
@@ -152,7 +152,7 @@ package final class Projector {
     }
 
     /// Whether the WAL is long.
-    var isCopyDue: Bool { target.store.connection.isCheckpointDue }
+    var isCopyDue: Bool { target.store.connection.walPages >= Self.duePages }
 
     /// Copies the WAL back if it is long.
     package func copyBack() {
