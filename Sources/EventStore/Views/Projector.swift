@@ -108,18 +108,26 @@ package final class Projector {
     /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when nobody waits for
     /// them any more.
     ///
-    /// - Parameter piece: How many events are in memory at a time.
+    /// - Parameters:
+    ///   - durable: The last position that a power cut leaves: views that know more than the log would have to be built anew.
+    ///   - piece: How many events are in memory at a time.
     @discardableResult
-    package func step(limit: Int = 65_536, piece: Int = 2_048) throws(StoreError) -> UInt64 {
+    package func step(
+        through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048
+    ) throws(StoreError) -> UInt64 {
         let first = try mapped { () throws(SQLiteError) in
-            try source.events(after: position, limit: min(limit, piece))
+            try source.events(after: position, through: durable, limit: min(limit, piece))
         }
         guard !first.isEmpty else {
             if isRebuilding { try finishRebuild() }
             return position
         }
         var last = position
-        guard try commit({ () throws(SQLiteError) in last = try apply(first, limit: limit, piece: piece) }) else {
+        guard
+            try commit({ () throws(SQLiteError) in
+                last = try apply(first, through: durable, limit: limit, piece: piece)
+            })
+        else {
             return position
         }
         position = last
@@ -205,7 +213,9 @@ package final class Projector {
     private static let stepBytes = 16 << 20
 
     /// Applies the events of `first` and what follows them. Returns the position of the last.
-    private func apply(_ first: [ProjectedEvent], limit: Int, piece: Int) throws(SQLiteError) -> UInt64 {
+    private func apply(
+        _ first: [ProjectedEvent], through durable: UInt64, limit: Int, piece: Int
+    ) throws(SQLiteError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
         var room = Self.stepBytes
@@ -221,7 +231,7 @@ package final class Projector {
             room -= events.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
             guard left > 0, room > 0, end.twinOf == nil else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
-            events = (try? source.events(after: last, limit: min(left, piece))) ?? []
+            events = (try? source.events(after: last, through: durable, limit: min(left, piece))) ?? []
             if events.first?.twinOf != nil { break }
         }
         for view in target.views { try view.flush(store) }
