@@ -74,6 +74,23 @@ struct LogQueue {
             || committer != nil && (isCheckpointDue || isReserveDue || isClosing)
     }
 
+    /// Nobody writes any more.
+    mutating func take(_ committer: LogCommitter) {
+        self.committer = committer
+        isCheckpointDue = committer.isCheckpointDue
+        isReserveDue = committer.isReserveDue
+        isReserved = committer.isReserved
+    }
+
+    /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
+    /// meanwhile, since what a later sync says is not to be trusted.
+    mutating func add(_ commit: WrittenCommit) -> Result<[WrittenCommit], StoreError> {
+        if let failure { return .failure(failure) }
+        isResting = false
+        flight.add(commit)
+        return .success(flight.begin())
+    }
+
     /// So many events are committed and no head speaks of them.
     mutating func noteUnsigned(_ unsigned: UInt64, now: UInt64) {
         isHeadDue =

@@ -167,10 +167,11 @@ final class LogWriter: Sendable {
         case .success(let answers):
             var commit = committer.takeWritten(jobs, answers, isFollowed: isFollowed)
             commit.notice?.isFollowedUp = following
-            var commits = putBack(committer, with: commit)
-            while !commits.isEmpty {
-                do throws(StoreError) { commits = try sync(commits, goOn: !leading) } catch { return }
+            var commits: [WrittenCommit] = []
+            do throws(StoreError) { commits = try putBack(committer, with: commit) } catch {
+                for job in jobs { job.fail(error) }
             }
+            while !commits.isEmpty { commits = (try? sync(commits, goOn: !leading)) ?? [] }
         case .failure(let failure): refused(jobs, failure, committer)
         }
     }
@@ -178,33 +179,28 @@ final class LogWriter: Sendable {
     private var isFollowed: Bool { observers.withLock { !$0.isEmpty } }
 
     /// Lets others write. Gives the commits that the caller is to sync, which are none while somebody else does.
-    private func putBack(_ committer: LogCommitter, with commit: WrittenCommit) -> [WrittenCommit] {
-        var commits: [WrittenCommit] = []
+    private func putBack(
+        _ committer: LogCommitter, with commit: WrittenCommit
+    ) throws(StoreError) -> [WrittenCommit] {
+        var commits = Result<[WrittenCommit], StoreError>.success([])
         queue.wakeOne { queue in
-            queue.committer = committer
-            queue.isCheckpointDue = committer.isCheckpointDue
-            queue.isReserveDue = committer.isReserveDue
-            queue.isResting = false
-            queue.flight.add(commit)
-            commits = queue.flight.begin()
+            queue.take(committer)
+            commits = queue.add(commit)
             return queue.isWorkDue
         }
-        return commits
+        return try commits.get()
     }
 
-    /// Puts the committer back after work that changed nothing.
+    /// Puts the committer back after work that needs no sync.
     private func putBack(_ committer: LogCommitter) {
         queue.wakeOne { queue in
-            queue.committer = committer
-            queue.isCheckpointDue = committer.isCheckpointDue
-            queue.isReserveDue = committer.isReserveDue
-            queue.isReserved = committer.isReserved
+            queue.take(committer)
             return queue.isWorkDue
         }
     }
 
     /// Waits for the disk, and tells everybody concerned. Gives what is to be synced next; nothing if the caller does not
-    /// `goOn`.
+    /// `goOn`. If that fails the jobs are told.
     @discardableResult
     private func sync(_ commits: [WrittenCommit], goOn: Bool = false) throws(StoreError) -> [WrittenCommit] {
         if let waitForDisk, commits.contains(where: \.hasWritten) {

@@ -166,7 +166,7 @@ struct CommitFlightTests {
     }
 
     @Test("A commit waits beside one that is synced, not beside two; few do not go ahead of many")
-    func room() {
+    func room() throws {
         func commit(_ events: Int) -> WrittenCommit {
             WrittenCommit(jobs: [], answers: [], events: events, hasWritten: true, own: nil, notice: nil)
         }
@@ -184,5 +184,11 @@ struct CommitFlightTests {
         flight.add(commit(1))
         #expect(flight.abandon().map(\.events) == [1])
         #expect(flight.isEmpty)
+        var queue = LogQueue()
+        #expect(try queue.add(commit(3)).get().count == 1)
+        #expect(try queue.add(commit(3)).get().isEmpty)
+        // Written while the sync of the one before failed.
+        queue.failure = .io("gone")
+        #expect(throws: StoreError.io("gone")) { try queue.add(commit(3)).get() }
     }
 }
