@@ -117,17 +117,16 @@ final class PageMap {
         /// Of the file, when it was last asked for.
         var size: Int64 = 0
         var windows: [UnsafeRawPointer?] = []
-        /// Numbers of pages that were read a moment ago, each in the slot of its lower bits.
+        /// Where the pages stand that were read a moment ago, each in the slot of its number's lower bits.
         var recent = [Int64](repeating: -1, count: 512)
 
         /// A page as it stands in memory. To find a row in it SQLite reads here and there, and each place is a miss of the
         /// processor's caches unless the page was read a moment ago, as the inner pages of a tree are: so it is fetched whole.
         mutating func page(_ offset: Int64, _ count: Int32) -> UnsafeRawPointer? {
             guard let page = place(offset, count) else { return nil }
-            let number = offset / Int64(count)
-            let slot = Int(truncatingIfNeeded: number) & (recent.count - 1)
-            if recent[slot] != number {
-                recent[slot] = number
+            let slot = Int(truncatingIfNeeded: offset >> 12) & (recent.count - 1)
+            if recent[slot] != offset {
+                recent[slot] = offset
                 sillok_prefetch(page, Int(count))
             }
             return page
