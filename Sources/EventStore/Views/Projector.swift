@@ -164,7 +164,9 @@ package final class Projector {
 
     /// Copies the WAL back if it is long.
     package func copyBack() {
-        if isCopyDue { _ = try? target.store.connection.checkpoint() }
+        guard isCopyDue else { return }
+        target.store.connection.writeBackWAL()
+        _ = try? target.store.connection.checkpoint()
     }
 
     /// Whether a generation of rows is being moved into its table.
