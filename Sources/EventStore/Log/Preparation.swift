@@ -30,15 +30,16 @@ struct Preparation: Sendable {
     private var rejections: [AppendRejection?] = []
     private let atomicity: Atomicity
 
-    init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
+    /// - Parameter salts: Where the salts come from.
+    init(_ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
+        _ sha: SHA256 = SHA256()
+    ) {
         self.atomicity = atomicity
-        let sha = SHA256()
-        var random = RandomSource()
         for draft in drafts {
             do throws(InvalidEvent) {
                 try draft.validateHeader()
                 if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
-                let salt = random.uuidBits()
+                let salt = salts.withLock { $0.uuidBits() }
                 let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
                 accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
                 rejections.append(nil)

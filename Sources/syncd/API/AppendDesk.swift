@@ -2,9 +2,8 @@ internal import EventStore
 internal import SyncEngine
 
 /// Appends of few events. A lone client's request is committed by the loop's thread itself, because the time of a durable
-/// append is mostly that of the threads waking each other. What comes from several in one turn of the loop goes to the worker
-/// in groups, which reads the events and hands them to the writer while the loop serves the next: so the disk has
-/// something to do soon, and while it is busy the next commit is got ready.
+/// append is mostly that of the threads waking each other. What comes from several is read by the loop and goes to the writer
+/// in groups, so that the next commit is got ready while the disk is busy with this one.
 ///
 /// ## Concurrency model
 /// Belongs to the loop's thread. Answers from another thread come back as jobs of the loop, which makes the reply's text.
@@ -16,15 +15,14 @@ final class AppendDesk {
 
     private let service: Service
     private let loop: EventLoop
-    private let worker: Worker<Void>
-    private var gathered: [HTTPExchange] = []
+    private let parser = NativeLineParser()
+    private var gathered: [AppendTurn.Request] = []
     private var rule = LeadRule()
     private var turnEnd: TurnEnd?
 
-    init(_ service: Service, on loop: EventLoop, _ worker: Worker<Void>) {
+    init(_ service: Service, on loop: EventLoop) {
         self.service = service
         self.loop = loop
-        self.worker = worker
         turnEnd = TurnEnd(loop: loop) { [unowned self] in turnEnded() }
     }
 
@@ -36,12 +34,14 @@ final class AppendDesk {
         else { return false }
         if rule.isTurnNew { turnEnd?.request() }
         let start = MonotonicClock.now
-        if rule.leads(now: start) {
-            AppendTurn([exchange], on: loop) {}.append(to: service, leading: true)
+        let isLeading = rule.leads(now: start)
+        guard let batch = service.appendBatch(exchange, parser) else { return true }
+        gathered.append(AppendTurn.Request(exchange, batch))
+        if isLeading {
+            takeTurn {}.append(to: service.store, leading: true)
             rule.led(from: start, to: MonotonicClock.now)
-        } else {
-            gathered.append(exchange)
-            if gathered.count == Self.group { handOver() }
+        } else if gathered.count == Self.group {
+            handOver()
         }
         return true
     }
@@ -54,8 +54,11 @@ final class AppendDesk {
     private func handOver() {
         rule.handedOver()
         let desk = loop.bind(self)
-        let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
-        gathered = []
-        if !worker.submit({ [service] _ in turn.append(to: service, leading: false) }) { turn.refuse(.closed) }
+        takeTurn { desk.value.rule.answered() }.append(to: service.store, leading: false)
+    }
+
+    private func takeTurn(answered: @escaping @Sendable () -> Void) -> AppendTurn {
+        defer { gathered.removeAll(keepingCapacity: true) }
+        return AppendTurn(gathered, on: loop, answered: answered)
     }
 }
