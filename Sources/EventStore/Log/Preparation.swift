@@ -31,7 +31,8 @@ struct Preparation: Sendable {
     private let atomicity: Atomicity
 
     /// - Parameter salts: Where the salts come from.
-    init(_ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
+    init(
+        _ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
         _ sha: SHA256 = SHA256()
     ) {
         self.atomicity = atomicity

@@ -73,6 +73,7 @@ final class HTTPConnection {
         phase = .closed
         for event in [readEvent, writeEvent] { if let event { event_free(event) } }
         (readEvent, writeEvent) = (nil, nil)
+        isReading = false
         Glibc.close(descriptor)
         server.forget(self)
         if case .answering(let transaction) = before { transaction.connectionClosed() }
@@ -96,8 +97,8 @@ final class HTTPConnection {
     ///
     /// - Parameter isEnding: Whether the client may have shut down its side, or left.
     private func readable(isEnding: Bool) {
+        if isReading { letGo() }
         guard isReading else { return }
-        letGo()
         let isHeld = if case .reading = phase { parser.isAtStart } else { false }
         guard let count = receive(isHeld ? Int32(MSG_PEEK) : 0) else { return }
         if isEnding || count == server.scratch.count {

@@ -32,8 +32,8 @@ struct HTTPHead {
         else { throw HTTPFault("bad request line") }
         let target = line[(first + 1)..<last]
         let version = line[(last + 1)...]
-        guard !target.contains(blank), version.count == 8, version.starts(with: "HTTP/".utf8), let minor = version.last,
-            Self.isDigit(minor)
+        guard !target.contains(blank), version.count == 8, version.starts(with: "HTTP/".utf8),
+            let minor = version.last, Self.isDigit(minor)
         else { throw HTTPFault("bad request line") }
         guard version.dropFirst(5).starts(with: "1.".utf8) else { throw HTTPFault(505, "this is HTTP/1.1") }
         method = String(decoding: line[..<first], as: UTF8.self)
