@@ -80,43 +80,37 @@ private final class Answers: @unchecked Sendable {
 struct LeadRuleTests {
     private let start: UInt64 = 1_000_000_000
 
-    @Test("One request after another is committed by the loop; of several at once all but the first by the writer")
+    @Test("A client is taken for a lone one after some requests in a row; of several nobody is")
     func concurrency() {
         var rule = LeadRule()
-        let answers = [1, 1, 3, 1, 1].map { requests in
-            #expect(rule.isTurnNew)
-            let led = (0..<requests).map { _ in rule.leads(now: start) }
-            if led.contains(false) { rule.handedOver() }
-            rule.turnEnded()
-            if led.contains(false) { rule.answered() }
-            return led
-        }
-        // After several the first of the next turn stands alone, and is not taken for a lone client.
-        #expect(answers == [[true], [true], [true, false, false], [false], [true]])
+        func requests(_ clients: UInt64...) -> [Bool] { clients.map { rule.leads($0, now: start) } }
+        let first = [Bool](repeating: false, count: LeadRule.alone) + [true, true]
+        let (lone, other) = (requests(1, 1, 1, 1, 1), requests(2, 2, 2, 2, 2))
+        #expect(lone == first)
+        #expect(other == first)
+        let taking = requests(1, 2, 1, 2, 1, 1, 2, 2, 2, 1, 1, 1)
+        #expect(!taking.contains(true))
+        let left = requests(1)
+        #expect(left == [true])
     }
 
     @Test("While others wait for the writer nobody is taken for a lone client")
     func others() {
         var rule = LeadRule()
         rule.handedOver()
-        rule.turnEnded()
-        var answers: [Bool] = []
-        for turn in 0..<6 {
-            answers.append(rule.leads(now: start))
-            rule.turnEnded()
-            if turn == 3 { rule.answered() }
-        }
-        #expect(answers == [false, false, false, false, true, true])
+        let waiting = (0..<10).map { _ in rule.leads(1, now: start) }
+        rule.answered()
+        let alone = (0..<LeadRule.alone).map { _ in rule.leads(1, now: start) }
+        #expect(!(waiting + alone.dropLast()).contains(true))
+        #expect(alone.last == true)
     }
 
     @Test("A disk that is always slow is left to the writer for as long as it deserves; one slow sync is forgiven")
     func slowDisk() {
         var rule = LeadRule()
         var now = start
-        func leads(at time: UInt64) -> Bool {
-            defer { rule.turnEnded() }
-            return rule.leads(now: time)
-        }
+        func leads(at time: UInt64) -> Bool { rule.leads(1, now: time) }
+        for _ in 0..<LeadRule.alone { _ = leads(at: now) }
         func commit(taking took: UInt64) {
             rule.led(from: now, to: now + took)
             now += took

@@ -25,6 +25,7 @@ final class HTTPConnection {
 
     let limits: HTTPLimits
     private unowned let server: HTTPServer
+    private let number: UInt64
     private let descriptor: Int32
     private let peer: PeerCredentials?
     private var parser: HTTPParser
@@ -51,8 +52,9 @@ final class HTTPConnection {
     private var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
-    init(server: HTTPServer, limits: HTTPLimits, descriptor: Int32) {
+    init(server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32) {
         self.server = server
+        self.number = number
         self.limits = limits
         self.descriptor = descriptor
         peer = peerCredentials(of: descriptor)
@@ -160,7 +162,7 @@ final class HTTPConnection {
                 case .request(var request, let terms):
                     request.peer = peer
                     isLast = terms.isLast
-                    server.received(request, begin(terms))
+                    server.received(request, from: number, begin(terms))
                 }
             } catch {
                 isLast = true

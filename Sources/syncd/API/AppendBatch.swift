@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 internal import SyncEngine
 
 /// The lines of a request, parsed, and how the outcomes map back to them.
@@ -16,7 +17,7 @@ struct AppendBatch: Sendable {
         var start = 0
         var number = 0
         while start < body.count {
-            let end = body[start...].firstIndex(of: UInt8(ascii: "\n")) ?? body.count
+            let end = Self.lineEnd(in: body, from: start)
             number += 1
             defer { start = end + 1 }
             guard body[start..<end].contains(where: { $0 > 0x20 }) else { continue }
@@ -30,6 +31,16 @@ struct AppendBatch: Sendable {
             }
         }
         if atomicity == .whole, lines.contains(where: { $0.problem != nil }) { drafts = [] }
+    }
+
+    /// Where the line's newline stands, or the end.
+    private static func lineEnd(in body: [UInt8], from start: Int) -> Int {
+        body.withUnsafeBytes { bytes in
+            guard let first = bytes.baseAddress, let end = memchr(first + start, 0x0a, bytes.count - start) else {
+                return bytes.count
+            }
+            return UnsafeRawPointer(end) - first
+        }
     }
 
     func call(

@@ -23,7 +23,7 @@ final class AppendDesk {
     init(_ service: Service, on loop: EventLoop) {
         self.service = service
         self.loop = loop
-        turnEnd = TurnEnd(loop: loop) { [unowned self] in turnEnded() }
+        turnEnd = TurnEnd(loop: loop) { [unowned self] in handOver() }
     }
 
     /// Takes a request if it is one of those; false if somebody else is to answer it.
@@ -32,33 +32,27 @@ final class AppendDesk {
         guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
             request.queryItem("expect") == nil
         else { return false }
-        if rule.isTurnNew { turnEnd?.request() }
         let start = MonotonicClock.now
-        let isLeading = rule.leads(now: start)
+        let isLeading = rule.leads(exchange.client, now: start)
         guard let batch = service.appendBatch(exchange, parser) else { return true }
-        gathered.append(AppendTurn.Request(exchange, batch))
+        let wanted = AppendTurn.Request(exchange: exchange, batch: batch)
         if isLeading {
-            takeTurn {}.append(to: service.store, leading: true)
+            AppendTurn([wanted], on: loop) {}.append(to: service.store, leading: true)
             rule.led(from: start, to: MonotonicClock.now)
-        } else if gathered.count == Self.group {
-            handOver()
+            return true
         }
+        if gathered.isEmpty { turnEnd?.request() }
+        gathered.append(wanted)
+        if gathered.count == Self.group { handOver() }
         return true
     }
 
-    private func turnEnded() {
-        rule.turnEnded()
-        if !gathered.isEmpty { handOver() }
-    }
-
     private func handOver() {
+        guard !gathered.isEmpty else { return }
         rule.handedOver()
         let desk = loop.bind(self)
-        takeTurn { desk.value.rule.answered() }.append(to: service.store, leading: false)
-    }
-
-    private func takeTurn(answered: @escaping @Sendable () -> Void) -> AppendTurn {
-        defer { gathered.removeAll(keepingCapacity: true) }
-        return AppendTurn(gathered, on: loop, answered: answered)
+        let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
+        gathered.removeAll(keepingCapacity: true)
+        turn.append(to: service.store, leading: false)
     }
 }

@@ -9,16 +9,11 @@ final class AppendTurn: Sendable {
     struct Request: Sendable {
         let exchange: HTTPExchange
         let batch: AppendBatch
-        fileprivate var result: Result<[AppendOutcome], StoreError>?
-
-        init(_ exchange: HTTPExchange, _ batch: AppendBatch) {
-            self.exchange = exchange
-            self.batch = batch
-        }
     }
 
     private struct State {
         var requests: [Request]
+        var results: [Result<[AppendOutcome], StoreError>?]
         /// How many have no result yet.
         var missing: Int
     }
@@ -31,7 +26,8 @@ final class AppendTurn: Sendable {
     init(_ requests: [Request], on loop: EventLoop, answered: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.answered = answered
-        state = Lock(State(requests: requests, missing: requests.count))
+        state = Lock(
+            State(requests: requests, results: Array(repeating: nil, count: requests.count), missing: requests.count))
     }
 
     /// Appends what the requests want. If `leading`, the calling thread waits and commits.
@@ -45,7 +41,7 @@ final class AppendTurn: Sendable {
 
     private func take(_ result: Result<[AppendOutcome], StoreError>, of index: Int) {
         let isComplete = state.withLock { state in
-            state.requests[index].result = result
+            state.results[index] = result
             state.missing -= 1
             return state.missing == 0
         }
@@ -55,12 +51,12 @@ final class AppendTurn: Sendable {
 
     /// The exchanges end on the loop: elsewhere each would have to be sent there to do so.
     private func reply() {
-        let requests = state.withLock { state in
-            defer { state.requests = [] }
-            return state.requests
+        let (requests, results) = state.withLock { state in
+            defer { (state.requests, state.results) = ([], []) }
+            return (state.requests, state.results)
         }
-        for request in requests {
-            if let result = request.result { request.batch.answer(request.exchange, result) }
+        for case (let request, let result?) in zip(requests, results) {
+            request.batch.answer(request.exchange, result)
         }
         answered()
     }
