@@ -22,6 +22,7 @@ public final class EventStore: Sendable {
     /// The machine's clock, Unix milliseconds.
     package let wall: WallTime
     private let forks: Lock<Set<OriginID>>
+    private let salts = Lock(RandomSource())
     private let signer: HeadSigner
     let writer: LogWriter
 
@@ -113,7 +114,7 @@ public final class EventStore: Sendable {
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> HandedIn? {
         let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
-        guard let (job, handedIn) = prepare(call) else { return nil }
+        guard let (job, handedIn) = prepare(call, SHA256()) else { return nil }
         writer.submit([job])
         return handedIn
     }
@@ -123,17 +124,18 @@ public final class EventStore: Sendable {
     /// - Parameter leading: Blocks, and commits on the calling thread when nobody else is writing; then the completions have
     ///   run when this returns. For a thread that has nothing better to do than to wait for them.
     package func append(_ calls: [AppendCall], leading: Bool = false) {
-        let jobs = calls.compactMap { prepare($0)?.job }
+        let sha = SHA256()
+        let jobs = calls.compactMap { prepare($0, sha)?.job }
         if !jobs.isEmpty { writer.submit(jobs, leading: leading) }
     }
 
     /// What the writer is to do for a call; `nil` if that is nothing and the call is answered already.
-    private func prepare(_ call: AppendCall) -> (job: LogWriter.Job, handedIn: HandedIn)? {
+    private func prepare(_ call: AppendCall, _ sha: SHA256) -> (job: LogWriter.Job, handedIn: HandedIn)? {
         guard call.drafts.count <= Self.maximumBatch else {
             call.completion(.failure(.batchTooLarge(count: call.drafts.count)))
             return nil
         }
-        let preparation = Preparation(call.drafts, call.atomicity)
+        let preparation = Preparation(call.drafts, call.atomicity, salts, sha)
         guard let request = preparation.request(call.condition) else {
             call.completion(.success(preparation.outcomes([])))
             return nil
@@ -155,7 +157,7 @@ public final class EventStore: Sendable {
         _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)?
     ) throws(StoreError) -> [AppendOutcome] {
         guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
-        let preparation = Preparation(drafts, atomicity)
+        let preparation = Preparation(drafts, atomicity, salts, SHA256())
         guard let request = preparation.request(condition) else { return preparation.outcomes([]) }
         return preparation.outcomes(try writer.appendBlocking(request))
     }

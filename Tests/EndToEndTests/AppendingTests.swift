@@ -1,6 +1,8 @@
+import CommandLineKit
 import Foundation
 import Testing
 
+@testable import EventStore
 @testable import syncd
 
 /// Appends through the API, as many clients make them.
@@ -78,49 +80,114 @@ private final class Answers: @unchecked Sendable {
 struct LeadRuleTests {
     private let start: UInt64 = 1_000_000_000
 
-    @Test("One request after another is committed by the loop; of several at once all but the first by the writer")
+    @Test("A client is taken for a lone one after some requests in a row; of several nobody is")
     func concurrency() {
         var rule = LeadRule()
-        let answers = [1, 1, 3, 1, 1].map { requests in
-            #expect(rule.isTurnNew)
-            let led = (0..<requests).map { _ in rule.leads(now: start) }
-            if led.contains(false) { rule.handedOver() }
-            rule.turnEnded()
-            if led.contains(false) { rule.answered() }
-            return led
-        }
-        // After several the first of the next turn stands alone, and is not taken for a lone client.
-        #expect(answers == [[true], [true], [true, false, false], [false], [true]])
+        func requests(_ clients: UInt64...) -> [Bool] { clients.map { rule.leads($0, now: start) } }
+        let first = [Bool](repeating: false, count: LeadRule.alone) + [true, true]
+        let (lone, other) = (requests(1, 1, 1, 1, 1), requests(2, 2, 2, 2, 2))
+        #expect(lone == first)
+        #expect(other == first)
+        let taking = requests(1, 2, 1, 2, 1, 1, 2, 2, 2, 1, 1, 1)
+        #expect(!taking.contains(true))
+        let left = requests(1)
+        #expect(left == [true])
     }
 
     @Test("While others wait for the writer nobody is taken for a lone client")
     func others() {
         var rule = LeadRule()
         rule.handedOver()
-        rule.turnEnded()
-        var answers: [Bool] = []
-        for turn in 0..<6 {
-            answers.append(rule.leads(now: start))
-            rule.turnEnded()
-            if turn == 3 { rule.answered() }
-        }
-        #expect(answers == [false, false, false, false, true, true])
+        let waiting = (0..<10).map { _ in rule.leads(1, now: start) }
+        rule.answered()
+        let alone = (0..<LeadRule.alone).map { _ in rule.leads(1, now: start) }
+        #expect(!(waiting + alone.dropLast()).contains(true))
+        #expect(alone.last == true)
     }
 
-    @Test("A slow disk is left to the writer for as long as it deserves")
+    @Test("A disk that is always slow is left to the writer for as long as it deserves; one slow sync is forgiven")
     func slowDisk() {
         var rule = LeadRule()
-        func leads(at now: UInt64) -> Bool {
-            defer { rule.turnEnded() }
-            return rule.leads(now: now)
+        var now = start
+        func leads(at time: UInt64) -> Bool { rule.leads(1, now: time) }
+        for _ in 0..<LeadRule.alone { _ = leads(at: now) }
+        func commit(taking took: UInt64) {
+            rule.led(from: now, to: now + took)
+            now += took
         }
-        rule.led(from: start, to: start + LeadRule.patience)
-        let isLeading = leads(at: start + LeadRule.patience)
-        #expect(isLeading)
-        let end = start + 2 * LeadRule.patience
-        rule.led(from: start, to: end)
-        let again = end + LeadRule.rest * (end - start)
+        for took: UInt64 in [2, 0, 0, 2, 0] {
+            commit(taking: took * LeadRule.patience)
+            let isLeading = leads(at: now)
+            #expect(isLeading)
+        }
+        var slow = 0
+        while leads(at: now), slow < 100 {
+            commit(taking: 2 * LeadRule.patience)
+            slow += 1
+        }
+        #expect((2..<10).contains(slow))
+        let again = now + LeadRule.rest * 2 * LeadRule.patience
         let answers = [again - 1, again].map(leads)
         #expect(answers == [false, true])
+        // It is quick again: nothing is held against it.
+        now = again
+        commit(taking: LeadRule.patience / 50)
+        let isLeading = leads(at: now)
+        #expect(isLeading)
+    }
+}
+
+/// What a request's lines are answered with.
+struct AppendBatchTests {
+    private static let id = "0198e2c1-f3a0-7abc-8def-0123456789ab"
+    private static let receipt = AppendReceipt(
+        position: UInt64(Int64.max), dot: Dot(origin: OriginID(UUIDBits(high: 0x0f, low: .max)), seq: 10),
+        id: EventID(UUIDBits(high: 0x0198_e2c1_f3a0_7abc, low: 0x8def_0123_4567_89ab)),
+        hlc: HybridTime(milliseconds: 0x0198_e2c1_f3a0, counter: 3))
+
+    private static func batch(_ lines: String..., as atomicity: Atomicity = .each) -> AppendBatch {
+        AppendBatch(Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, NativeLineParser())
+    }
+
+    private static func expected(_ type: String, _ number: Int) -> String {
+        var line = JSONLine(type: type)
+        line.add("line", number)
+        line.addExact("position", receipt.position)
+        line.add("id", receipt.id.description)
+        line.add("origin", receipt.dot.origin.description)
+        line.addExact("sequence", receipt.dot.seq)
+        line.add("hlc", receipt.hlc.description)
+        return line.text + "\n"
+    }
+
+    @Test("Receipts are written as any other line of output")
+    func receipts() {
+        let event = #"{"type":"note","user":"u","data":{}}"#
+        let batch = Self.batch(event, "", event, event)
+        #expect(batch.drafts.count == 3)
+        let text = batch.text([.appended(Self.receipt), .already(Self.receipt), .rejected(.idReused(position: 7))])
+        var rejected = JSONLine(type: "rejected")
+        rejected.add("line", 4)
+        rejected.add("code", "E_ID_REUSED")
+        rejected.add("message", AppendRejection.idReused(position: 7).description)
+        #expect(
+            String(decoding: text, as: UTF8.self)
+                == Self.expected("appended", 1) + Self.expected("already", 3) + rejected.text + "\n")
+        #expect(Self.receipt.id.description == Self.id)
+    }
+
+    @Test(
+        "A line that is no event has an answer in its place; of a whole request nothing is left",
+        arguments: [false, true])
+    func problems(isWhole: Bool) {
+        let event = #"{"type":"note","user":"u","data":{}}"#
+        let batch = Self.batch(event, "nonsense", event, as: isWhole ? .whole : .each)
+        #expect(batch.drafts.count == (isWhole ? 0 : 2))
+        let text = batch.text(isWhole ? [] : [.appended(Self.receipt), .appended(Self.receipt)])
+        let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        let types = lines.map { $0.hasPrefix(#"{"type":"appended""#) }
+        #expect(types == (isWhole ? [false, false, false] : [true, false, true]))
+        #expect(lines[1].contains("E_JSON") || lines[1].contains(#""code":"E_"#))
+        #expect(lines.filter { $0.contains(#""code":"E_BATCH""#) }.count == (isWhole ? 2 : 0))
     }
 }

@@ -26,30 +26,32 @@ package struct HandedIn: Sendable {
 /// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
 struct Preparation: Sendable {
     private(set) var accepted: [PreparedDraft] = []
-    /// For each draft of the caller: its rejection, or `nil` if it is the next of `accepted`.
-    private var rejections: [AppendRejection?] = []
+    /// The others, ascending by their index among the caller's drafts.
+    private var rejected: [(index: Int, rejection: AppendRejection)] = []
     private let atomicity: Atomicity
 
-    init(_ drafts: [EventDraft], _ atomicity: Atomicity) {
+    /// - Parameter salts: Where the salts come from.
+    init(
+        _ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
+        _ sha: SHA256 = SHA256()
+    ) {
         self.atomicity = atomicity
-        let sha = SHA256()
-        var random = RandomSource()
-        for draft in drafts {
+        accepted.reserveCapacity(drafts.count)
+        for (index, draft) in drafts.enumerated() {
             do throws(InvalidEvent) {
                 try draft.validateHeader()
                 if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
-                let salt = random.uuidBits()
+                let salt = salts.withLock { $0.uuidBits() }
                 let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
                 accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
-                rejections.append(nil)
             } catch {
-                rejections.append(.invalid(error))
+                rejected.append((index, .invalid(error)))
             }
         }
-        if atomicity == .whole, let index = rejections.firstIndex(where: { $0 != nil }) {
-            accepted = []
-            rejections = rejections.map { $0 ?? .batchRejected(index: index) }
-        }
+        guard atomicity == .whole, let culprit = rejected.first?.index else { return }
+        accepted = []
+        var reasons = Dictionary(uniqueKeysWithValues: rejected.map { ($0.index, $0.rejection) })
+        rejected = drafts.indices.map { ($0, reasons.removeValue(forKey: $0) ?? .batchRejected(index: culprit)) }
     }
 
     /// What the writer is asked; `nil` when no draft is left.
@@ -60,10 +62,18 @@ struct Preparation: Sendable {
             atomicity: atomicity)
     }
 
+    /// An outcome for each draft, of those of the accepted.
     func outcomes(_ stored: [AppendOutcome]) -> [AppendOutcome] {
-        var rest = stored[...]
-        return rejections.map { rejection in
-            rejection.map { .rejected($0) } ?? rest.removeFirst()
+        if rejected.isEmpty { return stored }
+        var outcomes: [AppendOutcome] = []
+        var (others, rest) = (rejected[...], stored[...])
+        while outcomes.count < accepted.count + rejected.count {
+            if others.first?.index == outcomes.count {
+                outcomes.append(.rejected(others.removeFirst().rejection))
+            } else {
+                outcomes.append(rest.removeFirst())
+            }
         }
+        return outcomes
     }
 }

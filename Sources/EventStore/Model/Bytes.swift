@@ -12,6 +12,31 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }
 
+    /// Appends text that is part of the program.
+    package mutating func append(literal text: StaticString) {
+        append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Appends the UTF-8 of `text`.
+    package mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: $0) }
+    }
+
+    /// Appends the decimal digits of `value`.
+    package mutating func append(decimal value: UInt64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            var rest = value
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            append(contentsOf: digits[start...])
+        }
+    }
+
     package mutating func appendHex(_ byte: UInt8) {
         append(hexCharacters[Int(byte >> 4)])
         append(hexCharacters[Int(byte & 15)])
@@ -40,6 +65,18 @@ func dashedHexText(_ high: UInt64, _ low: UInt64 = 0, count: Int, dashes: UInt32
         }
         return place
     }
+}
+
+/// The eight lowercase hexadecimal digits of `word`, one in each byte, the first in the highest.
+func hexDigits(_ word: UInt32) -> UInt64 {
+    // Half of it goes up, then half of each half, until there are four bits in each byte.
+    var digits = UInt64(word)
+    digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff
+    digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff
+    digits = (digits | digits << 4) & 0x0f0f_0f0f_0f0f_0f0f
+    // One in each byte that is above nine.
+    let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return digits + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
 }
 
 /// The bytes in hexadecimal `text` of either case; `nil` for odd counts and other characters.

@@ -25,6 +25,15 @@ extension HybridTime: CustomStringConvertible {
     /// Twelve and four hexadecimal digits: `0198e2c1f3a0-0003`.
     public var description: String { dashedHexText(rawValue, count: 16, dashes: 1 << 12) }
 
+    /// Appends what `description` says, 17 bytes.
+    package func appendText(to out: inout [UInt8]) {
+        let low = hexDigits(UInt32(truncatingIfNeeded: rawValue))
+        out.appendBigEndian(hexDigits(UInt32(rawValue >> 32)))
+        out.appendBigEndian(UInt32(low >> 32))
+        out.append(UInt8(ascii: "-"))
+        out.appendBigEndian(UInt32(truncatingIfNeeded: low))
+    }
+
     /// Reads what `description` prints.
     public init?(text: some StringProtocol) {
         let parts = text.split(separator: "-")

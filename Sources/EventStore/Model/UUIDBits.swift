@@ -64,6 +64,18 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
         out.appendBigEndian(low)
     }
 
+    /// Appends the lowercase 8-4-4-4-12 text form, 36 bytes.
+    package func appendText(to out: inout [UInt8]) {
+        let (a, b) = (hexDigits(UInt32(high >> 32)), hexDigits(UInt32(truncatingIfNeeded: high)))
+        let (c, d) = (hexDigits(UInt32(low >> 32)), hexDigits(UInt32(truncatingIfNeeded: low)))
+        let dash = UInt64(UInt8(ascii: "-"))
+        out.appendBigEndian(a)
+        out.appendBigEndian(dash << 56 | (b >> 32) << 24 | dash << 16 | b >> 16 & 0xffff)
+        out.appendBigEndian(b << 48 | dash << 40 | (c >> 32) << 8 | dash)
+        out.appendBigEndian(c << 32 | d >> 32)
+        out.appendBigEndian(UInt32(truncatingIfNeeded: d))
+    }
+
     /// Byte order, so that time-ordered UUIDs sort by time.
     public static func < (a: UUIDBits, b: UUIDBits) -> Bool {
         a.high != b.high ? a.high < b.high : a.low < b.low

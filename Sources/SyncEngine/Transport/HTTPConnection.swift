@@ -25,9 +25,13 @@ final class HTTPConnection {
 
     let limits: HTTPLimits
     private unowned let server: HTTPServer
+    private let number: UInt64
     private let descriptor: Int32
     private let peer: PeerCredentials?
     private var parser: HTTPParser
+    /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
+    /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
+    private var held = 0
     private var phase = Phase.reading
     /// What the kernel has not taken yet.
     private var output: [UInt8] = []
@@ -48,8 +52,9 @@ final class HTTPConnection {
     private var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
-    init(server: HTTPServer, limits: HTTPLimits, descriptor: Int32) {
+    init(server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32) {
         self.server = server
+        self.number = number
         self.limits = limits
         self.descriptor = descriptor
         peer = peerCredentials(of: descriptor)
@@ -70,6 +75,7 @@ final class HTTPConnection {
         phase = .closed
         for event in [readEvent, writeEvent] { if let event { event_free(event) } }
         (readEvent, writeEvent) = (nil, nil)
+        isReading = false
         Glibc.close(descriptor)
         server.forget(self)
         if case .answering(let transaction) = before { transaction.connectionClosed() }
@@ -89,17 +95,47 @@ final class HTTPConnection {
 
     // MARK: Reading
 
-    private func readable() {
-        let count = server.scratch.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-        guard count > 0 else {
-            if count < 0, errno == EAGAIN || errno == EINTR { return }
-            return count == 0 ? ended() : close()
+    /// Reads what has come. The kernel speaks of it once (edge-triggered, epoll(7)).
+    ///
+    /// - Parameter isEnding: Whether the client may have shut down its side, or left.
+    private func readable(isEnding: Bool) {
+        if isReading { letGo() }
+        guard isReading else { return }
+        let isHeld = if case .reading = phase { parser.isAtStart } else { false }
+        guard let count = receive(isHeld ? Int32(MSG_PEEK) : 0) else { return }
+        if isEnding || count == server.scratch.count {
+            // In another turn: others want to be read, too.
+            later { [weak self] in self?.readable(isEnding: isEnding) }
         }
         if case .leaving = phase { return }
         lastProgress = MonotonicClock.now
         server.scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        if case .reading = phase { return serve() }
+        if isHeld { held = count }
+        if case .reading = phase { serve() }
+        if case .reading = phase { return letGo() }
         if parser.pending >= Self.readAhead { watchReading(false) }
+    }
+
+    /// Reads into the server's memory; `nil` if there is nothing, or nobody any more.
+    private func receive(_ flags: Int32, most: Int = .max) -> Int? {
+        while true {
+            let count = server.scratch.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress, min(most, $0.count), flags)
+            }
+            if count > 0 { return count }
+            if count == 0 {
+                ended()
+                return nil
+            }
+            if errno == EINTR { continue }
+            if errno != EAGAIN { close() }
+            return nil
+        }
+    }
+
+    /// Takes from the kernel what the parser has had from it.
+    private func letGo() {
+        while held > 0, let count = receive(0, most: held) { held -= count }
     }
 
     /// The client sends no more.
@@ -126,7 +162,7 @@ final class HTTPConnection {
                 case .request(var request, let terms):
                     request.peer = peer
                     isLast = terms.isLast
-                    server.received(request, begin(terms))
+                    server.received(request, from: number, begin(terms))
                 }
             } catch {
                 isLast = true
@@ -144,7 +180,7 @@ final class HTTPConnection {
 
     /// The answer is of use only while the client is there.
     func needsClient() {
-        if hasEnded { close() }
+        if hasEnded { close() } else { later { [weak self] in self?.readable(isEnding: true) } }
     }
 
     /// Runs `job` in a later turn of the loop.
@@ -207,6 +243,8 @@ final class HTTPConnection {
 
     /// After an answer: the next request, or the end.
     private func goOn() {
+        letGo()
+        if case .closed = phase { return }
         lastProgress = MonotonicClock.now
         if isLast { return leave() }
         deadline = lastProgress + (limits.idleTimeout + limits.requestDeadline).wholeNanoseconds
@@ -229,13 +267,14 @@ final class HTTPConnection {
         // Unretained: the server holds this object until ``close()``, which frees the events.
         let this = Unmanaged.passUnretained(self).toOpaque()
         readEvent = event_new(
-            server.loop.base, descriptor, Int16(EV_READ | EV_PERSIST),
-            { _, _, context in
+            server.loop.base, descriptor, Int16(EV_READ | EV_CLOSED | EV_ET | EV_PERSIST),
+            { _, what, context in
                 guard let context else { return }
-                Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().readable()
+                let connection = Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue()
+                connection.readable(isEnding: what & Int16(EV_CLOSED) != 0)
             }, this)
         writeEvent = event_new(
-            server.loop.base, descriptor, Int16(EV_WRITE | EV_PERSIST),
+            server.loop.base, descriptor, Int16(EV_WRITE | EV_ET | EV_PERSIST),
             { _, _, context in
                 guard let context else { return }
                 Unmanaged<HTTPConnection>.fromOpaque(context).takeUnretainedValue().writable()
@@ -245,7 +284,13 @@ final class HTTPConnection {
     private func watchReading(_ wanted: Bool) {
         guard wanted != isReading, let readEvent else { return }
         isReading = wanted
-        if wanted { event_add(readEvent, nil) } else { event_del(readEvent) }
+        guard wanted else {
+            event_del(readEvent)
+            return
+        }
+        event_add(readEvent, nil)
+        // What came meanwhile, and nothing more may come.
+        event_active(readEvent, Int32(EV_READ | EV_CLOSED), 0)
     }
 
     private func watchWriting(_ wanted: Bool) {

@@ -48,10 +48,13 @@ package struct HTTPRequest: Sendable, Equatable {
 /// is answered with 500, so that no client waits for ever.
 package final class HTTPExchange: Sendable {
     package let request: HTTPRequest
+    /// Which of the server's connections it came over: no other one has or had this number.
+    package let client: UInt64
     private let transaction: LoopBound<HTTPTransaction>
 
-    init(request: HTTPRequest, transaction: LoopBound<HTTPTransaction>) {
+    init(request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>) {
         self.request = request
+        self.client = client
         self.transaction = transaction
     }
 

@@ -26,17 +26,18 @@ struct HTTPHead {
 
     /// `METHOD SP target SP HTTP/1.x` (RFC 9112 §3).
     init(requestLine line: ArraySlice<UInt8>) throws(HTTPFault) {
-        let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, parts[0].allSatisfy(Self.isTokenByte) else {
-            throw HTTPFault("bad request line")
-        }
-        let version = parts[2]
-        guard version.count == 8, version.starts(with: "HTTP/".utf8), let minor = version.last,
-            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(minor)
+        let blank = UInt8(ascii: " ")
+        guard let first = line.firstIndex(of: blank), let last = line.lastIndex(of: blank), first < last,
+            first > line.startIndex, line[..<first].allSatisfy(Self.isTokenByte)
+        else { throw HTTPFault("bad request line") }
+        let target = line[(first + 1)..<last]
+        let version = line[(last + 1)...]
+        guard !target.contains(blank), version.count == 8, version.starts(with: "HTTP/".utf8),
+            let minor = version.last, Self.isDigit(minor)
         else { throw HTTPFault("bad request line") }
         guard version.dropFirst(5).starts(with: "1.".utf8) else { throw HTTPFault(505, "this is HTTP/1.1") }
-        method = String(decoding: parts[0], as: UTF8.self)
-        (path, query) = try Self.target(parts[1])
+        method = String(decoding: line[..<first], as: UTF8.self)
+        (path, query) = try Self.target(target)
         terms.isHead = method == "HEAD"
         // Keeping an old client's connection needs words of its own (RFC 9112 §9.3); none needs that.
         terms.knowsChunks = minor != UInt8(ascii: "0")
@@ -48,14 +49,15 @@ struct HTTPHead {
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else {
             throw HTTPFault("bad request target")
         }
-        var rest = Substring(decoding: target, as: UTF8.self)
-        if rest.hasPrefix("http://") {
-            rest = rest.dropFirst(7).drop { $0 != "/" && $0 != "?" }
-        } else if !rest.hasPrefix("/") {
+        let mark = UInt8(ascii: "?")
+        var rest = target
+        if rest.starts(with: "http://".utf8) {
+            rest = rest.dropFirst(7).drop { $0 != UInt8(ascii: "/") && $0 != mark }
+        } else if rest.first != UInt8(ascii: "/") {
             throw HTTPFault("bad request target")
         }
-        let rawPath = rest.prefix { $0 != "?" }
-        guard let path = percentDecoded(rawPath.isEmpty ? "/" : rawPath, plusIsSpace: false),
+        let rawPath = rest.prefix { $0 != mark }
+        guard let path = rawPath.isEmpty ? "/" : percentDecoded(rawPath, plusIsSpace: false),
             let query = queryItems(rest.dropFirst(rawPath.count + 1))
         else { throw HTTPFault("bad percent encoding") }
         return (path, query)
@@ -63,15 +65,15 @@ struct HTTPHead {
 
     /// A line of the header (RFC 9112 §5), unfolded.
     static func field(_ line: ArraySlice<UInt8>) throws(HTTPFault) -> HTTPField {
-        let name = line.prefix { $0 != UInt8(ascii: ":") }
-        guard !name.isEmpty, name.count < line.count, name.allSatisfy(isTokenByte) else {
-            throw HTTPFault("bad header name")
-        }
-        var value = line.dropFirst(name.count + 1)
-        while let first = value.first, isBlank(first) { value.removeFirst() }
-        while let last = value.last, isBlank(last) { value.removeLast() }
-        guard value.allSatisfy(isTextByte) else { throw HTTPFault("bad header value") }
-        return HTTPField(String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+            line[..<colon].allSatisfy(isTokenByte)
+        else { throw HTTPFault("bad header name") }
+        var (start, end) = (colon + 1, line.endIndex)
+        while start < end, isBlank(line[start]) { start += 1 }
+        while start < end, isBlank(line[end - 1]) { end -= 1 }
+        guard line[start..<end].allSatisfy(isTextByte) else { throw HTTPFault("bad header value") }
+        return HTTPField(
+            String(decoding: line[..<colon], as: UTF8.self), String(decoding: line[start..<end], as: UTF8.self))
     }
 
     mutating func add(_ field: HTTPField) throws(HTTPFault) {
@@ -79,7 +81,7 @@ struct HTTPHead {
         if field.isNamed("host") {
             hosts += 1
         } else if field.isNamed("content-length") {
-            guard !field.value.isEmpty, field.value.utf8.allSatisfy({ (48...57).contains($0) }) else {
+            guard !field.value.isEmpty, field.value.utf8.allSatisfy(Self.isDigit) else {
                 throw HTTPFault("bad Content-Length")
             }
             lengths.append(.bytes(Int(field.value) ?? .max))
@@ -122,13 +124,15 @@ struct HTTPHead {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// `tchar` of RFC 9110 §5.6.2.
+    /// `tchar` of RFC 9110 §5.6.2: letters, digits, and ``!#$%&'*+-.^_`|~``.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case 48...57, 65...90, 97...122: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        case 0x21, 0x23...0x27, 0x2a, 0x2b, 0x2d, 0x2e, 0x30...0x39, 0x41...0x5a, 0x5e...0x7a, 0x7c, 0x7e: true
+        default: false
         }
     }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
 extension HTTPField {

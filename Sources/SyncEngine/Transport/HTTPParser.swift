@@ -60,6 +60,9 @@ package struct HTTPParser {
     /// Bytes that have come and are not read yet.
     package var pending: Int { input.count - start }
 
+    /// Whether nothing of the next request has come.
+    var isAtStart: Bool { pending == 0 && head == nil && part == .head }
+
     /// Takes in what the client has sent.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {

@@ -18,38 +18,54 @@ struct HTTPReplyHead {
         self.init(status: status, contentType: "text/plain", headers: headers)
     }
 
+    /// How the answer says where its body ends.
+    enum Body {
+        case length(Int)
+        case chunked
+        /// It does not: there is none, or the connection ends with it.
+        case untold
+    }
+
     /// Appends the head's bytes, the empty line included.
     ///
-    /// - Parameters:
-    ///   - body: The header that says how long the body is.
-    ///   - isLast: Whether the connection ends with this answer.
-    func write(to bytes: inout [UInt8], body: HTTPField?, date: [UInt8], isLast: Bool) {
-        bytes += "HTTP/1.1 ".utf8
-        bytes += String(status).utf8
-        bytes += " ".utf8
-        bytes += Self.reason(status).utf8
-        bytes += "\r\nDate: ".utf8
+    /// - Parameter isLast: Whether the connection ends with this answer.
+    func write(to bytes: inout [UInt8], _ body: Body, date: [UInt8], isLast: Bool) {
+        bytes.append(literal: "HTTP/1.1 ")
+        bytes.append(decimal: UInt64(status.magnitude))
+        bytes.append(literal: " ")
+        bytes.append(literal: Self.reason(status))
+        bytes.append(literal: "\r\nDate: ")
         bytes += date
-        bytes += "\r\n".utf8
+        bytes.append(literal: "\r\n")
         if let contentType { Self.write(HTTPField("Content-Type", contentType), to: &bytes) }
         for field in headers { Self.write(field, to: &bytes) }
-        if let body { Self.write(body, to: &bytes) }
-        if isLast { bytes += "Connection: close\r\n".utf8 }
-        bytes += "\r\n".utf8
+        switch body {
+        case .length(let count):
+            bytes.append(literal: "Content-Length: ")
+            bytes.append(decimal: UInt64(count.magnitude))
+            bytes.append(literal: "\r\n")
+        case .chunked: bytes.append(literal: "Transfer-Encoding: chunked\r\n")
+        case .untold: break
+        }
+        if isLast { bytes.append(literal: "Connection: close\r\n") }
+        bytes.append(literal: "\r\n")
     }
 
     /// Leaves out a field that would break into lines.
     private static func write(_ field: HTTPField, to bytes: inout [UInt8]) {
-        let isBroken = { (byte: UInt8) in byte == 0x0d || byte == 0x0a || byte == 0 }
-        if field.name.utf8.contains(where: isBroken) || field.value.utf8.contains(where: isBroken) { return }
-        bytes += field.name.utf8
-        bytes += ": ".utf8
-        bytes += field.value.utf8
-        bytes += "\r\n".utf8
+        let start = bytes.count
+        bytes.append(text: field.name)
+        bytes.append(literal: ": ")
+        bytes.append(text: field.value)
+        if bytes[start...].contains(where: { $0 == 0x0d || $0 == 0x0a || $0 == 0 }) {
+            bytes.removeSubrange(start...)
+        } else {
+            bytes.append(literal: "\r\n")
+        }
     }
 
     /// The words of RFC 9110 §15; none for a status that is not used here.
-    private static func reason(_ status: Int) -> String {
+    private static func reason(_ status: Int) -> StaticString {
         switch status {
         case 200: "OK"
         case 201: "Created"

@@ -22,6 +22,8 @@ package final class HTTPServer: LoopResource {
     private var sockets: [ListeningSocket] = []
     private var files: [UnixSocket] = []
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    /// How many connections there have been.
+    private var accepted: UInt64 = 0
     private var sweep: TimerToken?
 
     /// Makes a server that does not listen yet.
@@ -91,7 +93,8 @@ package final class HTTPServer: LoopResource {
     }
 
     private func accepted(_ descriptor: Int32) {
-        let connection = HTTPConnection(server: self, limits: limits, descriptor: descriptor)
+        accepted += 1
+        let connection = HTTPConnection(server: self, number: accepted, limits: limits, descriptor: descriptor)
         connections[ObjectIdentifier(connection)] = connection
         updateAccepting()
         if sweep == nil { scheduleSweep() }
@@ -122,12 +125,12 @@ package final class HTTPServer: LoopResource {
 
     // MARK: Requests
 
-    func received(_ request: HTTPRequest, _ transaction: HTTPTransaction) {
+    func received(_ request: HTTPRequest, from client: UInt64, _ transaction: HTTPTransaction) {
         guard limits.allowedMethods.contains(request.method) else {
             let allowed = HTTPField("Allow", limits.allowedMethods.sorted().joined(separator: ", "))
             transaction.reply(HTTPReplyHead(refusing: 405, headers: [allowed]), text: "method not allowed")
             return
         }
-        handler(HTTPExchange(request: request, transaction: loop.bind(transaction)))
+        handler(HTTPExchange(request: request, client: client, transaction: loop.bind(transaction)))
     }
 }

@@ -1,13 +1,13 @@
 /// Decodes `%41` once.
 /// - Returns: nil for a broken escape, a NUL, or bytes that are not UTF-8.
-package func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
-    let isPlain = text.utf8.allSatisfy { byte in
+func percentDecoded(_ text: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
+    let isPlain = text.allSatisfy { byte in
         byte != 0 && byte != UInt8(ascii: "%") && !(plusIsSpace && byte == UInt8(ascii: "+"))
     }
-    if isPlain { return String(text) }
+    if isPlain { return String(validating: text, as: UTF8.self) }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count)
-    var rest = text.utf8.makeIterator()
+    bytes.reserveCapacity(text.count)
+    var rest = text.makeIterator()
     while let byte = rest.next() {
         if byte == UInt8(ascii: "%") {
             guard let high = rest.next().flatMap(hexValue), let low = rest.next().flatMap(hexValue) else {
@@ -22,14 +22,15 @@ package func percentDecoded(_ text: Substring, plusIsSpace: Bool) -> String? {
 }
 
 /// Splits `a=1&b=%20`; nil when an escape is broken. An item without `=` has an empty value.
-package func queryItems(_ query: Substring) -> [HTTPField]? {
+func queryItems(_ query: ArraySlice<UInt8>) -> [HTTPField]? {
     var items: [HTTPField] = []
-    for item in query.split(separator: "&") {
-        let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = percentDecoded(parts[0], plusIsSpace: true),
-            let value = percentDecoded(parts.count > 1 ? parts[1] : "", plusIsSpace: true)
+    if query.isEmpty { return items }
+    for item in query.split(separator: UInt8(ascii: "&")) {
+        let name = item.prefix { $0 != UInt8(ascii: "=") }
+        guard let decodedName = percentDecoded(name, plusIsSpace: true),
+            let value = percentDecoded(item.dropFirst(name.count + 1), plusIsSpace: true)
         else { return nil }
-        items.append(HTTPField(name, value))
+        items.append(HTTPField(decodedName, value))
     }
     return items
 }

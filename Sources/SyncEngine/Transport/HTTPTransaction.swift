@@ -32,9 +32,9 @@ final class HTTPTransaction {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
         // 204 has no body, and so no length of one (RFC 9110 §8.6).
-        let length = head.status == 204 ? nil : HTTPField("Content-Length", String(body.count))
-        head.write(to: &bytes, body: length, date: connection.date, isLast: terms.isLast)
-        if !terms.isHead, length != nil { bytes += body }
+        let hasBody = head.status != 204
+        head.write(to: &bytes, hasBody ? .length(body.count) : .untold, date: connection.date, isLast: terms.isLast)
+        if !terms.isHead, hasBody { bytes += body }
         connection.send(bytes)
         finish()
     }
@@ -56,8 +56,8 @@ final class HTTPTransaction {
             return backlog.close()
         }
         var bytes: [UInt8] = []
-        let chunked = terms.knowsChunks ? HTTPField("Transfer-Encoding", "chunked") : nil
-        head.write(to: &bytes, body: chunked, date: connection.date, isLast: terms.isLast)
+        head.write(
+            to: &bytes, terms.knowsChunks ? .chunked : .untold, date: connection.date, isLast: terms.isLast)
         state = .streaming(backlog)
         self.onGone = onGone
         connection.send(bytes)

@@ -38,7 +38,7 @@ final class APIServer: Sendable {
                 guard let path = api.socket.path else { return nil }
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
-                let desk = AppendDesk(service, on: loop, worker)
+                let desk = AppendDesk(service, on: loop)
                 let server = HTTPServer(loop: loop, limits: limits) { exchange in
                     if desk.take(exchange) { return }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }

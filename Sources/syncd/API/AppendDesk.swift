@@ -2,9 +2,8 @@ internal import EventStore
 internal import SyncEngine
 
 /// Appends of few events. A lone client's request is committed by the loop's thread itself, because the time of a durable
-/// append is mostly that of the threads waking each other. What comes from several in one turn of the loop goes to the worker
-/// in groups, which reads the events and hands them to the writer while the loop serves the next: so the disk has
-/// something to do soon, and while it is busy the next commit is got ready.
+/// append is mostly that of the threads waking each other. What comes from several is read by the loop and goes to the writer
+/// in groups, so that the next commit is got ready while the disk is busy with this one.
 ///
 /// ## Concurrency model
 /// Belongs to the loop's thread. Answers from another thread come back as jobs of the loop, which makes the reply's text.
@@ -16,16 +15,15 @@ final class AppendDesk {
 
     private let service: Service
     private let loop: EventLoop
-    private let worker: Worker<Void>
-    private var gathered: [HTTPExchange] = []
+    private let parser = NativeLineParser()
+    private var gathered: [AppendTurn.Request] = []
     private var rule = LeadRule()
     private var turnEnd: TurnEnd?
 
-    init(_ service: Service, on loop: EventLoop, _ worker: Worker<Void>) {
+    init(_ service: Service, on loop: EventLoop) {
         self.service = service
         self.loop = loop
-        self.worker = worker
-        turnEnd = TurnEnd(loop: loop) { [unowned self] in turnEnded() }
+        turnEnd = TurnEnd(loop: loop) { [unowned self] in handOver() }
     }
 
     /// Takes a request if it is one of those; false if somebody else is to answer it.
@@ -34,28 +32,27 @@ final class AppendDesk {
         guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
             request.queryItem("expect") == nil
         else { return false }
-        if rule.isTurnNew { turnEnd?.request() }
         let start = MonotonicClock.now
-        if rule.leads(now: start) {
-            AppendTurn([exchange], on: loop) {}.append(to: service, leading: true)
+        let isLeading = rule.leads(exchange.client, now: start)
+        guard let batch = service.appendBatch(exchange, parser) else { return true }
+        let wanted = AppendTurn.Request(exchange: exchange, batch: batch)
+        if isLeading {
+            AppendTurn([wanted], on: loop) {}.append(to: service.store, leading: true)
             rule.led(from: start, to: MonotonicClock.now)
-        } else {
-            gathered.append(exchange)
-            if gathered.count == Self.group { handOver() }
+            return true
         }
+        if gathered.isEmpty { turnEnd?.request() }
+        gathered.append(wanted)
+        if gathered.count == Self.group { handOver() }
         return true
     }
 
-    private func turnEnded() {
-        rule.turnEnded()
-        if !gathered.isEmpty { handOver() }
-    }
-
     private func handOver() {
+        guard !gathered.isEmpty else { return }
         rule.handedOver()
         let desk = loop.bind(self)
         let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
-        gathered = []
-        if !worker.submit({ [service] _ in turn.append(to: service, leading: false) }) { turn.refuse(.closed) }
+        gathered.removeAll(keepingCapacity: true)
+        turn.append(to: service.store, leading: false)
     }
 }

@@ -6,7 +6,7 @@ internal import SyncEngine
 extension Service {
     /// Runs on a worker's thread: an expectation may have to wait for the views.
     func append(_ exchange: HTTPExchange) {
-        guard let batch = appendBatch(exchange) else { return }
+        guard let batch = appendBatch(exchange, NativeLineParser()) else { return }
         var condition: (ExpectedVersion, at: UInt64)?
         if let text = exchange.request.queryItem("expect") {
             guard let expected = ExpectedVersion(text) else {
@@ -28,7 +28,7 @@ extension Service {
     }
 
     /// What a request wants appended; `nil` if it has been refused. Does not wait.
-    func appendBatch(_ exchange: HTTPExchange) -> AppendBatch? {
+    func appendBatch(_ exchange: HTTPExchange, _ parser: NativeLineParser) -> AppendBatch? {
         let request = exchange.request
         if let obstacle = obstacles.first {
             exchange.refuse(507, "E_DISK", obstacle)
@@ -46,7 +46,7 @@ extension Service {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
-        return AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived")
+        return AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived", parser)
     }
 
     private var isTooFarBehind: Bool {

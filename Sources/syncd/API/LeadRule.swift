@@ -1,35 +1,40 @@
 /// When a thread that serves others commits by itself: for one client that sends one request after another, and only
-/// while the disk is quick. Several clients are served faster by two threads, one of which reads while the other commits.
+/// while the disk is quick, but for single syncs that take long, as those of every disk do that others use, too. Several
+/// clients are served faster by the writer's threads: the requests of one commit are read while another is synced.
 struct LeadRule {
-    /// Nanoseconds that others may be kept waiting.
+    /// So many requests in a row of one client, with no one else waiting, are a lone client's: of many clients one comes twice
+    /// now and then, and the others would wait for the commit of one event.
+    static let alone = 3
+    /// Nanoseconds that others may be kept waiting, in the long run.
     static let patience: UInt64 = 5_000_000
-    /// For how many times as long as it took a slow disk is then left to the writer's thread.
+    /// Of about so many commits is the long run.
+    private static let run: UInt64 = 8
+    /// For how many times as long as it took a slow disk is then left to the writer's threads.
     static let rest: UInt64 = 16
 
-    /// How many requests came in this turn, and in the last that had any.
+    /// Whose the last request was, and how many there were of that client in a row.
+    private var client: UInt64?
     private var count = 0
-    private var last = 1
     /// How many groups were handed over and have no answer yet: their clients are others.
     private var open = 0
+    /// What a commit takes, in the long run (a moving average that forgets exponentially).
+    private var usual: UInt64 = 0
     private var restsUntil: UInt64 = 0
 
-    /// Whether this turn had no request yet.
-    var isTurnNew: Bool { count == 0 }
-
-    /// A request has come: whether to commit it at once.
-    mutating func leads(now: UInt64) -> Bool {
-        count += 1
-        return count == 1 && last == 1 && open == 0 && now >= restsUntil
+    /// A request of `client` has come, at nanoseconds of the monotonic clock: whether to commit it at once.
+    mutating func leads(_ client: UInt64, now: UInt64) -> Bool {
+        if self.client != client || open > 0 { count = 0 }
+        self.client = client
+        count = min(count + 1, Self.alone + 1)
+        return count > Self.alone && now >= restsUntil
     }
 
-    /// A commit that this thread led began and ended at these times, nanoseconds of the monotonic clock.
+    /// A commit that this thread led began and ended at these times.
     mutating func led(from start: UInt64, to end: UInt64) {
         let took = end - start
-        if took > Self.patience { restsUntil = end + Self.rest * took }
+        usual = (usual * (Self.run - 1) + took) / Self.run
+        if took > Self.patience, usual > Self.patience { restsUntil = end + Self.rest * took }
     }
-
-    /// What was ready has been looked at.
-    mutating func turnEnded() { (last, count) = (count, 0) }
 
     /// Requests were handed over together.
     mutating func handedOver() { open += 1 }

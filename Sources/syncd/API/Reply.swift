@@ -14,8 +14,11 @@ extension HTTPExchange {
     func send(lines: [JSONLine]) {
         var body: [UInt8] = []
         for line in lines { line.write(to: &body) }
-        reply(status: 200, contentType: "application/x-ndjson", body: body)
+        send(lines: body)
     }
+
+    /// JSON objects that are written already, each with the end of its line.
+    func send(lines: [UInt8]) { reply(status: 200, contentType: "application/x-ndjson", body: lines) }
 
     /// An error with its stable code.
     func refuse(_ status: Int, _ code: String, _ message: String) {

@@ -50,6 +50,51 @@ import Testing
         #expect(client.read().components(separatedBy: "GET / [] ").count == 3)
     }
 
+    /// The kernel speaks of what has come once, and keeps a request until it is answered: nothing of what comes during an
+    /// answer is lost or read twice, however it is cut.
+    @Test(arguments: [1, 700, 5_000, 65_536, 1 << 20]) func whatComesDuringAnAnswerIsReadOnce(piece: Int) throws {
+        let server = try TestHTTPServer { exchange in
+            Thread.detachNewThread {
+                usleep(500)
+                HTTPServerTests.echo(exchange)
+            }
+        }
+        let client = try RawHTTPClient(unixSocket: server.path)
+        let bodies = (0..<20).map { "\($0):" + String(repeating: "b", count: $0 % 3 == 0 ? 20_000 : $0) }
+        var requests = bodies.map { "POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)" }
+            .joined()
+        requests += "GET /end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        let text = Array(requests.utf8)
+        var rest = text[...]
+        // Byte by byte at first, then the rest at once.
+        while !rest.isEmpty {
+            let next = piece == 1 && rest.count < text.count - 100 ? rest.count : min(piece, rest.count)
+            client.send(String(decoding: rest.prefix(next), as: UTF8.self))
+            rest = rest.dropFirst(next)
+        }
+        let answers = client.read()
+        let found = answers.matches(of: /POST \/p \[\] (\d+:b*)/).map { String($0.output.1) }
+        #expect(found == bodies)
+        #expect(answers.hasSuffix("GET /end [] "))
+    }
+
+    /// As the kernel tells of the end together with what came before it.
+    @Test func aClientThatLeavesWithItsRequestIsNoticed() async throws {
+        let gone = Lock(0)
+        let held = Lock<[HTTPExchange]>([])
+        let server = try TestHTTPServer { exchange in
+            held.withLock { $0.append(exchange) }
+            exchange.watchClient { gone.withLock { $0 += 1 } }
+        }
+        for isHard in [false, true] {
+            let client = try RawHTTPClient(unixSocket: server.path)
+            client.send(Self.get)
+            if isHard { client.hangUp() } else { shutdown(client.descriptor, Int32(SHUT_WR)) }
+            #expect(await eventually { gone.withLock { $0 } == (isHard ? 2 : 1) })
+            #expect(await eventually { server.openConnections == 0 })
+        }
+    }
+
     /// An answer larger than the kernel's buffers waits for its reader, the next request with it.
     @Test func slowReadersGetAll() throws {
         let size = 4 << 20
