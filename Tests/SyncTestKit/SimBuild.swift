@@ -23,7 +23,7 @@ final class SimBuild {
         }
 
         func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)] { known }
-        func ref(_ name: ArraySlice<UInt8>) throws(SQLiteError) -> Int64 { 1 }
+        func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] { names.map { _ in 1 } }
         func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
         func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
         func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }

@@ -45,26 +45,26 @@ enum SimRows {
             if event.isErased { flags |= erased }
             rows.columns.append(flags)
             varint(run(header.dot))
-            rows.columns.appendBigEndian(header.hlc.rawValue)
+            fixed(header.hlc.rawValue)
             name(header.type)
             name(header.user)
             if let conversation = header.conversation { name(conversation) }
-            if flags & time != 0 { rows.columns.appendBigEndian(header.time) }
+            if flags & time != 0 { fixed(UInt64(bitPattern: header.time)) }
             if flags & author != 0 { name(header.author) }
-            if let cause = header.cause { cause.bits.append(to: &rows.columns) }
+            if let cause = header.cause { rows.columns += cause.bits.bytes }
             if !header.dependencies.isEmpty {
                 varint(header.dependencies.count)
                 for dot in header.dependencies {
-                    dot.origin.bits.append(to: &rows.columns)
+                    rows.columns += dot.origin.bits.bytes
                     varint(Int(dot.seq))
                 }
             }
             if header.version > 1 { varint(Int(header.version)) }
-            header.id.bits.append(to: &rows.ids)
+            rows.ids += header.id.bits.bytes
             switch event.body {
             case .present(let salt, let payload), .unreadable(let salt, let payload):
                 varint(payload.count)
-                salt.append(to: &rows.salts)
+                rows.salts += salt.bytes
                 rows.payloads += payload
             case .erased(let digest): rows.salts += digest.bytes
             }
@@ -90,7 +90,11 @@ enum SimRows {
 
         private mutating func varint(_ value: Int) { append(value, to: &rows.columns) }
 
-        private func append(_ value: Int, to bytes: inout [UInt8]) {
+        private mutating func fixed(_ value: UInt64) {
+            withUnsafeBytes(of: value.bigEndian) { rows.columns.append(contentsOf: $0) }
+        }
+
+        private func append(_ value: Int, to bytes: inout ArraySlice<UInt8>) {
             var rest = value
             while rest > 127 {
                 bytes.append(UInt8(rest & 127) | 128)
@@ -120,12 +124,12 @@ enum SimRows {
         private var names: [String] = []
 
         init(_ rows: SnapshotRows) {
-            columns = rows.columns[...]
-            ids = rows.ids[...]
-            salts = rows.salts[...]
-            payloads = rows.payloads[...]
+            columns = rows.columns
+            ids = rows.ids
+            salts = rows.salts
+            payloads = rows.payloads
             runs = rows.runs.map { ($0.origin, $0.first) }
-            var texts = rows.names[...]
+            var texts = rows.names
             while let count = Self.varint(&texts), let bytes = Self.take(Int(count), &texts) {
                 names.append(String(decoding: bytes, as: UTF8.self))
             }

@@ -100,8 +100,9 @@ extension SimNode {
     /// A byte of a piece is another one.
     private func changed(_ rows: SnapshotRows) -> Frame {
         var other = rows
-        func flip(_ bytes: inout [UInt8]) {
-            if !bytes.isEmpty { bytes[sim.random.pick(0...bytes.count - 1)] ^= UInt8(1 << sim.random.pick(0...7)) }
+        func flip(_ bytes: inout ArraySlice<UInt8>) {
+            guard !bytes.isEmpty else { return }
+            bytes[bytes.startIndex + sim.random.pick(0...bytes.count - 1)] ^= UInt8(1 << sim.random.pick(0...7))
         }
         switch sim.random.pick(0...5) {
         case 0: flip(&other.columns)

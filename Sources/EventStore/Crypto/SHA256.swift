@@ -25,13 +25,21 @@ package final class SHA256 {
         }
     }
 
-    /// The digest of one block of memory after the other.
-    package func digest(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Digest {
+    /// Writes the digest of one block of memory and another into the first 32 bytes of `out`.
+    func digest(
+        _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to out: UnsafeMutableRawBufferPointer
+    ) {
+        precondition(out.count >= 32)
         EVP_DigestInit_ex2(context, Self.algorithm, nil)
         EVP_DigestUpdate(context, first.baseAddress, first.count)
         if second.count > 0 { EVP_DigestUpdate(context, second.baseAddress, second.count) }
-        return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
-            EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+        EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+    }
+
+    /// The digest of a block of memory.
+    func digest(_ bytes: UnsafeRawBufferPointer) -> Digest {
+        withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
+            digest(bytes, UnsafeRawBufferPointer(start: nil, count: 0), to: out)
             return Digest(reading: UnsafeRawBufferPointer(out))
         }
     }
@@ -69,15 +77,24 @@ package final class SHA256 {
 
     /// A Merkle node: SHA-256(0x01 ‖ left ‖ right) (RFC 6962 §2.1).
     package func node(_ left: Digest, _ right: Digest) -> Digest {
-        digest { update in
-            withUnsafeBytes(of: UInt8(1), update)
-            left.withBytes(update)
-            right.withBytes(update)
+        withUnsafeTemporaryAllocation(byteCount: 65, alignment: 8) { block in
+            block[0] = 1
+            left.store(to: block, at: 1)
+            right.store(to: block, at: 33)
+            return digest(UnsafeRawBufferPointer(block))
         }
     }
 }
 
 extension Digest {
+    /// Writes the 32 bytes.
+    fileprivate func store(to out: UnsafeMutableRawBufferPointer, at offset: Int) {
+        out.storeBytes(of: words.0.bigEndian, toByteOffset: offset, as: UInt64.self)
+        out.storeBytes(of: words.1.bigEndian, toByteOffset: offset + 8, as: UInt64.self)
+        out.storeBytes(of: words.2.bigEndian, toByteOffset: offset + 16, as: UInt64.self)
+        out.storeBytes(of: words.3.bigEndian, toByteOffset: offset + 24, as: UInt64.self)
+    }
+
     func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         let big = (
             words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian

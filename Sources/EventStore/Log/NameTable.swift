@@ -15,21 +15,38 @@ struct NameTable {
     private var texts: [UInt8] = []
     private var used = 0
     /// Drawn for each table, so that nobody can choose ids that all land in one place.
-    private let seed = UInt64.random(in: .min ... .max)
+    private let seed: UInt64
+
+    init() { self.init(seed: .random(in: .min ... .max)) }
+
+    private init(seed: UInt64) { self.seed = seed }
 
     /// The ref of `text`, if it is here.
-    subscript(text: String) -> Int64? { text.withUTF8Bytes { self[$0] } }
+    subscript(text: String) -> Int64? { text.withUTF8Bytes { self[$0, hash($0)] } }
 
-    /// The ref of the text of these bytes, if it is here.
-    subscript(bytes: UnsafeRawBufferPointer) -> Int64? {
-        let slot = slots[place(of: bytes, hash(bytes))]
+    /// The ref of the text of these bytes with this ``hash(_:)``, if it is here.
+    subscript(bytes: UnsafeRawBufferPointer, hash: UInt64) -> Int64? {
+        let slot = slots[place(of: bytes, hash)]
         return slot.hash == 0 ? nil : slot.ref
+    }
+
+    /// Says that a text with this hash is about to be asked for.
+    func expect(_ hash: UInt64) {
+        slots.withUnsafeBufferPointer { slots in
+            if let start = slots.baseAddress { prefetch(start + (Int(truncatingIfNeeded: hash) & (slots.count - 1))) }
+        }
+    }
+
+    /// Says that a text with this hash is asked for next; ``expect(_:)`` was called before.
+    func expectText(_ hash: UInt64) {
+        let offset = Int(slots[Int(truncatingIfNeeded: hash) & (slots.count - 1)].offset)
+        texts.withUnsafeBytes { texts in if let start = texts.baseAddress { prefetch(start + offset) } }
     }
 
     /// Takes in a text that is not here. What was here is forgotten when that would be too much.
     mutating func insert(_ text: String, _ ref: Int64) {
         let count = text.utf8.count
-        if used >= Self.capacity || texts.count + count > Self.textCapacity { self = NameTable() }
+        if used >= Self.capacity || texts.count + count > Self.textCapacity { self = NameTable(seed: seed) }
         if used * 2 >= slots.count { grow() }
         text.withUTF8Bytes { bytes in
             let hash = hash(bytes)
@@ -69,23 +86,27 @@ struct NameTable {
 
     /// Eight bytes at a time, each folded in by a 64 × 64 → 128 bit product (the mixing step of wyhash, Wang Yi 2019),
     /// never 0.
-    private func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = seed ^ UInt64(bytes.count)
+        func load<T: FixedWidthInteger>(_ index: Int, as type: T.Type) -> UInt64 {
+            UInt64(bytes.loadUnaligned(fromByteOffset: index, as: type))
+        }
         func fold(_ word: UInt64) {
             let product = (hash ^ 0xa076_1d64_78bd_642f).multipliedFullWidth(by: word ^ 0xe703_7ed1_a0b4_28db)
             hash = product.high ^ product.low ^ seed
         }
         var index = 0
         while index + 8 <= bytes.count {
-            fold(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            fold(load(index, as: UInt64.self))
             index += 8
         }
-        var rest = UInt64(0)
-        while index < bytes.count {
-            rest = rest << 8 | UInt64(bytes[index])
-            index += 1
+        // The rest with bytes before it or twice, so that nothing depends on how many they are.
+        switch bytes.count {
+        case 8...: fold(load(bytes.count - 8, as: UInt64.self))
+        case 4...: fold(load(0, as: UInt32.self) << 32 | load(bytes.count - 4, as: UInt32.self))
+        case 1...: fold(UInt64(bytes[0]) << 16 | UInt64(bytes[bytes.count / 2]) << 8 | UInt64(bytes[bytes.count - 1]))
+        default: fold(0)
         }
-        fold(rest)
         return hash | 1 << 63
     }
 }

@@ -59,8 +59,14 @@ package struct ProtobufWriter {
     }
 
     package mutating func data(_ field: UInt64, _ value: [UInt8]) {
+        data(field, value[...])
+    }
+
+    package mutating func data(_ field: UInt64, _ value: ArraySlice<UInt8>) {
         guard !value.isEmpty else { return }
-        presentData(field, value)
+        varint(field << 3 | 2)
+        varint(UInt64(value.count))
+        bytes.append(contentsOf: value)
     }
 
     /// Written even when empty: for elements of a repeated field.

@@ -33,6 +33,14 @@ struct LeafRun: Sendable {
     /// - Parameter capacity: About how many bytes of rows will come.
     init(capacity: Int) { bytes.reserveCapacity(capacity + capacity / 8 + 4 * PageFile.pageSize) }
 
+    /// Begins anew in the same memory.
+    mutating func empty() {
+        bytes.removeAll(keepingCapacity: true)
+        leaves.removeAll(keepingCapacity: true)
+        links.removeAll(keepingCapacity: true)
+        open = nil
+    }
+
     /// Adds the row with this key, which is greater than the one before.
     mutating func add(_ key: Int64, _ record: UnsafeRawBufferPointer) {
         let local = Self.localSize(record.count)
@@ -68,8 +76,10 @@ struct LeafRun: Sendable {
         open = nil
     }
 
+    private static let emptyPage = [UInt8](repeating: 0, count: PageFile.pageSize)
+
     private mutating func addPage() -> Int {
-        bytes.append(contentsOf: repeatElement(0, count: PageFile.pageSize))
+        bytes.append(contentsOf: Self.emptyPage)
         return pageCount - 1
     }
 

@@ -142,6 +142,15 @@ final class Statement {
         return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value))))
     }
 
+    /// Appends the `count` bytes of a BLOB or TEXT column. False: it is NULL, has no bytes or another number of them.
+    func append(_ column: Int, count: Int, to out: inout [UInt8]) -> Bool {
+        guard let pointer = sqlite3_column_blob(handle, Int32(column)),
+            count == sqlite3_column_bytes(handle, Int32(column))
+        else { return false }
+        out.append(contentsOf: UnsafeRawBufferPointer(start: pointer, count: count))
+        return true
+    }
+
     func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }

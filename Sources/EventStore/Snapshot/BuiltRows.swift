@@ -6,24 +6,33 @@ struct BuiltRows: Sendable {
     /// `(ref of the origin, seq, position)`, ascending.
     private(set) var dots: [IndexEntry] = []
 
-    init(_ sequenced: SequencedRows) {
+    /// - Parameter spent: Rows that are written; their memory is used again.
+    init(_ sequenced: SequencedRows, reusing spent: consuming BuiltRows? = nil) {
         let checked = sequenced.checked
-        leaves = LeafRun(capacity: checked.rows.size + checked.list.count * 48)
+        if let spent {
+            self = spent
+            leaves.empty()
+            ids.removeAll(keepingCapacity: true)
+            dots.removeAll(keepingCapacity: true)
+        } else {
+            leaves = LeafRun(capacity: checked.rows.size + checked.list.count * 48)
+        }
         ids.reserveCapacity(checked.list.count)
         dots.reserveCapacity(checked.list.count)
         let record = UnsafeMutableRawPointer.allocate(
             byteCount: Limits.carriedPayload + 2 * Limits.header, alignment: 16)
         defer { record.deallocate() }
-        var position = sequenced.first
-        for (number, row) in checked.list.enumerated() {
-            if !sequenced.skipped.isEmpty, sequenced.skipped.contains(number) { continue }
-            let count = RecordWriter.write(row, sequenced, to: record)
-            leaves.add(Int64(position), UnsafeRawBufferPointer(start: record, count: count))
-            ids.append(IndexEntry(a: row.id.high, b: row.id.low, position: position))
-            dots.append(
-                IndexEntry(
-                    a: UInt64(sequenced.origins[Int(row.run)]), b: row.seq, position: position))
-            position += 1
+        checked.rows.withBytes { bytes in
+            let writer = RecordWriter(sequenced: sequenced, bytes: bytes, out: record)
+            var position = sequenced.first
+            for (number, row) in checked.list.enumerated() {
+                if !sequenced.skipped.isEmpty, sequenced.skipped.contains(number) { continue }
+                leaves.add(Int64(position), UnsafeRawBufferPointer(start: record, count: writer.write(row)))
+                ids.append(IndexEntry(a: row.id.high, b: row.id.low, position: position))
+                dots.append(
+                    IndexEntry(a: UInt64(sequenced.origins[Int(row.run)]), b: row.seq, position: position))
+                position += 1
+            }
         }
         leaves.finish()
         ids.sortIfNeeded()
@@ -32,10 +41,14 @@ struct BuiltRows: Sendable {
 }
 
 /// A row of table `event` as SQLite's record (file format, section 2.1).
-private enum RecordWriter {
-    static func write(_ row: CheckedRows.Row, _ sequenced: SequencedRows, to out: UnsafeMutableRawPointer) -> Int {
+private struct RecordWriter {
+    let sequenced: SequencedRows
+    let bytes: RowBytes
+    let out: UnsafeMutableRawPointer
+
+    /// Writes a row and returns its size.
+    func write(_ row: CheckedRows.Row) -> Int {
         typealias Flag = SnapshotRows.Flag
-        let rows = sequenced.checked.rows
         let extra = row.extra >= 0 ? sequenced.checked.extras[Int(row.extra)] : CheckedRows.Extra()
         let dependencies = row.has(Flag.dependencies) ? sequenced.dependencies[Int(row.extra)] : []
         let isErased = row.has(Flag.erased)
@@ -79,12 +92,12 @@ private enum RecordWriter {
         if row.has(Flag.author) { record.body(sequenced.names[Int(row.author)]) }
         record.body(row.id)
         if row.has(Flag.cause) { record.body(row.cause) }
-        record.body(dependencies, 0..<dependencies.count)
+        dependencies.withUnsafeBytes { record.body($0) }
         if row.has(Flag.version) { record.body(Int64(row.version)) }
-        record.body(rows.columns, extra.unknown)
+        record.body(bytes.columns, extra.unknown)
         record.body(leaf)
-        record.body(rows.salts, Int(row.salt)..<Int(row.salt) + (isErased ? 32 : 16))
-        record.body(rows.payloads, Int(row.payload)..<Int(row.payload + row.payloadCount))
+        record.body(bytes.salts, Int(row.salt)..<Int(row.salt) + (isErased ? 32 : 16))
+        record.body(bytes.payloads, row.payloadRange)
         return record.count
     }
 }
@@ -96,33 +109,36 @@ struct Record {
 
     init(_ out: UnsafeMutableRawPointer) { self.out = out }
 
+    @inline(__always)
     mutating func null() { type(0) }
+    @inline(__always)
     mutating func type(_ type: UInt64) { count = PageFormat.putVarint(type, out, count) }
+    @inline(__always)
     mutating func integer(_ value: Int64) { type(UInt64(PageFormat.integer(value).type)) }
+    @inline(__always)
     mutating func headerEnded() { _ = PageFormat.putVarint(UInt64(count), out, 0) }
 
+    @inline(__always)
     mutating func body(_ value: Int64) {
         count = PageFormat.putInteger(value, bytes: PageFormat.integer(value).bytes, out, count)
     }
 
+    @inline(__always)
     mutating func body(_ bits: UUIDBits) {
         out.storeBytes(of: bits.high.bigEndian, toByteOffset: count, as: UInt64.self)
         out.storeBytes(of: bits.low.bigEndian, toByteOffset: count + 8, as: UInt64.self)
         count += 16
     }
 
+    @inline(__always)
     mutating func body(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
         (out + count).copyMemory(from: start, byteCount: bytes.count)
         count += bytes.count
     }
 
-    mutating func body(_ bytes: [UInt8], _ range: Range<Int>) {
-        guard !range.isEmpty else { return }
-        bytes.withUnsafeBytes { raw in
-            guard let start = raw.baseAddress else { return }
-            (out + count).copyMemory(from: start + range.lowerBound, byteCount: range.count)
-        }
-        count += range.count
+    @inline(__always)
+    mutating func body(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) {
+        body(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 }

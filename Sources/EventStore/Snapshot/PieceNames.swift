@@ -39,6 +39,21 @@ struct PieceNames {
 
     private init(piece: UInt32) { self.piece = piece }
 
+    /// Says that the number of `ref` is about to be asked for.
+    func expect(_ ref: Int64) {
+        guard ref > 0, ref < Int64(slots.count) else { return }
+        slots.withUnsafeBufferPointer { slots in
+            if let start = slots.baseAddress { prefetch(start + Int(ref)) }
+        }
+    }
+
+    /// Says that it is asked for next; ``expect(_:)`` was called before.
+    func expectText(_ ref: Int64) {
+        guard ref > 0, ref < Int64(slots.count) else { return }
+        let start = Int(slots[Int(ref)].start)
+        texts.withUnsafeBytes { texts in if let first = texts.baseAddress { prefetch(first + start) } }
+    }
+
     /// The number of `ref` if it has one in this piece already, as most have.
     func known(_ ref: Int64) -> UInt64? {
         guard ref > 0, ref < Int64(slots.count), slots[Int(ref)].piece == piece else { return nil }
@@ -59,7 +74,8 @@ struct PieceNames {
         slots[index].piece = piece
         slots[index].number = count
         count += 1
-        out.append(contentsOf: texts[Int(slots[index].start)..<Int(slots[index].end)])
+        let text = Int(slots[index].start)..<Int(slots[index].end)
+        texts.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[text])) }
         return UInt64(count) - 1
     }
 

@@ -24,7 +24,7 @@ final class ScratchDatabase: SnapshotScratch {
         return origins
     }
 
-    func ref(_ name: ArraySlice<UInt8>) throws(SQLiteError) -> Int64 { try names.ref(name) }
+    func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] { try self.names.refs(of: names) }
 
     func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) {
         let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")

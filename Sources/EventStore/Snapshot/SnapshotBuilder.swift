@@ -61,6 +61,8 @@ package final class SnapshotBuilder: Sendable {
     }
 
     private let state = Monitor(State())
+    /// What was written: memory for what is built next.
+    private let spent = Lock<[BuiltRows]>([])
     private let parts: Parts
     private let files: StoreFiles
     private let threads: Lock<[WorkerThread]>
@@ -164,11 +166,14 @@ package final class SnapshotBuilder: Sendable {
                 perform(number) { () throws(SnapshotError) in .sequenced(try parts.sequencer.take(checked)) }
             case .build(let number, let sequenced):
                 perform(number) { () throws(SnapshotError) in
-                    .built(BuiltRows(sequenced), last: sequenced.checked.rows.last)
+                    .built(
+                        BuiltRows(sequenced, reusing: spent.withLock { $0.popLast() }),
+                        last: sequenced.checked.rows.last)
                 }
             case .write(let number, var built, let last):
                 do throws(SQLiteError) {
                     try parts.assembly.add(&built)
+                    spent.withLock { $0.append(built) }
                     written(number, last)
                 } catch {
                     fail(SnapshotError(error))

@@ -64,10 +64,15 @@ private final class IndexRecord {
 
     func write(dot: IndexEntry) -> Int {
         var record = Record(bytes + 1)
-        let numbers = [Int64(bitPattern: dot.a), Int64(bitPattern: dot.b), Int64(bitPattern: dot.position)]
-        for number in numbers { record.integer(number) }
+        let (origin, seq) = (Int64(bitPattern: dot.a), Int64(bitPattern: dot.b))
+        let position = Int64(bitPattern: dot.position)
+        record.integer(origin)
+        record.integer(seq)
+        record.integer(position)
         record.headerEnded()
-        for number in numbers { record.body(number) }
+        record.body(origin)
+        record.body(seq)
+        record.body(position)
         return finish(record)
     }
 

@@ -23,11 +23,31 @@ struct SnapshotNames {
         insert = try connection.statement("INSERT INTO fresh(ref, text) VALUES(?, ?)")
         let select = try connection.statement("SELECT ref, text FROM fresh")
         defer { select.reset() }
-        while try select.step() { try remember(select.bytes(1)[...], select.int64(0)) }
+        while try select.step() {
+            try select.withBytes(1) { text in
+                Result { () throws(SQLiteError) in try remember(text, select.int64(0)) }
+            }
+            .get()
+        }
     }
 
-    mutating func ref(_ text: ArraySlice<UInt8>) throws(SQLiteError) -> Int64 {
-        if let known = text.withUnsafeBytes({ cache[$0] }) { return known }
+    /// How many names ahead the memory is asked for in which they are looked up.
+    private static let ahead = 8
+
+    mutating func refs(of texts: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] {
+        let hashes = texts.map { cache.hash($0) }
+        var refs: [Int64] = []
+        refs.reserveCapacity(texts.count)
+        for index in texts.indices {
+            if index + 2 * Self.ahead < hashes.count { cache.expect(hashes[index + 2 * Self.ahead]) }
+            if index + Self.ahead < hashes.count { cache.expectText(hashes[index + Self.ahead]) }
+            refs.append(try ref(of: texts[index], hashes[index]))
+        }
+        return refs
+    }
+
+    private mutating func ref(of text: UnsafeRawBufferPointer, _ hash: UInt64) throws(SQLiteError) -> Int64 {
+        if let known = cache[text, hash] { return known }
         if !isComplete, let stored = try stored(text) {
             try remember(text, stored)
             return stored
@@ -41,14 +61,14 @@ struct SnapshotNames {
         return ref
     }
 
-    private func stored(_ text: ArraySlice<UInt8>) throws(SQLiteError) -> Int64? {
+    private func stored(_ text: UnsafeRawBufferPointer) throws(SQLiteError) -> Int64? {
         let select = try connection.statement("SELECT ref FROM fresh WHERE text = ?")
         defer { select.reset() }
         try select.bind(1, text: Array(text))
         return try select.step() ? select.int64(0) : nil
     }
 
-    private mutating func remember(_ text: ArraySlice<UInt8>, _ ref: Int64) throws(SQLiteError) {
+    private mutating func remember(_ text: UnsafeRawBufferPointer, _ ref: Int64) throws(SQLiteError) {
         bytes += text.count
         if isComplete, next > Self.most || bytes > Self.mostBytes {
             isComplete = false

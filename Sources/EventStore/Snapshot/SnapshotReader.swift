@@ -5,9 +5,8 @@ package final class SnapshotReader {
     package let log: LogReader
     var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
-    private var names = PieceNames()
-    /// How large the last piece was: the next will be about as large, and is not copied while it grows.
-    private var usual = SnapshotRowsWriter.Sizes()
+    /// Not while a piece is being read, nor after one that could not be.
+    private var writer: SnapshotRowsWriter?
 
     package init(_ files: StoreFiles) throws(StoreError) {
         log = try LogReader(files, .inOrder)
@@ -29,29 +28,22 @@ package final class SnapshotReader {
         do throws(SQLiteError) {
             try connection.execute("BEGIN")
             defer { connection.rollback() }
-            names.begin()
-            var writer = SnapshotRowsWriter(after: after, names: names, usual)
-            // One table, not a copy: it comes back when the piece is done.
-            names = PieceNames()
-            defer { names = writer.names }
-            let select = try connection.statement(
-                """
-                SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
-                """)
+            var writer = self.writer.take() ?? SnapshotRowsWriter()
+            writer.begin(after: after)
+            let select = try connection.statement(SnapshotRowsWriter.select)
             defer { select.reset() }
             try select.bind(1, after)
             try select.bind(2, through)
             try select.bind(3, Int64(SnapshotRows.limit))
             while try select.step() {
-                if writer.rows.count > 0, writer.size + SnapshotRowsWriter.size(of: select) > bytes { break }
-                try writer.add(select, from: self)
+                guard try writer.add(select, below: bytes, from: self) else { break }
             }
-            guard writer.rows.count > 0 else {
+            guard !writer.isEmpty else {
                 throw SQLiteError(extendedCode: 11, message: "no event after \(after)", context: "event")
             }
-            try addHeads(&writer)
-            usual = SnapshotRowsWriter.Sizes(writer.rows)
-            return writer.rows
+            let rows = writer.rows(try heads(writer.extents))
+            self.writer = consume writer
+            return rows
         } catch {
             throw StoreError(error)
         }
@@ -75,18 +67,22 @@ package final class SnapshotReader {
         while try select.step() { select.withBytes(1) { each(select.int64(0), $0) } }
     }
 
-    private func addHeads(_ writer: inout SnapshotRowsWriter) throws(SQLiteError) {
+    /// Gives back what is kept for the next piece.
+    package func rest() { writer = nil }
+
+    private func heads(_ extents: [SnapshotRowsWriter.Extent]) throws(SQLiteError) -> [SignedHead] {
+        var heads: [SignedHead] = []
         let select = try connection.statement(
             "SELECT size, root, hlc, signature FROM head WHERE origin = ? AND size >= ? AND size < ? ORDER BY size")
         defer { select.reset() }
-        for run in writer.extents.sorted(by: { $0.origin < $1.origin }) {
+        for run in extents.sorted(by: { $0.origin < $1.origin }) {
             select.reset()
             try select.bind(1, run.ref)
             try select.bind(2, run.first)
             try select.bind(3, run.first + run.count)
             while try select.step() {
                 guard let root = select.digest(1) else { continue }
-                writer.rows.heads.append(
+                heads.append(
                     SignedHead(
                         head: TreeHead(
                             origin: run.origin, size: select.uint64(0), root: root,
@@ -94,5 +90,6 @@ package final class SnapshotReader {
                         signature: select.bytes(3)))
             }
         }
+        return heads
     }
 }

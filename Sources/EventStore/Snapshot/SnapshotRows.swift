@@ -26,16 +26,16 @@ public struct SnapshotRows: Hashable, Sendable {
     public var runs: [Run]
     /// Signed heads whose sizes are reached by rows here, ascending by origin and size. Not checked here.
     public var heads: [SignedHead]
-    /// Texts that occur, each once: its length as a varint, its bytes.
-    public var names: [UInt8]
+    /// Texts that occur, each once: its length as a varint, its bytes. This and the others may be parts of a whole message.
+    public var names: ArraySlice<UInt8>
     /// For each row flags, references and numbers.
-    public var columns: [UInt8]
+    public var columns: ArraySlice<UInt8>
     /// The rows' ids, 16 bytes each.
-    public var ids: [UInt8]
+    public var ids: ArraySlice<UInt8>
     /// The rows' salts, 16 bytes each; for an erased row its payload digest, 32 bytes.
-    public var salts: [UInt8]
+    public var salts: ArraySlice<UInt8>
     /// The rows' payloads, one after the other.
-    public var payloads: [UInt8]
+    public var payloads: ArraySlice<UInt8>
 
     /// No rows after `after`.
     public init(after: UInt64) {

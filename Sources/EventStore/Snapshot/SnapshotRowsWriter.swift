@@ -1,5 +1,5 @@
 /// Turns rows of table `event` into ``SnapshotRows``, column by column, without making events of them.
-struct SnapshotRowsWriter {
+struct SnapshotRowsWriter: ~Copyable {
     struct Extent {
         let ref: Int64
         let origin: OriginID
@@ -7,107 +7,170 @@ struct SnapshotRowsWriter {
         var count: UInt64
     }
 
-    var rows: SnapshotRows
     private(set) var extents: [Extent] = []
-    private(set) var names: PieceNames
+    private var after = UInt64(0)
+    private var count = 0
+    private var runs: [SnapshotRows.Run] = []
+    // The byte strings of a piece. Their memory is used again for the next one, if that one is gone.
+    private var texts: [UInt8] = []
+    private var columns: [UInt8] = []
+    private var ids: [UInt8] = []
+    private var salts: [UInt8] = []
+    private var payloads: [UInt8] = []
+    private var names = PieceNames()
     private var indexes: [Int64: Int] = [:]
     /// The origin of the row before, which is mostly that of the next.
     private var last: (ref: Int64, index: Int)?
+    /// Room for the columns of a row that most rows have: flags, six references and counts, two stamps, a cause.
+    private let room = UnsafeMutableRawPointer.allocate(byteCount: 1 + 6 * 10 + 2 * 8 + 16, alignment: 8)
 
-    /// Bytes of the parts of a piece.
-    struct Sizes {
-        private let names: Int
-        private let columns: Int
-        private let ids: Int
-        private let salts: Int
-        private let payloads: Int
+    deinit { room.deallocate() }
 
-        init(_ rows: SnapshotRows = SnapshotRows(after: 0)) {
-            (names, columns, ids) = (rows.names.count, rows.columns.count, rows.ids.count)
-            (salts, payloads) = (rows.salts.count, rows.payloads.count)
-        }
-
-        fileprivate func reserve(_ rows: inout SnapshotRows) {
-            func room(_ bytes: Int) -> Int { bytes + bytes / 16 }
-            rows.names.reserveCapacity(room(names))
-            rows.columns.reserveCapacity(room(columns))
-            rows.ids.reserveCapacity(room(ids))
-            rows.salts.reserveCapacity(room(salts))
-            rows.payloads.reserveCapacity(room(payloads))
-        }
+    /// Begins the piece after `after`.
+    mutating func begin(after: UInt64) {
+        self.after = after
+        count = 0
+        last = nil
+        runs.removeAll(keepingCapacity: true)
+        extents.removeAll(keepingCapacity: true)
+        indexes.removeAll(keepingCapacity: true)
+        texts.removeAll(keepingCapacity: true)
+        columns.removeAll(keepingCapacity: true)
+        ids.removeAll(keepingCapacity: true)
+        salts.removeAll(keepingCapacity: true)
+        payloads.removeAll(keepingCapacity: true)
+        names.begin()
     }
 
-    init(after: UInt64, names: PieceNames, _ usual: Sizes) {
-        rows = SnapshotRows(after: after)
-        usual.reserve(&rows)
-        self.names = names
+    /// The piece so far.
+    func rows(_ heads: [SignedHead]) -> SnapshotRows {
+        var rows = SnapshotRows(after: after)
+        rows.count = count
+        rows.runs = runs
+        rows.heads = heads
+        rows.names = texts[...]
+        rows.columns = columns[...]
+        rows.ids = ids[...]
+        rows.salts = salts[...]
+        rows.payloads = payloads[...]
+        return rows
     }
+
+    var isEmpty: Bool { count == 0 }
 
     /// Bytes of the message so far, with the heads that the runs may still bring.
-    var size: Int { rows.size + extents.count * 400 + 1_024 }
-
-    /// The most that the row the statement stands at can add.
-    static func size(of row: Statement) -> Int {
-        typealias Column = EventRow.Column
-        let texts = 4 * (Limits.identifier + 2)
-        return texts + 600 + row.count(Column.payload) + row.count(Column.unknown)
-            + row.count(Column.dependencies) * 9
+    var size: Int {
+        texts.count + columns.count + ids.count + salts.count + payloads.count + extents.count * 424 + 1_024
     }
 
-    /// Adds the row the statement stands at; it selects ``EventRow/columns``.
-    mutating func add(_ row: Statement, from reader: SnapshotReader) throws(SQLiteError) {
-        typealias Flag = SnapshotRows.Flag
-        typealias Column = EventRow.Column
-        let position = row.uint64(Column.position)
-        guard position == rows.last + 1 else {
-            throw SQLiteError(extendedCode: 11, message: "no event at \(rows.last + 1)", context: "event")
-        }
+    /// What a row is read from.
+    static let select = """
+        SELECT position, origin, seq, hlc, type, user, conversation, time, author, cause, dependencies, version, unknown, \
+        id, salt, digest, payload FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+        """
+
+    private enum Column {
+        static let position = 0
+        static let origin = 1
+        static let seq = 2
+        static let hlc = 3
+        static let type = 4
+        static let user = 5
+        static let conversation = 6
+        static let time = 7
+        static let author = 8
+        static let cause = 9
+        static let dependencies = 10
+        static let version = 11
+        static let unknown = 12
+        static let id = 13
+        static let salt = 14
+        static let digest = 15
+        static let payload = 16
+    }
+
+    private typealias Flag = SnapshotRows.Flag
+
+    /// Adds the row of ``select`` the statement stands at. False: with it the piece might have more than `bytes`.
+    mutating func add(_ row: Statement, below bytes: Int, from reader: SnapshotReader) throws(SQLiteError) -> Bool {
+        let payload = row.count(Column.payload)
+        let dependencies = row.count(Column.dependencies)
+        let unknown = row.count(Column.unknown)
+        let most = 4 * (Limits.identifier + 2) + 600 + payload + unknown + dependencies * 9
+        if count > 0, size + most > bytes { return false }
+        guard row.uint64(Column.position) == after + UInt64(count) + 1 else { throw damaged("no event") }
+        let (user, conversation) = (row.int64(Column.user), row.int64(Column.conversation))
+        names.expect(user)
+        names.expect(conversation)
+        let isErased = try addBody(row, payload)
+        names.expectText(user)
+        names.expectText(conversation)
+        let start = columns.count
+        var flags = isErased ? Flag.erased : 0
+        var fields = RawWriter(room)
+        fields.byte(0)
+        fields.varint(UInt64(try run(row.int64(Column.origin), row.uint64(Column.seq), reader)))
+        fields.bigEndian(row.uint64(Column.hlc))
+        fields.varint(try name(row.int64(Column.type), reader))
+        fields.varint(try name(user, reader))
         // NULL reads as 0 or as no bytes; where that is a value too, the type is asked for.
-        let (conversation, author) = (row.int64(Column.conversation), row.int64(Column.author))
-        let (time, version) = (row.uint64(Column.time), row.uint64(Column.version))
-        let hasConversation = conversation != 0
-        let hasTime = time != 0 || !row.isNull(Column.time)
-        let hasAuthor = author != 0
-        let hasCause = row.count(Column.cause) > 0
-        let hasDependencies = row.count(Column.dependencies) > 0
-        let hasVersion = version != 0
-        let hasUnknown = row.count(Column.unknown) > 0
-        let isErased = row.count(Column.salt) == 0
-        var flags: UInt8 = 0
-        if hasConversation { flags |= Flag.conversation }
-        if hasTime { flags |= Flag.time }
-        if hasAuthor { flags |= Flag.author }
-        if hasCause { flags |= Flag.cause }
-        if hasDependencies { flags |= Flag.dependencies }
-        if hasVersion { flags |= Flag.version }
-        if hasUnknown { flags |= Flag.unknown }
-        if isErased { flags |= Flag.erased }
-        rows.columns.append(flags)
-        rows.columns.appendVarint(UInt64(try run(row.int64(Column.origin), row.uint64(Column.seq), reader)))
-        rows.columns.appendBigEndian(row.uint64(Column.hlc))
-        rows.columns.appendVarint(try name(row.int64(Column.type), reader))
-        rows.columns.appendVarint(try name(row.int64(Column.user), reader))
-        if hasConversation { rows.columns.appendVarint(try name(conversation, reader)) }
-        if hasTime { rows.columns.appendBigEndian(time) }
-        if hasAuthor { rows.columns.appendVarint(try name(author, reader)) }
-        if hasCause { row.withBytes(Column.cause) { rows.columns.append(contentsOf: $0) } }
-        if hasDependencies { try addDependencies(row.bytes(Column.dependencies), reader) }
-        if hasVersion { rows.columns.appendVarint(version) }
-        if hasUnknown {
-            row.withBytes(Column.unknown) { bytes in
-                rows.columns.appendVarint(UInt64(bytes.count))
-                rows.columns.append(contentsOf: bytes)
+        if conversation != 0 {
+            flags |= Flag.conversation
+            fields.varint(try name(conversation, reader))
+        }
+        let time = row.uint64(Column.time)
+        if time != 0 || !row.isNull(Column.time) {
+            flags |= Flag.time
+            fields.bigEndian(time)
+        }
+        let author = row.int64(Column.author)
+        if author != 0 {
+            flags |= Flag.author
+            fields.varint(try name(author, reader))
+        }
+        if row.count(Column.cause) > 0 {
+            guard let cause = row.uuid(Column.cause) else { throw damaged("no id of a cause") }
+            flags |= Flag.cause
+            fields.uuid(cause)
+        }
+        let version = row.uint64(Column.version)
+        if dependencies > 0 || version != 0 || unknown > 0 {
+            columns.append(contentsOf: fields.bytes)
+            fields = RawWriter(room)
+            if dependencies > 0 {
+                flags |= Flag.dependencies
+                try addDependencies(row.bytes(Column.dependencies), reader)
+            }
+            if version != 0 {
+                flags |= Flag.version
+                columns.appendVarint(version)
+            }
+            if unknown > 0 {
+                flags |= Flag.unknown
+                columns.appendVarint(UInt64(unknown))
+                row.withBytes(Column.unknown) { columns.append(contentsOf: $0) }
             }
         }
-        row.withBytes(Column.id) { rows.ids.append(contentsOf: $0) }
-        row.withBytes(isErased ? Column.digest : Column.salt) { rows.salts.append(contentsOf: $0) }
-        if !isErased {
-            row.withBytes(Column.payload) { bytes in
-                rows.columns.appendVarint(UInt64(bytes.count))
-                rows.payloads.append(contentsOf: bytes)
-            }
+        if !isErased { fields.varint(UInt64(payload)) }
+        columns.append(contentsOf: fields.bytes)
+        columns[start] = flags
+        count += 1
+        return true
+    }
+
+    /// Adds id, salt and payload, or id and digest: then the row is erased.
+    private mutating func addBody(_ row: Statement, _ payload: Int) throws(SQLiteError) -> Bool {
+        guard row.append(Column.id, count: 16, to: &ids) else { throw damaged("no id") }
+        if row.append(Column.salt, count: 16, to: &salts) {
+            guard row.append(Column.payload, count: payload, to: &payloads) else { throw damaged("no payload") }
+            return false
         }
-        rows.count += 1
+        guard row.append(Column.digest, count: 32, to: &salts) else { throw damaged("no digest") }
+        return true
+    }
+
+    private func damaged(_ what: String) -> SQLiteError {
+        SQLiteError(extendedCode: 11, message: "\(what) at \(after + UInt64(count) + 1)", context: "event")
     }
 
     /// The origin's number here.
@@ -124,7 +187,7 @@ struct SnapshotRowsWriter {
             return index
         }
         let id = try reader.origin(ref)
-        rows.runs.append(SnapshotRows.Run(origin: id, first: seq))
+        runs.append(SnapshotRows.Run(origin: id, first: seq))
         extents.append(Extent(ref: ref, origin: id, first: seq, count: 1))
         indexes[ref] = extents.count - 1
         last = (ref, extents.count - 1)
@@ -133,7 +196,7 @@ struct SnapshotRowsWriter {
 
     private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
         if let known = names.known(ref) { return known }
-        return try names.number(ref, to: &rows.names, text: reader.texts)
+        return try names.number(ref, to: &texts, text: reader.texts)
     }
 
     private mutating func addDependencies(
@@ -154,10 +217,10 @@ struct SnapshotRowsWriter {
                 throw SQLiteError(extendedCode: 11, message: "dependencies: \(error)", context: "event")
             }
         }
-        rows.columns.appendVarint(UInt64(pairs.count))
+        columns.appendVarint(UInt64(pairs.count))
         for pair in pairs {
-            pair.origin.bits.append(to: &rows.columns)
-            rows.columns.appendVarint(pair.seq)
+            pair.origin.bits.append(to: &columns)
+            columns.appendVarint(pair.seq)
         }
     }
 }

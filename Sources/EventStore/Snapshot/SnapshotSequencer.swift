@@ -17,8 +17,8 @@ package struct SequencedRows: Sendable {
 package protocol SnapshotScratch: AnyObject {
     /// The origins of this node's own log, in the order of their refs.
     func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)]
-    /// The ref of a name, a new one if it is new.
-    func ref(_ name: ArraySlice<UInt8>) throws(SQLiteError) -> Int64
+    /// The refs of names, new ones for those that are new.
+    func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64]
     func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError)
     /// The root of a perfect subtree of an origin's events.
     func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError)
@@ -87,12 +87,9 @@ package final class SnapshotSequencer {
     }
 
     package func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
-        var refs: [Int64] = []
-        refs.reserveCapacity(checked.names.count)
+        let refs: [Int64]
         do throws(SQLiteError) {
-            for index in checked.names.indices {
-                refs.append(try scratch.ref(checked.text(index)))
-            }
+            refs = try checked.withNames { names throws(SQLiteError) in try scratch.refs(of: names) }
             for (row, start) in checked.starts {
                 let id = checked.rows.runs[Int(checked.list[row].run)].origin
                 if indexes[id] == nil { try insert(id, start) }

@@ -152,11 +152,11 @@ final class SnapshotIntake: Sendable {
             if let failure = failure ?? nil { throw failure }
         }
         while true {
-            let piece: [UInt8]?
+            let piece: SnapshotSpool.Piece?
             do { piece = try spool.next() } catch { throw .store(error) }
-            guard let piece, piece.count > 2 else { break }
+            guard let piece else { break }
             progress.withLock { $0.sent += 1 }
-            let frame = Frame(type: piece[0], flags: piece[1], body: Array(piece[2...]))
+            let frame = Frame(piece)
             builder.add({ () throws(SnapshotError) in try SnapshotReception.rows(in: frame) }) { result in
                 progress.update { progress in
                     progress.done += 1
@@ -185,7 +185,7 @@ final class SnapshotIntake: Sendable {
                 let last = try result.get()
                 try reception.rules.placed(through: last)
                 do throws(StoreError) {
-                    try reception.spool.spool.append([frame.type, frame.flags] + frame.body)
+                    try reception.spool.spool.append(SnapshotSpool.Piece(frame))
                 } catch {
                     throw SnapshotError.store(error)
                 }
@@ -247,5 +247,18 @@ final class SnapshotIntake: Sendable {
             state = .idle
             return reception
         }
+    }
+}
+
+extension SnapshotSpool.Piece {
+    fileprivate init(_ frame: Frame) {
+        self.init(tag: UInt16(frame.type) << 8 | UInt16(frame.flags), bytes: frame.body)
+    }
+}
+
+extension Frame {
+    fileprivate init(_ piece: SnapshotSpool.Piece) {
+        self.init(
+            type: UInt8(piece.tag >> 8), flags: UInt8(truncatingIfNeeded: piece.tag), body: piece.bytes)
     }
 }

@@ -33,6 +33,11 @@ final class SnapshotServer: Sendable {
         readers[index].submit(body)
     }
 
+    /// Lets the readers give back what they keep from piece to piece.
+    func rest() {
+        for reader in readers { reader.submit { context in try? context.get().rest() } }
+    }
+
     /// What can be offered now; `nil` if the log cannot be read.
     func describe(_ completion: @escaping @Sendable (SnapshotOffer?) -> Void) {
         let store = store
@@ -84,6 +89,8 @@ final class SnapshotFeed: Sendable {
         self.server = server
         self.ownHead = ownHead
     }
+
+    deinit { server.rest() }
 
     func read(_ request: SnapshotRead, completion: @escaping Completion) {
         if request.after == request.offer.through { return readProof(request, completion) }

@@ -6,12 +6,22 @@ struct LinkOutbox {
         var size: Int { LinkFrameHeader.length + body.count }
     }
 
+    /// A frame, or a part of one: all of a frame's parts come one after the other.
+    struct Part {
+        /// In a frame's first part.
+        var header: LinkFrameHeader?
+        var body: ArraySlice<UInt8>
+        var size: Int { (header == nil ? 0 : LinkFrameHeader.length) + body.count }
+    }
+
     private var control = FrameQueue()
     private var data = FrameQueue()
+    /// What is left of the body of the frame that was begun.
+    private var rest: ArraySlice<UInt8> = []
     /// Headers and bodies of all waiting frames.
     private(set) var bytes = 0
 
-    var isEmpty: Bool { control.isEmpty && data.isEmpty }
+    var isEmpty: Bool { control.isEmpty && data.isEmpty && rest.isEmpty }
 
     mutating func append(_ entry: Entry, priority: TLSLink.Priority) {
         switch priority {
@@ -21,10 +31,17 @@ struct LinkOutbox {
         bytes += entry.size
     }
 
-    mutating func next() -> Entry? {
-        guard let entry = control.next() ?? data.next() else { return nil }
-        bytes -= entry.size
-        return entry
+    /// What to write next, with at most `most` bytes of a body.
+    mutating func next(most: Int) -> Part? {
+        var part = Part(header: nil, body: rest)
+        if rest.isEmpty {
+            guard let entry = control.next() ?? data.next() else { return nil }
+            part = Part(header: entry.header, body: entry.body[...])
+        }
+        rest = part.body.dropFirst(most)
+        part.body = part.body.prefix(most)
+        bytes -= part.size
+        return part
     }
 
     mutating func removeAll() { self = LinkOutbox() }

@@ -136,16 +136,20 @@ extension TLSLink {
         onWritable?()
     }
 
+    /// A long frame goes to libevent bit by bit, so that its copy there takes the same little memory again and again: with what
+    /// libevent keeps beside it 64 KiB.
+    private static let longestPart = (64 << 10) - 128
+
     /// Hands frames to libevent while its output is short, so that later control frames can still go first.
     func refill() {
         guard let bufferevent, state == .open || state == .flushing else { return }
         let output = bufferevent_get_output(bufferevent)
-        while evbuffer_get_length(output) <= limits.writeAhead, let entry = outbox.next() {
+        while evbuffer_get_length(output) <= limits.writeAhead, let part = outbox.next(most: Self.longestPart) {
             // In one piece, which becomes one record and one segment if it is short.
-            evbuffer_expand(output, entry.size)
-            evbuffer_add(output, entry.header.bytes, LinkFrameHeader.length)
-            evbuffer_add(output, entry.body, entry.body.count)
-            handedOver += UInt64(entry.size)
+            evbuffer_expand(output, part.size)
+            if let header = part.header { evbuffer_add(output, header.bytes, LinkFrameHeader.length) }
+            part.body.withUnsafeBytes { _ = evbuffer_add(output, $0.baseAddress, $0.count) }
+            handedOver += UInt64(part.size)
         }
         if outputLength > 0 && watchdog == nil { watchProgress(accepted: accepted, stalled: 0) }
     }

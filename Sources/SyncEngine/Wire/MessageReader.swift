@@ -64,6 +64,11 @@ struct MessageReader {
         do { return try fields.data(field.value, field.number) } catch { throw invalid(error) }
     }
 
+    /// The bytes where they stand in the message.
+    func slice(_ field: Field) throws(WireError) -> ArraySlice<UInt8> {
+        do { return fields.bytes[try field.value.range(field.number)] } catch { throw invalid(error) }
+    }
+
     /// Bytes that belong to an event: a length over `limit` has an error of its own.
     func eventData(_ field: Field, limit: Int) throws(WireError) -> [UInt8] {
         let count: Int

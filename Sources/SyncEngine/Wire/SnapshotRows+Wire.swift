@@ -32,11 +32,11 @@ extension SnapshotRows {
             case 4:
                 try message.checkRoom(heads.count, "heads")
                 heads.append(try SignedHead(try reader.nested("Head", field)))
-            case 5: names = try reader.data(field)
-            case 6: columns = try reader.data(field)
-            case 7: ids = try reader.data(field)
-            case 8: salts = try reader.data(field)
-            case 9: payloads = try reader.data(field)
+            case 5: names = try reader.slice(field)
+            case 6: columns = try reader.slice(field)
+            case 7: ids = try reader.slice(field)
+            case 8: salts = try reader.slice(field)
+            case 9: payloads = try reader.slice(field)
             default: break
             }
         }

@@ -79,7 +79,10 @@ struct SnapshotInstallTests {
         let empty = try makeEmptyStore()
         let files = StoreFiles(empty.path)
         let sender = SnapshotSender(cluster: "default", node: NodeID(SHA256().digest([1])), incarnation: 7)
-        let pieces: [[UInt8]] = [[1, 2, 3], [UInt8](repeating: 9, count: 70_000), [4]]
+        let pieces = [[1, 2, 3], [UInt8](repeating: 9, count: 70_000), [4]].map {
+            SnapshotSpool.Piece(tag: UInt16($0.count % 500), bytes: $0)
+        }
+        let next = SnapshotSpool.Piece(tag: 26 << 8, bytes: [8])
         do {
             let spool = try SnapshotSpool(files, of: sender)
             #expect(try spool.next() == nil)
@@ -93,11 +96,11 @@ struct SnapshotInstallTests {
             for piece in pieces { #expect(try spool.next() == piece) }
             #expect(try spool.next() == nil)
             #expect(try file.seekToEnd() == end)
-            try spool.append([8])
+            try spool.append(next)
         }
         do {
             let spool = try SnapshotSpool(files, of: sender)
-            for piece in pieces + [[8]] { #expect(try spool.next() == piece) }
+            for piece in pieces + [next] { #expect(try spool.next() == piece) }
             #expect(try spool.next() == nil)
         }
         for other in [
@@ -107,7 +110,7 @@ struct SnapshotInstallTests {
         ] {
             let spool = try SnapshotSpool(files, of: other)
             #expect(try spool.next() == nil)
-            try spool.append([1])
+            try spool.append(next)
         }
         #expect(try SnapshotSpool(files, of: sender).next() == nil)
     }

@@ -152,13 +152,13 @@ struct SnapshotTamperTests {
         rows.count = 1
         rows.runs = [.init(origin: OriginID(UUIDBits(high: 1, low: 2)), first: 2)]
         rows.names = [1, 0x74, 1, 0x75, 0]
-        rows.ids = [UInt8](repeating: 1, count: 16)
-        rows.salts = [UInt8](repeating: 2, count: 16)
-        rows.payloads = Array("{}".utf8)
+        rows.ids = [UInt8](repeating: 1, count: 16)[...]
+        rows.salts = [UInt8](repeating: 2, count: 16)[...]
+        rows.payloads = Array("{}".utf8)[...]
         let hlc: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0]
         func check(_ columns: [UInt8]) -> SnapshotError? {
             var rows = rows
-            rows.columns = columns
+            rows.columns = columns[...]
             do throws(SnapshotError) {
                 _ = try CheckedRows(rows, using: SHA256())
                 return nil

@@ -140,7 +140,7 @@ private struct SessionRun {
         default:
             var rows = SnapshotRows(after: script.number() >> 1)
             rows.count = 1 + script.below(4)
-            rows.payloads = [UInt8](repeating: 0, count: script.below(256) * 16)
+            rows.payloads = [UInt8](repeating: 0, count: script.below(256) * 16)[...]
             receive(.snapshotRows(rows), &effects)
         }
     }

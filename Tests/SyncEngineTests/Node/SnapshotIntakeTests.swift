@@ -255,7 +255,7 @@ struct SnapshotIntakeTests {
         let intake = handover.makeIntake()
         _ = try intake.open(handover).get()
         guard case .snapshotRows(var rows) = try Message(frame: parts[1].frame) else { throw Unexpected() }
-        rows.payloads[100] ^= 1
+        rows.payloads[rows.payloads.startIndex + 100] ^= 1
         parts[1] = SnapshotPart(
             frame: Message.snapshotRows(rows).frame(compress: true), last: parts[1].last, isEnd: false)
         var failures: [SessionFailure] = []

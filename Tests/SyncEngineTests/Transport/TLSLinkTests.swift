@@ -106,7 +106,7 @@ import Testing
         #expect(place < 20)
     }
 
-    @Test func outboxSendsControlFirstAndKeepsOrder() {
+    @Test func outboxSendsControlFirstAndKeepsOrder() throws {
         var outbox = LinkOutbox()
         func put(_ type: UInt8, _ priority: TLSLink.Priority) {
             outbox.append(
@@ -116,12 +116,30 @@ import Testing
         for type in 10..<13 { put(UInt8(type), .control) }
         #expect(outbox.bytes == 8 * 9)
         var order: [UInt8] = []
-        while let entry = outbox.next() {
-            order.append(entry.header.type)
-            if entry.header.type == 1 { put(20, .control) }
+        while let part = outbox.next(most: 10) {
+            let type = try #require(part.header?.type)
+            order.append(type)
+            if type == 1 { put(20, .control) }
         }
         #expect(order == [10, 11, 12, 0, 1, 20, 2, 3, 4])
         #expect(outbox.isEmpty)
+        #expect(outbox.bytes == 0)
+    }
+
+    @Test func outboxGivesLongFramesInPartsThatNothingComesBetween() {
+        var outbox = LinkOutbox()
+        let body = (0..<25).map { UInt8($0) }
+        outbox.append(.init(header: .init(type: 1, flags: 0, bodyLength: 25), body: body), priority: .data)
+        var parts: [LinkOutbox.Part] = []
+        while let part = outbox.next(most: 10) {
+            parts.append(part)
+            #expect(outbox.isEmpty == (parts.count == 4))
+            if parts.count == 1 {
+                outbox.append(.init(header: .init(type: 2, flags: 0, bodyLength: 0), body: []), priority: .control)
+            }
+        }
+        #expect(parts.map { $0.header?.type } == [1, nil, nil, 2])
+        #expect(parts.flatMap(\.body) == body)
         #expect(outbox.bytes == 0)
     }
 

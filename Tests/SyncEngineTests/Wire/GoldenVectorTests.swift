@@ -157,15 +157,15 @@ struct Golden: Sendable, CustomTestStringConvertible {
         let cause = try #require(headers[0].cause)
         let payload = try #require(try batch.events[0].event().payload)
         // Conversation, time, author, cause, dependencies and version are there.
-        rows.columns = [63, 0] + big(headers[0].hlc.rawValue) + [0, 1, 2]
+        rows.columns = ([63, 0] + big(headers[0].hlc.rawValue) + [0, 1, 2])[...]
         rows.columns += big(UInt64(bitPattern: headers[0].time)) + [3] + cause.bytes + [2]
         rows.columns += headers[0].dependencies[0].origin.bytes + [1]
         rows.columns += headers[0].dependencies[1].origin.bytes + [0xf0, 0xa2, 0x04] + [2, UInt8(payload.count)]
         // Erased.
         rows.columns += [128, 1] + big(headers[1].hlc.rawValue) + [4, 5]
-        rows.ids = headers[0].id.bytes + headers[1].id.bytes
-        rows.salts = (0..<16).map { UInt8($0) } + (try digest(0x80)).bytes
-        rows.payloads = payload
+        rows.ids = (headers[0].id.bytes + headers[1].id.bytes)[...]
+        rows.salts = ((0..<16).map { UInt8($0) } + (try digest(0x80)).bytes)[...]
+        rows.payloads = payload[...]
         return rows
     }
 

@@ -61,11 +61,11 @@ struct MessageGenerator {
         rows.runs = (0..<Int.random(in: 0...3, using: &random)).map { _ in .init(origin: origin(), first: positive())
         }
         rows.heads = try coverage().map(\.head)
-        rows.names = bytes(Int.random(in: 0...50, using: &random))
-        rows.columns = bytes(Int.random(in: 0...50, using: &random))
-        rows.ids = bytes(Int.random(in: 0...50, using: &random))
-        rows.salts = bytes(Int.random(in: 0...50, using: &random))
-        rows.payloads = bytes(Int.random(in: 0...50, using: &random))
+        rows.names = bytes(Int.random(in: 0...50, using: &random))[...]
+        rows.columns = bytes(Int.random(in: 0...50, using: &random))[...]
+        rows.ids = bytes(Int.random(in: 0...50, using: &random))[...]
+        rows.salts = bytes(Int.random(in: 0...50, using: &random))[...]
+        rows.payloads = bytes(Int.random(in: 0...50, using: &random))[...]
         return rows
     }
 

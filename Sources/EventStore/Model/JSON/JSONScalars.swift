@@ -5,7 +5,7 @@ package struct JSONStringRange: Hashable {
     package let isEscaped: Bool
 }
 
-extension JSONScanner {
+extension JSONTextScanner {
     /// Passes `true`, `false`, `null` or a number.
     mutating func scalar() throws(JSONError) {
         switch peek() {
@@ -50,39 +50,49 @@ extension JSONScanner {
         while isDigit(peek()) { index += 1 }
     }
 
-    /// Passes a string; the index is at its first quote. Eight bytes at a time while they are plain ASCII.
+    /// Passes a string; the index is at its first quote. Eight bytes at a time, to the next one that means something.
     mutating func string() throws(JSONError) -> JSONStringRange {
         let start = index + 1
         var at = start
         var isEscaped = false
+        var characters = UTF8Steps()
         while true {
             while at + 8 <= end {
-                let special = specialBytes(eightBytes(at: at))
-                at += special == 0 ? 8 : special.trailingZeroBitCount >> 3
+                let word = bytes.eightBytes(at: at)
+                let special = specialBytes(word)
+                let count = special == 0 ? 8 : special.trailingZeroBitCount >> 3
+                characters.step(word, count: count)
+                at += count
                 if special != 0 { break }
             }
+            let byte = at < end ? bytes[at] : 0
+            if byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                characters.step(UInt64(byte), count: 1)
+                at += 1
+                continue
+            }
+            guard characters.isBetween else { throw JSONError(.invalidUTF8, at: invalidCharacter(from: start)) }
             guard at < end else { throw JSONError(.unexpectedEnd, at: end) }
-            let byte = bytes[at]
             if byte == UInt8(ascii: "\"") {
                 index = at + 1
                 return JSONStringRange(range: start..<at, isEscaped: isEscaped)
-            } else if byte == UInt8(ascii: "\\") {
-                isEscaped = true
-                at = try escape(at: at)
-            } else if byte < 0x20 {
-                throw JSONError(.controlCharacter, at: at)
-            } else if byte < 0x80 {
-                at += 1
-            } else {
-                at = try multibyteRun(at: at)
             }
+            guard byte == UInt8(ascii: "\\") else { throw JSONError(.controlCharacter, at: at) }
+            isEscaped = true
+            at = try escape(at: at)
         }
     }
 
-    /// The next eight bytes, the first of them lowest. The span checks that they are there.
-    @inline(__always)
-    private func eightBytes(at offset: Int) -> UInt64 {
-        UInt64(littleEndian: bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    /// Where the first character begins that is not well-formed; there is one.
+    private func invalidCharacter(from start: Int) -> Int {
+        var at = start
+        var characters = UTF8Steps()
+        for index in start..<end {
+            if characters.isBetween { at = index }
+            characters.step(UInt64(bytes[index]), count: 1)
+            if characters.isBroken { return at }
+        }
+        return at
     }
 
     /// The index after the escape at `start`.
@@ -101,52 +111,16 @@ extension JSONScanner {
         default: throw JSONError(.invalidEscape, at: start)
         }
     }
-
-    /// The index after the characters of two to four bytes that begin at `start` (Unicode 15, table 3-7).
-    private func multibyteRun(at start: Int) throws(JSONError) -> Int {
-        var at = start
-        while at < end, bytes[at] >= 0x80 {
-            // Two characters of three bytes at once, as nearly all of Hangul are; leads that want a closer look are left.
-            while at + 8 <= end {
-                let word = eightBytes(at: at)
-                let (first, second) = (word & 0xff, word >> 24 & 0xff)
-                guard word & 0xc0c0_f0c0_c0f0 == 0x8080_e080_80e0, first != 0xe0, first != 0xed, second != 0xe0,
-                    second != 0xed
-                else { break }
-                at += 6
-            }
-            guard at < end, bytes[at] >= 0x80 else { break }
-            let lead = bytes[at]
-            let count = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
-            guard lead >= 0xc2, lead <= 0xf4 else { throw JSONError(.invalidUTF8, at: at) }
-            guard at + count <= end else { throw JSONError(.invalidUTF8, at: at) }
-            let second = bytes[at + 1]
-            let isSecondGood =
-                switch lead {
-                case 0xe0: second >= 0xa0 && second <= 0xbf
-                case 0xed: second >= 0x80 && second <= 0x9f
-                case 0xf0: second >= 0x90 && second <= 0xbf
-                case 0xf4: second >= 0x80 && second <= 0x8f
-                default: second & 0xc0 == 0x80
-                }
-            guard isSecondGood,
-                count < 3 || bytes[at + 2] & 0xc0 == 0x80,
-                count < 4 || bytes[at + 3] & 0xc0 == 0x80
-            else { throw JSONError(.invalidUTF8, at: at) }
-            at += count
-        }
-        return at
-    }
 }
 
-/// A bit set in the first byte, counted from the lowest, that is a quote, a backslash, a control character or not
-/// ASCII; zero when there is none. Bits above the first set one mean nothing: subtraction borrows upward.
+/// A bit set in the first byte, counted from the lowest, that is a quote, a backslash or a control character; zero when there
+/// is none. Bits above the first set one mean nothing: subtraction borrows upward.
 @inline(__always)
 private func specialBytes(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ (ones &* 0x22)
     let backslash = word ^ (ones &* 0x5c)
-    let found = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash | word
+    let found = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
     return found & (ones &* 0x80)
 }
 

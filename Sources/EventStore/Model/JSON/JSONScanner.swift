@@ -4,24 +4,29 @@
 /// above U+10FFFF), no byte order mark, nesting up to ``Limits/nesting``. An escaped lone surrogate (`\ud800`) is
 /// within the grammar and passes; decoding makes U+FFFD of it.
 ///
-/// Every access to the bytes is checked against the array.
-package struct JSONScanner {
-    package let bytes: [UInt8]
+/// Every access to the bytes is checked against their count.
+package struct JSONTextScanner<Bytes: JSONBytes> {
+    package let bytes: Bytes
     package internal(set) var index: Int
     package let end: Int
 
-    package init(_ bytes: [UInt8]) {
+    package init(_ bytes: Bytes) {
         self.init(bytes, 0..<bytes.count)
     }
 
     /// Reads only `range`, which must lie within `bytes`.
-    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+    package init(_ bytes: Bytes, _ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "range outside of the bytes")
         self.bytes = bytes
         index = range.lowerBound
         end = range.upperBound
     }
+}
 
+/// Reads JSON in an array.
+package typealias JSONScanner = JSONTextScanner<[UInt8]>
+
+extension JSONScanner {
     /// Checks that the bytes are one JSON value of any kind, with blanks around it or without.
     package static func validateValue(_ bytes: [UInt8]) throws(JSONError) {
         var scanner = JSONScanner(bytes)
@@ -32,10 +37,13 @@ package struct JSONScanner {
 
     /// Checks that the bytes are one JSON object whose own members have different names.
     package static func checkObject(_ bytes: [UInt8]) throws(JSONError) {
-        var scanner = JSONScanner(bytes)
-        try scanner.start()
-        _ = try scanner.distinctObject()
-        try scanner.finish()
+        let result = bytes.withUnsafeBytes { raw in
+            Result { () throws(JSONError) in
+                var scanner = JSONTextScanner<ByteView>(ByteView(raw))
+                try scanner.checkObject()
+            }
+        }
+        try result.get()
     }
 
     /// Checks that the bytes may be the payload of an event.
@@ -44,6 +52,15 @@ package struct JSONScanner {
         do { try checkObject(bytes) } catch {
             throw .payloadNotJSON(reason: error.reason.rawValue, offset: error.offset)
         }
+    }
+}
+
+extension JSONTextScanner {
+    /// Checks that all there is is one JSON object whose own members have different names.
+    mutating func checkObject() throws(JSONError) {
+        try start()
+        _ = try distinctObject()
+        try finish()
     }
 
     /// Passes blanks before the value.

@@ -45,11 +45,11 @@ package enum JSONText {
     }
 
     /// The UTF-8 of a string that the scanner has passed. A lone surrogate escape becomes U+FFFD.
-    package static func decoded(_ string: JSONStringRange, of bytes: [UInt8]) -> [UInt8] {
+    package static func decoded(_ string: JSONStringRange, of bytes: some JSONBytes) -> [UInt8] {
         guard string.isEscaped else { return Array(bytes[string.range]) }
         var out: [UInt8] = []
         out.reserveCapacity(string.range.count)
-        var rest = bytes[string.range]
+        var rest = Array(bytes[string.range])[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\\"), let letter = rest.popFirst() {
                 appendDecoded(escape: letter, &rest, to: &out)
@@ -91,7 +91,7 @@ package enum JSONText {
     }
 
     /// Whether two strings of the same bytes are the same text, byte by byte (canonical equivalence does not count).
-    package static func equal(_ a: JSONStringRange, _ b: JSONStringRange, of bytes: [UInt8]) -> Bool {
+    package static func equal(_ a: JSONStringRange, _ b: JSONStringRange, of bytes: some JSONBytes) -> Bool {
         if a.isEscaped || b.isEscaped { return decoded(a, of: bytes) == decoded(b, of: bytes) }
         return bytes[a.range].elementsEqual(bytes[b.range])
     }
