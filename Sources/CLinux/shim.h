@@ -12,8 +12,6 @@ extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
 extern int malloc_trim(size_t pad);
-/* Asks the processor for the cache line at an address and does not wait for it. */
-static inline void sillok_prefetch(const void *address) { __builtin_prefetch(address); }
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
 /* Bytes a second that a TCP connection has lately passed, as the kernel measures it (tcp_info.tcpi_delivery_rate of
    linux/tcp.h, after 160 bytes; in glibc's structure it is missing); 0 if it is not known. */
@@ -24,7 +22,7 @@ static inline unsigned long sillok_delivery_rate(int fd) {
     if (getsockopt(fd, 6 /* IPPROTO_TCP */, 11 /* TCP_INFO */, info, &size) != 0 || size < 168) return 0;
     return info[20];
 }
-/* Has the processor fetch bytes that will be read in no order it can foresee: side by side, not one after the other. */
+/* Asks the processor for the cache lines of so many bytes and does not wait for them. */
 static inline void sillok_prefetch(const void *start, size_t count) {
     for (size_t line = 0; line < count; line += 64) __builtin_prefetch((const char *)start + line);
 }

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import CSQLite
 internal import Glibc
 
@@ -127,7 +126,7 @@ final class PageMap {
             let slot = Int(truncatingIfNeeded: offset >> 12) & (recent.count - 1)
             if recent[slot] != offset {
                 recent[slot] = offset
-                sillok_prefetch(page, Int(count))
+                prefetch(page, Int(count))
             }
             return page
         }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// Asks the processor for the memory at `address` and does not wait for it: for what is looked up in tables that its cache
-/// does not hold, some time before it is needed.
+/// Asks the processor for `count` bytes at `address` and does not wait for them: for what will be looked up in no order that
+/// it can foresee, in memory that its caches do not hold.
 @inline(__always)
-func prefetch(_ address: UnsafeRawPointer) { sillok_prefetch(address) }
+func prefetch(_ address: UnsafeRawPointer, _ count: Int = 1) { sillok_prefetch(address, count) }
