@@ -23,7 +23,9 @@ struct SyncctlDaemonTests {
         daemon.standardOutput = FileHandle.nullDevice
         async let ended: Void = Tool.finish(daemon)
         var status = try await tool.run(["status", "-q"])
-        for _ in 0..<500 where status.code != 0 || !status.text.hasPrefix("syncd ") {
+        // Until it is there, and its views are.
+        for _ in 0..<500
+        where status.code != 0 || !status.text.hasPrefix("syncd ") || status.text.contains("being rebuilt") {
             try await Task.sleep(for: .milliseconds(20))
             status = try await tool.run(["status", "-q"])
         }

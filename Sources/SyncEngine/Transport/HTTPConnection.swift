@@ -46,6 +46,9 @@ final class HTTPConnection {
     private var isLast = false
     /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
     private var isServing = false
+    /// In nanoseconds, of ``limits``.
+    private let idleTimeout: UInt64
+    private let requestDeadline: UInt64
     /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
     private var deadline: UInt64
     /// When a byte last went in or out, or an answer was finished.
@@ -60,7 +63,9 @@ final class HTTPConnection {
         peer = peerCredentials(of: descriptor)
         parser = HTTPParser(limits: limits)
         lastProgress = MonotonicClock.now
-        deadline = lastProgress + limits.requestDeadline.wholeNanoseconds
+        idleTimeout = limits.idleTimeout.wholeNanoseconds
+        requestDeadline = limits.requestDeadline.wholeNanoseconds
+        deadline = lastProgress + requestDeadline
         makeEvents()
         watchReading(true)
     }
@@ -83,7 +88,7 @@ final class HTTPConnection {
 
     /// Looks at the clock for the limits of time.
     func check(now: UInt64) {
-        let isIdle = now > lastProgress && now - lastProgress > limits.idleTimeout.wholeNanoseconds
+        let isIdle = now > lastProgress && now - lastProgress > idleTimeout
         switch phase {
         case .reading: if now >= deadline || isIdle { close() }
         case .leaving: if now >= deadline { close() }
@@ -247,7 +252,7 @@ final class HTTPConnection {
         if case .closed = phase { return }
         lastProgress = MonotonicClock.now
         if isLast { return leave() }
-        deadline = lastProgress + (limits.idleTimeout + limits.requestDeadline).wholeNanoseconds
+        deadline = lastProgress + idleTimeout + requestDeadline
         phase = .reading
         if !hasEnded { watchReading(true) }
         serve()

@@ -89,7 +89,10 @@ final class HTTPTransaction {
     }
 
     /// The exchange was dropped without an answer.
-    func abandon() { reply(HTTPReplyHead(refusing: 500), text: "no answer was made") }
+    func abandon() {
+        guard case .waiting = state else { return }
+        reply(HTTPReplyHead(refusing: 500), text: "no answer was made")
+    }
 
     /// The stream was dropped without an end.
     func abandonStream() {
