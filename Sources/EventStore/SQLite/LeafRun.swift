@@ -30,12 +30,12 @@ struct LeafRun: Sendable {
     private var content = PageFile.pageSize
     private var lastKey = Int64(0)
 
-    /// - Parameter capacity: About how many bytes of rows will come.
-    init(capacity: Int) { bytes.reserveCapacity(capacity + capacity / 8 + 4 * PageFile.pageSize) }
-
     /// Begins anew in the same memory.
-    mutating func empty() {
+    ///
+    /// - Parameter capacity: About how many bytes of rows will come.
+    mutating func empty(capacity: Int) {
         bytes.removeAll(keepingCapacity: true)
+        bytes.reserveCapacity(capacity + capacity / 8 + 4 * PageFile.pageSize)
         leaves.removeAll(keepingCapacity: true)
         links.removeAll(keepingCapacity: true)
         open = nil

@@ -1,22 +1,17 @@
 /// Rows as pages of table `event`, and what its indexes will say of them.
 struct BuiltRows: Sendable {
-    var leaves: LeafRun
+    var leaves = LeafRun()
     /// `(id's halves, position)`, ascending.
     private(set) var ids: [IndexEntry] = []
     /// `(ref of the origin, seq, position)`, ascending.
     private(set) var dots: [IndexEntry] = []
 
-    /// - Parameter spent: Rows that are written; their memory is used again.
-    init(_ sequenced: SequencedRows, reusing spent: consuming BuiltRows? = nil) {
+    /// Becomes these rows. The memory of those that were here is used again.
+    mutating func fill(_ sequenced: SequencedRows) {
         let checked = sequenced.checked
-        if let spent {
-            self = spent
-            leaves.empty()
-            ids.removeAll(keepingCapacity: true)
-            dots.removeAll(keepingCapacity: true)
-        } else {
-            leaves = LeafRun(capacity: checked.rows.size + checked.list.count * 48)
-        }
+        leaves.empty(capacity: checked.rows.size + checked.list.count * 48)
+        ids.removeAll(keepingCapacity: true)
+        dots.removeAll(keepingCapacity: true)
         ids.reserveCapacity(checked.list.count)
         dots.reserveCapacity(checked.list.count)
         let record = UnsafeMutableRawPointer.allocate(

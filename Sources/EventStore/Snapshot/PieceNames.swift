@@ -1,6 +1,8 @@
 /// The names of one piece of a snapshot after the other: their refs in the log, their numbers in the piece, their bytes.
 /// Refs are small integers, so this is a table and not a dictionary; refs beyond its bound are kept for one piece only.
-struct PieceNames {
+///
+/// The table is larger than the processor's cache and is asked for names all over it: a short name stands in its slot.
+struct PieceNames: ~Copyable {
     private static let most = 1 << 20
     private static let mostBytes = 32 << 20
     /// Names read at once.
@@ -11,98 +13,125 @@ struct PieceNames {
         _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
     ) throws(SQLiteError) -> Void
 
+    /// What is known of one ref.
     private struct Slot {
         /// The piece the number is for.
         var piece: UInt32 = 0
         var number: UInt32 = 0
-        /// Where length and bytes stand in ``texts``; 0: not known.
-        var start: UInt32 = 0
-        var end: UInt32 = 0
+        /// Bytes of length and text; 0: not known.
+        var size: UInt32 = 0
+        /// Length and text if they fit; else first where they stand in ``texts``.
+        var text: (UInt32, UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0, 0)
+
+        static let room = 20
+        static let textOffset = 12
+
+        /// No slot lies across two lines of the cache.
+        static func allocate(_ count: Int) -> UnsafeMutablePointer<Slot> {
+            UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Slot>.stride, alignment: 64)
+                .bindMemory(to: Slot.self, capacity: count)
+        }
     }
 
-    private var slots: [Slot] = []
-    /// Begins at 1.
-    private var texts: [UInt8] = [0]
+    private var slots = Slot.allocate(0)
+    private var capacity = 0
+    /// Lengths and texts of long names.
+    private var texts: [UInt8] = []
     private var others: [Int64: UInt32] = [:]
     private var piece: UInt32 = 0
     private var count: UInt32 = 0
+
+    init() {}
+
+    deinit { slots.deallocate() }
 
     /// From now on numbers are those of the next piece.
     mutating func begin() {
         piece &+= 1
         count = 0
         others.removeAll(keepingCapacity: true)
-        if texts.count > Self.mostBytes || piece == 0 { self = PieceNames(piece: 1) }
+        if texts.count > Self.mostBytes || piece == 0 {
+            piece = 1
+            texts = []
+            slots.update(repeating: Slot(), count: capacity)
+        }
     }
-
-    init() {}
-
-    private init(piece: UInt32) { self.piece = piece }
 
     /// Says that the number of `ref` is about to be asked for.
+    @inline(__always)
     func expect(_ ref: Int64) {
-        guard ref > 0, ref < Int64(slots.count) else { return }
-        slots.withUnsafeBufferPointer { slots in
-            if let start = slots.baseAddress { prefetch(start + Int(ref)) }
-        }
+        if ref > 0, ref < Int64(capacity) { prefetch(slots + Int(ref)) }
     }
 
-    /// Says that it is asked for next; ``expect(_:)`` was called before.
-    func expectText(_ ref: Int64) {
-        guard ref > 0, ref < Int64(slots.count) else { return }
-        let start = Int(slots[Int(ref)].start)
-        texts.withUnsafeBytes { texts in if let first = texts.baseAddress { prefetch(first + start) } }
-    }
-
-    /// The number of `ref` if it has one in this piece already, as most have.
-    func known(_ ref: Int64) -> UInt64? {
-        guard ref > 0, ref < Int64(slots.count), slots[Int(ref)].piece == piece else { return nil }
-        return UInt64(slots[Int(ref)].number)
-    }
-
-    /// The number of `ref` in this piece. When it is new, its length and bytes are appended to `out`.
-    mutating func number(
-        _ ref: Int64, to out: inout [UInt8], text: Source
-    ) throws(SQLiteError) -> UInt64 {
-        guard ref > 0, ref < Self.most else { return try other(ref, to: &out, text: text) }
-        let index = Int(ref)
-        if index >= slots.count {
-            slots.append(contentsOf: repeatElement(Slot(), count: max(index + 1, slots.count) - slots.count + 1_024))
-        }
-        if slots[index].piece == piece { return UInt64(slots[index].number) }
-        if slots[index].start == 0 { try load(from: ref, text) }
-        slots[index].piece = piece
-        slots[index].number = count
+    /// The number of `ref` in this piece, if it has one or its text is known; then, when it is new here, length and bytes are
+    /// appended to `out`.
+    mutating func number(_ ref: Int64, to out: inout [UInt8]) -> UInt64? {
+        guard ref > 0, ref < Int64(capacity) else { return nil }
+        let slot = slots + Int(ref)
+        if slot.pointee.piece == piece { return UInt64(slot.pointee.number) }
+        let size = Int(slot.pointee.size)
+        guard size > 0 else { return nil }
+        slot.pointee.piece = piece
+        slot.pointee.number = count
         count += 1
-        let text = Int(slots[index].start)..<Int(slots[index].end)
-        texts.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[text])) }
+        if size <= Slot.room {
+            let text = UnsafeRawPointer(slot) + Slot.textOffset
+            out.append(contentsOf: UnsafeRawBufferPointer(start: text, count: size))
+        } else {
+            let start = Int(slot.pointee.text.0)
+            out.append(contentsOf: texts[start..<start + size])
+        }
         return UInt64(count) - 1
+    }
+
+    /// As ``number(_:to:)``, with the text of `text` if it is not known.
+    mutating func number(_ ref: Int64, to out: inout [UInt8], text: Source) throws(SQLiteError) -> UInt64 {
+        guard ref > 0, ref < Self.most else { return try other(ref, to: &out, text) }
+        if let known = number(ref, to: &out) { return known }
+        try load(from: ref, text)
+        guard let loaded = number(ref, to: &out) else { throw missing(ref) }
+        return loaded
     }
 
     /// Names are interned as they are met, so those with the refs that follow are about to be asked for.
     private mutating func load(from ref: Int64, _ text: Source) throws(SQLiteError) {
-        var (found, texts, slots) = (false, texts, slots)
+        let end = min(Int(ref) + Self.block, Self.most)
+        grow(to: end)
+        let slots = slots
+        var texts = texts
         self.texts = []
-        self.slots = []
-        defer { (self.texts, self.slots) = (texts, slots) }
-        try text(ref, min(Self.block, Self.most - Int(ref))) { ref, bytes in
-            let index = Int(ref)
-            if index >= slots.count { slots.append(contentsOf: repeatElement(Slot(), count: 1_024)) }
-            guard index < slots.count, slots[index].start == 0 else { return }
-            slots[index].start = UInt32(texts.count)
+        defer { self.texts = texts }
+        try text(ref, end - Int(ref)) { ref, bytes in
+            guard ref > 0, ref < Int64(end), slots[Int(ref)].size == 0 else { return }
+            let slot = slots + Int(ref)
+            let start = texts.count
             texts.appendVarint(UInt64(bytes.count))
             texts.append(contentsOf: bytes)
-            slots[index].end = UInt32(texts.count)
-            found = true
-        }
-        guard found, slots[Int(ref)].start > 0 else {
-            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+            let size = texts.count - start
+            slot.pointee.size = UInt32(size)
+            guard size <= Slot.room else {
+                slot.pointee.text.0 = UInt32(start)
+                return
+            }
+            texts.withUnsafeBytes { raw in
+                UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(slot) + Slot.textOffset, count: size)
+                    .copyBytes(from: raw[start...])
+            }
+            texts.removeLast(size)
         }
     }
 
-    private mutating func other(
-        _ ref: Int64, to out: inout [UInt8], text: Source
-    ) throws(SQLiteError) -> UInt64 {
+    private mutating func grow(to least: Int) {
+        guard least > capacity else { return }
+        let larger = max(least, min(2 * capacity, Self.most), 1_024)
+        let grown = Slot.allocate(larger)
+        grown.moveInitialize(from: slots, count: capacity)
+        (grown + capacity).initialize(repeating: Slot(), count: larger - capacity)
+        slots.deallocate()
+        (slots, capacity) = (grown, larger)
+    }
+
+    private mutating func other(_ ref: Int64, to out: inout [UInt8], _ text: Source) throws(SQLiteError) -> UInt64 {
         if let known = others[ref] { return UInt64(known) }
         var found = false
         try text(ref, 1) { _, bytes in
@@ -110,11 +139,13 @@ struct PieceNames {
             out.append(contentsOf: bytes)
             found = true
         }
-        guard found else {
-            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
-        }
+        guard found else { throw missing(ref) }
         others[ref] = count
         count += 1
         return UInt64(count) - 1
+    }
+
+    private func missing(_ ref: Int64) -> SQLiteError {
+        SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
     }
 }

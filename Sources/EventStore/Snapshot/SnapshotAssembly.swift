@@ -28,6 +28,8 @@ final class SnapshotAssembly {
         folder.removeParts()
         do {
             let own = try Connection(path: folder.files.log, mode: .read)
+            // Goes for what is written: copies, of which one is synced when it is complete and the other never.
+            try own.execute("PRAGMA synchronous = OFF")
             for path in [folder.log, folder.scratch] {
                 let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
                 try own.execute("VACUUM INTO '\(quoted)'")

@@ -93,13 +93,14 @@ package final class SnapshotBuilder: Sendable {
     private func addOwnRows() throws(SnapshotError) {
         let sha = SHA256()
         var after = UInt64(0)
+        var built = BuiltRows()
         while after < ownEvents {
             let rows: SnapshotRows
             do { rows = try SnapshotReader(files).rows(after: after, through: ownEvents, bytes: 1 << 20) } catch {
                 throw .store(error)
             }
             after = rows.last
-            var built = BuiltRows(try parts.sequencer.take(try CheckedRows(rows, using: sha)))
+            built.fill(try parts.sequencer.take(try CheckedRows(rows, using: sha)))
             do { try parts.assembly.add(&built) } catch { throw SnapshotError(error) }
         }
     }
@@ -166,9 +167,9 @@ package final class SnapshotBuilder: Sendable {
                 perform(number) { () throws(SnapshotError) in .sequenced(try parts.sequencer.take(checked)) }
             case .build(let number, let sequenced):
                 perform(number) { () throws(SnapshotError) in
-                    .built(
-                        BuiltRows(sequenced, reusing: spent.withLock { $0.popLast() }),
-                        last: sequenced.checked.rows.last)
+                    var built = spent.withLock { $0.popLast() } ?? BuiltRows()
+                    built.fill(sequenced)
+                    return .built(built, last: sequenced.checked.rows.last)
                 }
             case .write(let number, var built, let last):
                 do throws(SQLiteError) {

@@ -126,7 +126,8 @@ struct NameWork: Sendable {
         let select = try connection.statement("SELECT ref, text FROM fresh ORDER BY ref")
         defer { select.reset() }
         var tree = TableTreeBuilder(file: file)
-        var run = LeafRun(capacity: 1 << 20)
+        var run = LeafRun()
+        run.empty(capacity: 1 << 20)
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
         defer { bytes.deallocate() }
         while try select.step() {
@@ -151,7 +152,7 @@ struct NameWork: Sendable {
         var changed = tree
         try file.append(&run) { number, key throws(SQLiteError) in try changed.add(leaf: number, lastKey: key) }
         tree = changed
-        run = LeafRun(capacity: 1 << 20)
+        run.empty(capacity: 1 << 20)
     }
 
     func buildIndex() throws(SQLiteError) {

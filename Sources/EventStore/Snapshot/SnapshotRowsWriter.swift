@@ -103,8 +103,6 @@ struct SnapshotRowsWriter: ~Copyable {
         names.expect(user)
         names.expect(conversation)
         let isErased = try addBody(row, payload)
-        names.expectText(user)
-        names.expectText(conversation)
         let start = columns.count
         var flags = isErased ? Flag.erased : 0
         var fields = RawWriter(room)
@@ -195,7 +193,7 @@ struct SnapshotRowsWriter: ~Copyable {
     }
 
     private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
-        if let known = names.known(ref) { return known }
+        if let known = names.number(ref, to: &texts) { return known }
         return try names.number(ref, to: &texts, text: reader.texts)
     }
 

@@ -199,7 +199,7 @@ struct SnapshotBuildTests {
             var tree = TableTreeBuilder(file: file)
             var key = Int64(0)
             for _ in 0..<4 {
-                var run = LeafRun(capacity: 1 << 16)
+                var run = LeafRun()
                 for _ in 0..<40 {
                     key += 1
                     let text = [UInt8](repeating: 0x61, count: key % 7 == 0 ? 9_000 : 500)
