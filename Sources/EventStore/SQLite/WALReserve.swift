@@ -50,8 +50,7 @@ struct WALReserve {
             isComplete = true
             return nil
         }
-        let zeros = [UInt8](repeating: 0, count: count)
-        guard pwrite(descriptor, zeros, count, end) == count else {
+        guard Self.writeZeros(descriptor, at: end, count) else {
             // The disk is full: what little there is belongs to what comes.
             ftruncate(descriptor, end)
             close(descriptor)
@@ -61,5 +60,14 @@ struct WALReserve {
         length = end + count
         isComplete = length >= most
         return Piece(descriptor: descriptor)
+    }
+
+    /// Writes from pages that were never written to, which are the kernel's one page of zeros: an array as large would stay
+    /// with the thread's heap, whose end malloc_trim(3) leaves as it is.
+    private static func writeZeros(_ descriptor: Int32, at offset: Int, _ count: Int) -> Bool {
+        let zeros = mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let zeros, zeros != MAP_FAILED else { return false }
+        defer { munmap(zeros, count) }
+        return pwrite(descriptor, zeros, count, offset) == count
     }
 }
