@@ -15,8 +15,7 @@ struct UTF8StepsTests {
         for first in UInt8.min ... .max {
             for second in UInt8.min ... .max {
                 let bytes = [first, second]
-                let expected = String(validating: bytes, as: UTF8.self) != nil
-                #expect(isValid(bytes) == expected, "\(bytes)")
+                if isValid(bytes) != (String(validating: bytes, as: UTF8.self) != nil) { Issue.record("\(bytes)") }
             }
         }
         let edges: [UInt8] = [
