@@ -12,8 +12,6 @@ extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
 extern int malloc_trim(size_t pad);
-/* Asks the processor for the cache line at an address and does not wait for it. */
-static inline void sillok_prefetch(const void *address) { __builtin_prefetch(address); }
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
 /* Bytes a second that a TCP connection has lately passed, as the kernel measures it (tcp_info.tcpi_delivery_rate of
    linux/tcp.h, after 160 bytes; in glibc's structure it is missing); 0 if it is not known. */

@@ -82,13 +82,15 @@ struct SnapshotIndexTests {
     /// Marks the rows that are twins; how many.
     private func mark(_ path: String, _ twins: IndexRuns) throws -> Int {
         let connection = try Connection(path: path, mode: .write)
+        let update = try connection.statement("UPDATE t SET twin = ? WHERE position = ?")
         var found = 0
-        try twins.sorted().merge { twin throws(SQLiteError) in
-            let update = try connection.statement("UPDATE t SET twin = ? WHERE position = ?")
-            try update.bind(1, twin.b)
-            try update.bind(2, twin.a)
-            try update.run()
-            found += 1
+        try connection.transaction { () throws(SQLiteError) in
+            try twins.sorted().merge { twin throws(SQLiteError) in
+                try update.bind(1, twin.b)
+                try update.bind(2, twin.a)
+                try update.run()
+                found += 1
+            }
         }
         return found
     }
