@@ -65,25 +65,44 @@ struct TableTreeBuilder {
     }
 }
 
-/// An index's b-tree over entries that come in ascending order. An entry is a record with its length before it, short
-/// enough to stand in a page whole.
-struct IndexTreeBuilder {
+/// Leaves of an index's b-tree, over entries that come in ascending order. An entry is a record with its length before it,
+/// short enough to stand in a page whole. In an index the entries between two leaves stand in their parent, and nowhere else.
+struct IndexLeaves {
     private let file: PageFile
-    /// The leaf, then the interior pages.
-    private var levels = [TreePage(isLeaf: true)]
+    /// Full leaves, and the entry that follows each.
+    fileprivate private(set) var full: [(number: UInt32, divider: [UInt8])] = []
+    fileprivate var open = TreePage(isLeaf: true)
 
     init(file: PageFile) { self.file = file }
 
+    var isEmpty: Bool { open.cells == 0 }
+
     mutating func add(_ entry: UnsafeRawBufferPointer) throws(SQLiteError) {
-        if !levels[0].fits(entry.count) {
-            // In an index the entries between two leaves stand in their parent, and nowhere else.
-            let divider = levels[0].pop()
-            let number = try levels[0].close(type: PageFormat.leafIndex) { page throws(SQLiteError) in
+        if !open.fits(entry.count) {
+            let divider = open.pop()
+            let number = try open.close(type: PageFormat.leafIndex) { page throws(SQLiteError) in
                 try file.append(page)
             }
-            try add(number, divider, at: 1)
+            full.append((number, divider))
         }
-        levels[0].push(entry)
+        open.push(entry)
+    }
+}
+
+/// An index's b-tree above its leaves.
+struct IndexTreeBuilder {
+    private let file: PageFile
+    /// Lowest first.
+    private var levels: [TreePage] = []
+
+    init(file: PageFile) { self.file = file }
+
+    /// Hangs in leaves, which have entries, and `divider`, an entry that lies before the leaves that follow.
+    mutating func add(_ leaves: IndexLeaves, divider: [UInt8]) throws(SQLiteError) {
+        for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
+        var last = leaves.open
+        let number = try last.close(type: PageFormat.leafIndex) { page throws(SQLiteError) in try file.append(page) }
+        try add(number, divider, at: 0)
     }
 
     private mutating func add(_ child: UInt32, _ entry: [UInt8], at level: Int) throws(SQLiteError) {
@@ -92,28 +111,32 @@ struct IndexTreeBuilder {
         cell.putBigEndian(child, at: 0)
         if !levels[level].fits(cell.count) {
             let last = levels[level].pop()
-            let number = try close(level, rightmost: last[..<4].reduce(0) { $0 << 8 | UInt32($1) }, root: nil)
+            let rightmost = last[..<4].reduce(0) { $0 << 8 | UInt32($1) }
+            let number = try close(&levels[level], type: PageFormat.interiorIndex, rightmost: rightmost)
             try add(number, Array(last[4...]), at: level + 1)
         }
         cell.withUnsafeBytes { levels[level].push($0) }
     }
 
-    private mutating func close(_ level: Int, rightmost: UInt32?, root: UInt32?) throws(SQLiteError) -> UInt32 {
-        let type = level == 0 ? PageFormat.leafIndex : PageFormat.interiorIndex
-        return try levels[level].close(type: type, rightmost: rightmost) { page throws(SQLiteError) in
-            if let root {
-                try file.setRoot(root, page)
-                return root
-            }
-            return try file.append(page)
+    private func close(
+        _ page: inout TreePage, type: UInt8, rightmost: UInt32? = nil, root: UInt32? = nil
+    ) throws(SQLiteError) -> UInt32 {
+        try page.close(type: type, rightmost: rightmost) { page throws(SQLiteError) in
+            guard let root else { return try file.append(page) }
+            try file.setRoot(root, page)
+            return root
         }
     }
 
-    /// Closes all pages; the topmost becomes page `root`.
-    mutating func finish(root: UInt32) throws(SQLiteError) {
-        var below: UInt32?
+    /// Hangs in the last leaves and closes all pages; the topmost becomes page `root`.
+    mutating func finish(_ leaves: IndexLeaves, root: UInt32) throws(SQLiteError) {
+        for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
+        var last = leaves.open
+        var below = try close(&last, type: PageFormat.leafIndex, root: levels.isEmpty ? root : nil)
         for level in levels.indices {
-            below = try close(level, rightmost: below, root: level == levels.count - 1 ? root : nil)
+            below = try close(
+                &levels[level], type: PageFormat.interiorIndex, rightmost: below,
+                root: level == levels.count - 1 ? root : nil)
         }
     }
 }

@@ -42,7 +42,7 @@ final class IndexRuns {
         unlink(path)
     }
 
-    private static func failure(_ path: String) -> SQLiteError {
+    fileprivate static func failure(_ path: String) -> SQLiteError {
         SQLiteError(
             extendedCode: errno == ENOSPC || errno == EDQUOT ? 13 : 10, message: String(cString: strerror(errno)),
             context: path)
@@ -67,22 +67,82 @@ final class IndexRuns {
         count += entries.count
     }
 
-    /// Calls `body` with all entries in ascending order.
-    func merge(_ body: (IndexEntry) throws(SQLiteError) -> Void) throws(SQLiteError) {
-        guard count > 0 else { return }
-        let bytes = count * MemoryLayout<IndexEntry>.stride
-        guard let map = mmap(nil, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED else {
-            throw Self.failure(path)
-        }
-        defer { munmap(map, bytes) }
-        let entries = UnsafeBufferPointer(start: map.assumingMemoryBound(to: IndexEntry.self), count: count)
-        if starts.count == 1 {
-            for entry in entries { try body(entry) }
+    /// The entries, when all are there.
+    func sorted() throws(SQLiteError) -> SortedEntries { try SortedEntries(descriptor, path, count: count, starts) }
+}
+
+/// Sorted runs of entries, to be read in ascending order; parts of them by several threads at once.
+///
+/// `@unchecked Sendable`: the entries do not change any more.
+final class SortedEntries: @unchecked Sendable {
+    /// A part: what belongs to it of each run.
+    typealias Part = [Range<Int>]
+
+    /// Fewer entries are not worth a part.
+    static let fewest = 1 << 14
+    private let entries: UnsafeBufferPointer<IndexEntry>
+    private let runs: [Range<Int>]
+
+    fileprivate init(_ descriptor: Int32, _ path: String, count: Int, _ starts: [Int]) throws(SQLiteError) {
+        runs = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
+        guard count > 0 else {
+            entries = UnsafeBufferPointer(start: nil, count: 0)
             return
         }
-        var heap = MergeHeap(entries, starts)
+        let bytes = count * MemoryLayout<IndexEntry>.stride
+        guard let map = mmap(nil, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED else {
+            throw IndexRuns.failure(path)
+        }
+        entries = UnsafeBufferPointer(start: map.assumingMemoryBound(to: IndexEntry.self), count: count)
+    }
+
+    deinit {
+        if let start = entries.baseAddress {
+            munmap(UnsafeMutableRawPointer(mutating: start), entries.count * MemoryLayout<IndexEntry>.stride)
+        }
+    }
+
+    /// Parts of about the same size, at most `most`; all entries of one come before those of the next, and entries that differ
+    /// in their position only are in the same part.
+    func parts(most: Int, fewest: Int) -> [Part] {
+        let wanted = min(most, entries.count / fewest)
+        guard wanted > 1 else { return [runs] }
+        let distance = max(1, entries.count / 1_024)
+        let samples = stride(from: 0, to: entries.count, by: distance).map { entries[$0] }.sorted()
+        var parts: [Part] = []
+        var rest = runs
+        for number in 1..<wanted {
+            let splitter = samples[number * samples.count / wanted]
+            let ends = rest.map { firstIndex(in: $0, notBefore: splitter) }
+            parts.append(zip(rest, ends).map { $0.lowerBound..<$1 })
+            rest = zip(rest, ends).map { $1..<$0.upperBound }
+        }
+        return (parts + [rest]).filter { part in part.contains { !$0.isEmpty } }
+    }
+
+    private func firstIndex(in range: Range<Int>, notBefore splitter: IndexEntry) -> Int {
+        var (low, high) = (range.lowerBound, range.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let entry = entries[middle]
+            if (entry.a, entry.b) < (splitter.a, splitter.b) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Calls `body` with the entries of a part in ascending order.
+    func merge(_ part: Part, _ body: (IndexEntry) throws(SQLiteError) -> Void) throws(SQLiteError) {
+        let part = part.filter { !$0.isEmpty }
+        if part.count == 1 {
+            for entry in entries[part[0]] { try body(entry) }
+            return
+        }
+        var heap = MergeHeap(entries, part)
         while let entry = heap.next() { try body(entry) }
     }
+
+    /// Calls `body` with all entries in ascending order.
+    func merge(_ body: (IndexEntry) throws(SQLiteError) -> Void) throws(SQLiteError) { try merge(runs, body) }
 }
 
 /// A binary heap of cursors, the smallest entry on top.
@@ -90,12 +150,9 @@ private struct MergeHeap {
     private var cursors: [(entry: IndexEntry, at: Int, end: Int)] = []
     private let entries: UnsafeBufferPointer<IndexEntry>
 
-    init(_ entries: UnsafeBufferPointer<IndexEntry>, _ starts: [Int]) {
+    init(_ entries: UnsafeBufferPointer<IndexEntry>, _ runs: [Range<Int>]) {
         self.entries = entries
-        for (index, start) in starts.enumerated() {
-            let end = index + 1 < starts.count ? starts[index + 1] : entries.count
-            cursors.append((entries[start], start, end))
-        }
+        for run in runs { cursors.append((entries[run.lowerBound], run.lowerBound, run.upperBound)) }
         for index in stride(from: cursors.count / 2, through: 0, by: -1) { sink(index) }
     }
 

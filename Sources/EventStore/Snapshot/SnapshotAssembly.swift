@@ -96,20 +96,24 @@ final class SnapshotAssembly {
 
     /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
     ///
-    /// - Parameter skews: Origins to be flagged for their clocks.
+    /// - Parameters:
+    ///   - skews: Origins to be flagged for their clocks.
+    ///   - threads: On how many each index is built.
     func finish(
-        as path: String, skews: [(origin: OriginID, skew: ClockSkew)]
+        as path: String, skews: [(origin: OriginID, skew: ClockSkew)], threads: Int
     ) throws(SQLiteError) {
         try table.finish(root: roots.event)
-        let work = IndexWork(
-            file: file, ids: ids, dots: dots, idRoot: roots.id, dotRoot: roots.dot,
-            twins: try IndexRuns(path: folder.twins))
+        let twins = try IndexRuns(path: folder.twins)
+        let work = [
+            try IndexWork(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
+            try IndexWork(.dots, dots, file: file, root: roots.dot, most: threads),
+        ]
         let names = NameWork(
             file: file, scratch: folder.scratch, tableRoot: roots.name, indexRoot: roots.text)
         let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
-        var jobs: [@Sendable () throws(SQLiteError) -> Void] = [work.buildIDs, work.buildDots]
-        if hasNames { jobs += [names.buildTable, names.buildIndex] }
-        try runSideBySide(jobs)
+        let nameJobs: [SnapshotJob] = hasNames ? [names.buildTable, names.buildIndex] : []
+        try runSideBySide(nameJobs + work.flatMap(\.jobs))
+        for index in work { try index.finish() }
         try file.finish()
         do {
             let connection = try Self.open(folder.log)
@@ -121,7 +125,7 @@ final class SnapshotAssembly {
                 try flag.run()
             }
         }
-        try mark(work.twins)
+        try mark(twins)
         let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0, rename(folder.log, path) == 0 else {
             throw SQLiteError(extendedCode: 10, message: String(cString: strerror(errno)), context: path)
@@ -154,6 +158,7 @@ final class SnapshotAssembly {
         let text = try Self.open(folder.log).hideSchema(of: "event_id")
         do {
             let connection = try Self.open(folder.log)
+            let twins = try twins.sorted()
             try connection.transaction { () throws(SQLiteError) in
                 let update = try connection.statement("UPDATE event SET twin = ? WHERE position = ?")
                 try twins.merge { twin throws(SQLiteError) in

@@ -66,12 +66,14 @@ package final class SnapshotBuilder: Sendable {
     private let parts: Parts
     private let files: StoreFiles
     private let threads: Lock<[WorkerThread]>
+    private let threadCount: Int
     /// This node's own events, which come first.
     package let ownEvents: UInt64
 
     /// Begins a log with this node's own events, which must be all there are.
     package init(_ files: StoreFiles, own: OriginID, threads count: Int) throws(SnapshotError) {
         self.files = files
+        threadCount = max(1, count)
         let folder = SnapshotFolder(files: files)
         do throws(StoreError) {
             try folder.make()
@@ -84,7 +86,7 @@ package final class SnapshotBuilder: Sendable {
         threads = Lock([])
         try addOwnRows()
         parts.sequencer.ownRowsEnded()
-        let started = (0..<max(1, count)).map { index in
+        let started = (0..<threadCount).map { index in
             WorkerThread(name: "snapshot-\(index)") { [self] in run() }
         }
         threads.withLock { $0 = started }
@@ -131,8 +133,12 @@ package final class SnapshotBuilder: Sendable {
         if let failure = failure ?? nil { throw failure }
         stop()
         try parts.sequencer.finish(coverage, expecting: expecting)
-        do { try parts.assembly.finish(as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now)) } catch
-        { throw SnapshotError(error) }
+        do throws(SQLiteError) {
+            try parts.assembly.finish(
+                as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now), threads: threadCount)
+        } catch {
+            throw SnapshotError(error)
+        }
         SnapshotFolder(files: files).removeAll()
     }
 

@@ -1,56 +1,98 @@
-/// Builds the two indexes of table `event` that a snapshot needs, and finds the twins.
+/// Builds an index of table `event`, in parts by several threads, and finds the twins.
 ///
-/// `@unchecked Sendable`: one thread touches `dots`, another `ids` and `twins`; the page file has a lock.
+/// `@unchecked Sendable`: the twins are behind a lock, as is what has been built; all else does not change.
 final class IndexWork: @unchecked Sendable {
+    enum Kind {
+        case dots
+        /// An id stands once in its index. What has the id of an earlier event is added to `twins`.
+        case ids(twins: IndexRuns)
+    }
+
+    /// A part of the index.
+    private struct Part {
+        /// Its first entry, which does not stand in a leaf; not of the first part.
+        var first: [UInt8]?
+        var leaves: IndexLeaves
+    }
+
     private let file: PageFile
-    private let ids: IndexRuns
-    private let dots: IndexRuns
-    private let idRoot: UInt32
-    private let dotRoot: UInt32
-    let twins: IndexRuns
+    private let entries: SortedEntries
+    private let parts: [SortedEntries.Part]
+    private let kind: Kind
+    private let root: UInt32
+    private let built = Lock<[Int: Part]>([:])
 
-    init(file: PageFile, ids: IndexRuns, dots: IndexRuns, idRoot: UInt32, dotRoot: UInt32, twins: IndexRuns) {
+    /// - Parameters:
+    ///   - most: How many parts at most.
+    ///   - fewest: How many entries a part has, about, at least.
+    init(
+        _ kind: Kind, _ runs: IndexRuns, file: PageFile, root: UInt32, most: Int, fewest: Int = SortedEntries.fewest
+    ) throws(SQLiteError) {
+        self.kind = kind
         self.file = file
-        self.ids = ids
-        self.dots = dots
-        self.idRoot = idRoot
-        self.dotRoot = dotRoot
-        self.twins = twins
+        self.root = root
+        entries = try runs.sorted()
+        parts = entries.parts(most: most, fewest: fewest)
     }
 
-    func buildDots() throws(SQLiteError) {
-        var tree = IndexTreeBuilder(file: file)
-        let entry = IndexRecord()
-        try dots.merge { item throws(SQLiteError) in
-            let count = entry.write(dot: item)
-            try tree.add(UnsafeRawBufferPointer(start: entry.bytes, count: count))
+    /// What several threads may do at once; then ``finish()``.
+    var jobs: [SnapshotJob] {
+        var jobs: [SnapshotJob] = []
+        for number in parts.indices {
+            let job: SnapshotJob = { () throws(SQLiteError) in try self.build(number) }
+            jobs.append(job)
         }
-        try tree.finish(root: dotRoot)
+        return jobs
     }
 
-    func buildIDs() throws(SQLiteError) {
-        var tree = IndexTreeBuilder(file: file)
-        let entry = IndexRecord()
-        var first: IndexEntry?
-        var found: [IndexEntry] = []
-        try ids.merge { item throws(SQLiteError) in
-            if let first, first.a == item.a, first.b == item.b {
-                found.append(IndexEntry(a: item.position, b: first.position, position: 0))
-                if found.count == 4_096 { try flush(&found) }
-                return
+    private func build(_ number: Int) throws(SQLiteError) {
+        var part = Part(leaves: IndexLeaves(file: file))
+        let record = IndexRecord()
+        var last: IndexEntry?
+        var twins: [IndexEntry] = []
+        try entries.merge(parts[number]) { item throws(SQLiteError) in
+            let count: Int
+            switch kind {
+            case .dots: count = record.write(dot: item)
+            case .ids:
+                if let last, last.a == item.a, last.b == item.b {
+                    twins.append(IndexEntry(a: item.position, b: last.position, position: 0))
+                    if twins.count == 4_096 { try flush(&twins) }
+                    return
+                }
+                last = item
+                count = record.write(id: item)
             }
-            first = item
-            let count = entry.write(id: item)
-            try tree.add(UnsafeRawBufferPointer(start: entry.bytes, count: count))
+            let entry = UnsafeRawBufferPointer(start: record.bytes, count: count)
+            if number > 0, part.first == nil { part.first = Array(entry) } else { try part.leaves.add(entry) }
         }
-        try flush(&found)
-        try tree.finish(root: idRoot)
+        try flush(&twins)
+        built.withLock { $0[number] = part }
     }
 
     private func flush(_ found: inout [IndexEntry]) throws(SQLiteError) {
+        guard case .ids(let twins) = kind else { return }
         found.sort()
-        try twins.add(found)
+        try built.withLock { _ throws(SQLiteError) in try twins.add(found) }
         found.removeAll(keepingCapacity: true)
+    }
+
+    /// Puts the parts together.
+    func finish() throws(SQLiteError) {
+        let parts = built.withLock { built in self.parts.indices.compactMap { built[$0] } }
+        var tree = IndexTreeBuilder(file: file)
+        var leaves = parts.first?.leaves ?? IndexLeaves(file: file)
+        for part in parts.dropFirst() {
+            let first = part.first ?? []
+            if part.leaves.isEmpty {
+                let result = first.withUnsafeBytes { raw in Result { () throws(SQLiteError) in try leaves.add(raw) } }
+                try result.get()
+            } else {
+                try tree.add(leaves, divider: first)
+                leaves = part.leaves
+            }
+        }
+        try tree.finish(leaves, root: root)
     }
 }
 
@@ -159,19 +201,23 @@ struct NameWork: Sendable {
         let connection = try Connection(path: scratch, mode: .read)
         let select = try connection.statement("SELECT text, ref FROM fresh ORDER BY text")
         defer { select.reset() }
-        var tree = IndexTreeBuilder(file: file)
+        var leaves = IndexLeaves(file: file)
         let entry = IndexRecord()
         while try select.step() {
             let ref = select.int64(1)
             let count = select.withBytes(0) { entry.write(text: $0, ref: ref) }
-            try tree.add(UnsafeRawBufferPointer(start: entry.start, count: count))
+            try leaves.add(UnsafeRawBufferPointer(start: entry.start, count: count))
         }
-        try tree.finish(root: indexRoot)
+        var tree = IndexTreeBuilder(file: file)
+        try tree.finish(leaves, root: indexRoot)
     }
 }
 
+/// What a thread of its own does towards a snapshot's indexes.
+typealias SnapshotJob = @Sendable () throws(SQLiteError) -> Void
+
 /// Runs jobs on threads of their own; the first error of one of them is thrown when all have ended.
-func runSideBySide(_ jobs: [@Sendable () throws(SQLiteError) -> Void]) throws(SQLiteError) {
+func runSideBySide(_ jobs: [SnapshotJob]) throws(SQLiteError) {
     let failure = Lock<SQLiteError?>(nil)
     let threads = jobs.map { job in
         WorkerThread(name: "snapshot-index") {

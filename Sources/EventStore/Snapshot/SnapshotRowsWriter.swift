@@ -63,30 +63,30 @@ struct SnapshotRowsWriter: ~Copyable {
         texts.count + columns.count + ids.count + salts.count + payloads.count + extents.count * 424 + 1_024
     }
 
-    /// What a row is read from.
+    /// What a row is read from, the payload first as in ``EventRow/columns``.
     static let select = """
-        SELECT position, origin, seq, hlc, type, user, conversation, time, author, cause, dependencies, version, unknown, \
-        id, salt, digest, payload FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+        SELECT payload, position, origin, seq, hlc, type, user, conversation, time, author, cause, dependencies, version, \
+        unknown, id, salt, digest FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
         """
 
     private enum Column {
-        static let position = 0
-        static let origin = 1
-        static let seq = 2
-        static let hlc = 3
-        static let type = 4
-        static let user = 5
-        static let conversation = 6
-        static let time = 7
-        static let author = 8
-        static let cause = 9
-        static let dependencies = 10
-        static let version = 11
-        static let unknown = 12
-        static let id = 13
-        static let salt = 14
-        static let digest = 15
-        static let payload = 16
+        static let payload = 0
+        static let position = 1
+        static let origin = 2
+        static let seq = 3
+        static let hlc = 4
+        static let type = 5
+        static let user = 6
+        static let conversation = 7
+        static let time = 8
+        static let author = 9
+        static let cause = 10
+        static let dependencies = 11
+        static let version = 12
+        static let unknown = 13
+        static let id = 14
+        static let salt = 15
+        static let digest = 16
     }
 
     private typealias Flag = SnapshotRows.Flag
