@@ -25,6 +25,12 @@ package struct CommitNotice: Sendable {
     /// Whether who tells of it soon calls what goes with the observer: ``EventStore/observeCommits(_:afterwards:)``.
     package var isFollowedUp = false
 
+    /// Whether nobody who hears of this one needs `earlier`: both speak of one origin, the same.
+    package func replaces(_ earlier: CommitNotice) -> Bool {
+        guard let only = origins.only else { return false }
+        return only == earlier.origins.only
+    }
+
     package init(top: UInt64, advanced: [OriginProgress], events: [StoredEvent] = []) {
         self.top = top
         self.events = events
@@ -53,6 +59,16 @@ private final class AdvancedOrigins: Sendable {
 
     init(_ states: [OriginState]) { content = Lock(.states(states)) }
     init(_ progress: [OriginProgress]) { content = Lock(.progress(progress)) }
+
+    /// The origin, if it is one.
+    var only: OriginID? {
+        content.withLock { content in
+            switch content {
+            case .states(let states): states.count == 1 ? states[0].id : nil
+            case .progress(let known): known.count == 1 ? known[0].origin : nil
+            }
+        }
+    }
 
     var progress: [OriginProgress] {
         content.withLock { content in

@@ -2,6 +2,9 @@
 /// table is the truth.
 struct NameWriter {
     private var cache = NameTable()
+    /// Whether the last text that was not in the cache stood in the table, as most do after a start; later most are new. So
+    /// mostly there is one search of the index, not two.
+    private var wasStored = false
 
     mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
         if let known = cache[text] { return known }
@@ -10,16 +13,21 @@ struct NameWriter {
         return ref
     }
 
-    private func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
-        // Most texts that are not in the cache are new: one search of the index, not two.
+    private mutating func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
+        if wasStored, let ref = try find(text, on: connection) { return ref }
         let insert = try connection.statement("INSERT INTO name(text) VALUES(?) ON CONFLICT DO NOTHING")
         try insert.bind(1, text: Array(text.utf8))
         try insert.run()
-        if connection.changes == 1 { return connection.lastInsertedRow }
-        guard let stored = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) else {
+        wasStored = connection.changes == 0
+        if !wasStored { return connection.lastInsertedRow }
+        guard let ref = try find(text, on: connection) else {
             throw SQLiteError(extendedCode: 11, message: "no ref", context: "name")
         }
-        return stored
+        return ref
+    }
+
+    private func find(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64? {
+        try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text))
     }
 }
 

@@ -1,7 +1,8 @@
 internal import EventStore
 
 /// What was committed and the loop of the peers has not been told. While nobody waits for it, no peer and no caller, the loop
-/// is left asleep: to wake it with each commit cost a lone append a tenth of its processor time.
+/// is left asleep: to wake it with each commit cost a lone append a tenth of its processor time. Of the node's own appends the
+/// last notice is kept, for it says all.
 ///
 /// While somebody waits, each notice is a job of the loop, in its place among the other jobs. So notices are kept here only
 /// while there are no such jobs, and jobs are made only while nothing is kept: the loop learns of commits in their order.
@@ -36,6 +37,10 @@ final class CommitInbox: Sendable {
             if state.isWatched {
                 state.jobs += 1
                 return .job
+            }
+            if let last = state.kept.last, notice.replaces(last) {
+                state.kept[state.kept.count - 1] = notice
+                return .kept
             }
             state.kept.append(notice)
             return state.kept.count % Self.capacity == 0 ? .due : .kept

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import EventStore
@@ -44,5 +45,33 @@ struct NameTableTests {
         for number in 0..<40_000 { table.insert("\(number) \(long)", Int64(number)) }
         #expect(table["0 \(long)"] == nil)
         #expect(table["39999 \(long)"] == 39_999)
+    }
+}
+
+/// Texts and their refs in the log's own table.
+@Suite("Names of the log")
+struct NameWriterTests {
+    @Test("A writer that begins anew finds the old names and adds new ones, in whatever order they come")
+    func restarts() throws {
+        let folder = try TemporaryFolder.made()
+        let connection = try Connection(path: folder.file("names.db"), mode: .write)
+        try connection.execute(Schema.tables)
+        var refs: [String: Int64] = [:]
+        for start in 0..<4 {
+            var writer = NameWriter()
+            // Those of the last starts and new ones: one after the other, in runs, and again.
+            for number in [0, 40, 1, 41, 2, 3, 4, 42, 43, 44, 5, 45, 0, 44] {
+                let text = number < 40 ? "u-\(number)" : "u-\(start) \(number)"
+                let ref = try writer.ref(text, on: connection)
+                #expect(refs[text] ?? ref == ref)
+                refs[text] = ref
+            }
+        }
+        #expect(refs.count == 6 + 4 * 6)
+        #expect(Set(refs.values).count == refs.count)
+        for (text, ref) in refs {
+            #expect(try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) == ref)
+        }
+        #expect(try connection.integer("SELECT count(*) FROM name") == Int64(refs.count))
     }
 }

@@ -20,6 +20,32 @@ struct CommitInboxTests {
         #expect(inbox.take(watching: false).isEmpty)
     }
 
+    @Test("Of commits of one origin the last is kept, whatever came before and comes between")
+    func replaced() {
+        func notice(_ top: UInt64, _ origins: UInt64...) -> CommitNotice {
+            let advanced = origins.map {
+                OriginProgress(origin: OriginID(UUIDBits(high: 0, low: $0)), seq: top, rootPrefix: top)
+            }
+            return CommitNotice(top: top, advanced: advanced)
+        }
+        let inbox = CommitInbox()
+        let notices = [
+            notice(1, 1), notice(2, 1), notice(3, 1, 2), notice(4, 1), notice(5, 1), notice(6, 2), notice(7, 1),
+            notice(8), notice(9),
+        ]
+        for notice in notices { #expect(inbox.put(notice) == .kept) }
+        let taken = inbox.take(watching: false)
+        #expect(taken.map(\.top) == [2, 3, 5, 6, 7, 8, 9])
+        // They lead to where all lead.
+        var vectors = (LocalVector(), LocalVector())
+        for notice in taken { _ = vectors.0.advance(notice) }
+        for notice in notices { _ = vectors.1.advance(notice) }
+        #expect(vectors.0.digest == vectors.1.digest)
+        #expect(vectors.0.top == vectors.1.top)
+        for _ in 0..<1_000 { #expect(inbox.put(notice(10, 1)) == .kept) }
+        #expect(inbox.take(watching: false).count == 1)
+    }
+
     @Test("Somebody waits: each is a job, until the last of them has arrived and nobody waits any more")
     func watched() {
         let inbox = CommitInbox()
