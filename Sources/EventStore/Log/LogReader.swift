@@ -122,17 +122,42 @@ package final class LogReader {
         }
     }
 
-    /// Rows asked for by one run of a statement: to begin and end it costs as much as half a row.
-    private static let atOnce = 32
+    /// Rows asked for by one run of a statement, a page of a history: to begin and end it costs as much as half a row.
+    private static let atOnce = 50
     private static let several = """
         SELECT \(EventRow.columns)
         FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted
         CROSS JOIN event ON position = wanted.column1
         """
 
-    /// Calls `body` with the events at `positions`, in that order and with their indexes in it, until it returns false.
-    /// Positions where there is none are passed over. Returns how many of the positions were dealt with.
-    func events(at positions: [UInt64], _ body: (Int, consuming StoredEvent) -> Bool) throws(StoreError) -> Int {
+    /// Calls `body` with the events at `positions`, in that order, until it returns false. Positions where there is none are
+    /// passed over. Returns how many of the positions were dealt with.
+    func events(at positions: [UInt64], _ body: (consuming StoredEvent) -> Bool) throws(StoreError) -> Int {
+        try rows(at: positions) { _, row throws(SQLiteError) in
+            body(try EventRow.read(row, names: &names, on: connection))
+        }
+    }
+
+    /// The events at the first of `positions`, until their payloads come to `bytes`. Says also how many of the positions were
+    /// dealt with: more than there are events if the log has none at one of them.
+    func events(at positions: [UInt64], bytes: Int) throws(StoreError) -> (events: [StoredEvent], dealtWith: Int) {
+        var events: [StoredEvent] = []
+        events.reserveCapacity(positions.count)
+        var left = bytes
+        let dealtWith = try rows(at: positions) { index, row throws(SQLiteError) in
+            guard index == events.count else { return false }
+            left -= row.count(EventRow.Column.payload)
+            events.append(try EventRow.read(row, names: &names, on: connection))
+            return left > 0
+        }
+        return (events, dealtWith)
+    }
+
+    /// Calls `body` with the rows of the events at `positions`, in that order and with their indexes in it, until it returns
+    /// false. Returns how many of the positions were dealt with.
+    private func rows(
+        at positions: [UInt64], _ body: (Int, Statement) throws(SQLiteError) -> Bool
+    ) throws(StoreError) -> Int {
         try mapped { () throws(SQLiteError) in
             let select = try connection.statement(Self.several)
             defer { select.reset() }
@@ -143,10 +168,10 @@ package final class LogReader {
                 for at in start..<end { try select.bind(at - start + 1, positions[at]) }
                 for unused in (end - start)..<Self.atOnce { try select.bindNull(unused + 1) }
                 while try select.step() {
-                    let event = try EventRow.read(select, names: &names, on: connection)
-                    while index < end, positions[index] != event.position { index += 1 }
+                    let position = select.uint64(EventRow.Column.position)
+                    while index < end, positions[index] != position { index += 1 }
                     index += 1
-                    if index <= end, !body(index - 1, event) { return index }
+                    if index <= end, try !body(index - 1, select) { return index }
                 }
             }
             return positions.count

@@ -126,7 +126,7 @@ package struct LogReplay: Sendable {
                 rest = start..<rest.upperBound
             case .positions(let positions):
                 let wanted = Array(positions[Int(rest.lowerBound)..<Int(rest.upperBound)])
-                let count = try reader.events(at: wanted) { _, event in take(event) }
+                let count = try reader.events(at: wanted) { event in take(event) }
                 rest.removeFirst(count)
             }
             return part

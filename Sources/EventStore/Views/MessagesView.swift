@@ -49,7 +49,7 @@ final class MessagesView: View {
 
     private static let found = "edits, edit_stamp, edit_position, text, retract_stamp"
     /// Messages asked for by one run of a statement.
-    private static let atOnce = 32
+    private static let atOnce = 50
     private static let several = """
         SELECT message, \(found)
         FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted

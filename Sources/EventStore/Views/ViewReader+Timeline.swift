@@ -85,14 +85,13 @@ extension ViewReader {
         _ count: Int, _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         var rest: ArraySlice<OrderedRow> = []
-        let entries = try inOneReading { () throws(StoreError) in
+        let found = try inOneReading { () throws(StoreError) in
             let rows = try page(table, query, nil, limit: count, isBackward: true)
             rest = try inDisplayOrder(rows).suffix(count)
             return try slice(&rest)
         }
-        for entry in entries where !body(entry) { return true }
-        _ = try emit(rest, body)
-        return !entries.isEmpty
+        if found.hand(to: body) { _ = try emit(rest, body) }
+        return !found.events.isEmpty
     }
 
     private enum Tail {
@@ -204,39 +203,44 @@ extension ViewReader {
     private func emit(_ keys: ArraySlice<OrderedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
         var rest = keys
         while !rest.isEmpty {
-            for entry in try slice(&rest) where !body(entry) { return false }
+            if try !slice(&rest).hand(to: body) { return false }
         }
         return true
     }
 
+    /// Events, and what became of them.
+    private struct Slice {
+        let events: [StoredEvent]
+        let states: [MessagesView.Row?]
+
+        /// Calls `body` with them until it returns false. Entries are made here and not before: to copy one costs as much as
+        /// to find its row.
+        func hand(to body: (TimelineEntry) -> Bool) -> Bool {
+            for index in events.indices {
+                let state = states[index]
+                let entry = TimelineEntry(
+                    stored: events[index], edited: state?.edit?.text, edits: state.map { Int($0.edits) } ?? 0,
+                    isRetracted: state?.retraction != nil)
+                if !body(entry) { return false }
+            }
+            return true
+        }
+    }
+
     /// The next entries of `rest`, each half of them in one transaction.
-    private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> [TimelineEntry] {
+    private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> Slice {
         let wanted = rest.prefix(Self.page).map(\.position)
-        var entries: [TimelineEntry] = []
-        entries.reserveCapacity(wanted.count)
-        var messages: [EventID?] = []
-        messages.reserveCapacity(wanted.count)
-        var bytes = 0
+        var events: [StoredEvent] = []
         try log.inOneTransaction { () throws(StoreError) in
-            let count = try log.events(at: wanted) { index, stored in
-                guard index == entries.count else { return false }
-                bytes += stored.event.payload?.count ?? 0
-                messages.append(stored.event.isMessage ? stored.event.header.id : nil)
-                entries.append(TimelineEntry(stored: stored))
-                return bytes < Self.sliceBytes
-            }
-            guard count == entries.count else {
-                throw .corrupt("the views name event \(wanted[entries.count]), which the log does not have")
+            let found = try log.events(at: wanted, bytes: Self.sliceBytes)
+            events = found.events
+            guard found.dealtWith == events.count else {
+                throw .corrupt("the views name event \(wanted[events.count]), which the log does not have")
             }
         }
-        rest.removeFirst(entries.count)
+        rest.removeFirst(events.count)
+        let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
         let states = try reading { connection throws(SQLiteError) in try MessagesView.rows(of: messages, connection) }
-        for (index, state) in states.enumerated() {
-            guard let state else { continue }
-            entries[index].edited = state.edit?.text
-            entries[index].edits = Int(state.edits)
-            entries[index].isRetracted = state.retraction != nil
-        }
-        return entries
+        return Slice(events: events, states: states)
     }
 }

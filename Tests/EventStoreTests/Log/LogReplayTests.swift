@@ -94,14 +94,35 @@ struct LogReplayTests {
         #expect(try replayed(LogReplay(store.files, at: [9, 99_999, 3, 3, 0, 4])).map(\.position) == [9, 3, 3, 4])
 
         let reader = try LogReader(store.files)
-        var indexes: [Int] = []
-        let count = try reader.events(at: [5, 99_999, 6, 7, 8]) { index, event in
+        var found: [UInt64] = []
+        let count = try reader.events(at: [5, 99_999, 6, 7, 8]) { event in
             #expect(event == all[Int(event.position) - 1])
-            indexes.append(index)
-            return indexes.count < 3
+            found.append(event.position)
+            return found.count < 3
         }
-        #expect(indexes == [0, 2, 3])
+        #expect(found == [5, 6, 7])
         #expect(count == 4)
+    }
+
+    @Test("Events at positions are as many as their payloads allow, and end before one that is not there")
+    func positionsInSlices() throws {
+        let (folder, store) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let all = try scanned(store.files)
+        let reader = try LogReader(store.files)
+        let wanted = (0..<120).map { UInt64($0 * 40 + 1) }
+        let whole = try reader.events(at: wanted, bytes: .max)
+        #expect(whole.events == wanted.map { all[Int($0) - 1] })
+        #expect(whole.dealtWith == 120)
+        let bytes = whole.events[..<60].reduce(0) { $0 + ($1.event.payload?.count ?? 0) }
+        #expect(try reader.events(at: wanted, bytes: bytes).events == Array(whole.events[..<60]))
+        #expect(try reader.events(at: wanted, bytes: bytes + 1).dealtWith == 61)
+
+        let gap = try reader.events(at: [5, 99_999, 6], bytes: .max)
+        #expect(gap.events == [all[4]])
+        #expect(gap.dealtWith > 1)
+        #expect(try reader.events(at: [5, 99_999], bytes: .max).dealtWith == 2)
+        #expect(try reader.events(at: [], bytes: 1).dealtWith == 0)
     }
 
     @Test("A gap in a damaged log is passed over, and no event comes twice")
