@@ -11,6 +11,12 @@ extern int prctl(int option, ...);
 extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
+extern int sched_setscheduler(int pid, int policy, const void *parameters);
+/* Lets this thread take no processor from others when it wakes up (SCHED_BATCH of sched(7)). */
+static inline void sillok_yield_this_thread(void) {
+    int priority = 0;
+    sched_setscheduler(0, 3 /* SCHED_BATCH */, &priority);
+}
 extern int malloc_trim(size_t pad);
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
 /* Bytes a second that a TCP connection has lately passed, as the kernel measures it (tcp_info.tcpi_delivery_rate of

@@ -70,7 +70,7 @@ package final class ProjectorThread: Sendable {
         let state = Monitor(State(top: top))
         self.state = state
         thread = Lock(nil)
-        let started = WorkerThread(name: "projector") { [tails] in Self.run(files, tails, state) }
+        let started = WorkerThread(name: "projector", yields: true) { [tails] in Self.run(files, tails, state) }
         thread.withLock { $0 = started }
     }
 

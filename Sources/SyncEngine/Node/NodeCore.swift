@@ -127,17 +127,6 @@ extension SyncNode {
             }
         }
 
-        /// How long the loop stays awake for a commit under way.
-        private static let syncing = Duration.microseconds(300)
-
-        /// What is about to be committed will be read for a peer at once: its head is signed while it is synced.
-        func headExpected() {
-            guard !links.isEmpty else { return }
-            workers.store.signAhead()
-            // To fall asleep and be woken takes longer than most syncs still do.
-            loop.stayAwake(for: Self.syncing)
-        }
-
         /// How far this node is, with all that was committed before.
         var progress: LocalVector {
             takeCommits()
@@ -153,7 +142,6 @@ extension SyncNode {
         /// Hears of a commit at once.
         func committed(_ notice: CommitNotice) {
             inbox.arrived()
-            loop.mayRest()
             logAdvanced(notice)
             takeCommits()
         }

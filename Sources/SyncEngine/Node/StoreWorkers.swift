@@ -4,12 +4,14 @@ internal import EventStore
 /// and stores it. But for what comes alone nothing of that runs on the event loop.
 ///
 /// ## Concurrency model
-/// Two threads, one that reads and one that verifies; the writer's thread stores, or the one that verifies where nothing
-/// else waits. What comes alone may be verified and stored by the loop's thread. Completions are called on any of them.
+/// Two threads, one that reads and one that verifies, and one that signs once a peer follows live; the writer's thread stores,
+/// or the one that verifies where nothing else waits. What comes alone may be verified and stored by the loop's thread.
+/// Completions are called on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
+    private let signers = Lock<Worker<Void>?>(nil)
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
     /// Frames with longer bodies take long to verify, and are not for the loop.
@@ -31,6 +33,18 @@ final class StoreWorkers: Sendable {
     func stop() {
         readers.stop()
         verifiers.stop()
+        signers.withLock { $0 }?.stop()
+    }
+
+    /// Signs what is being committed, while that is synced: not before, for whoever commits would wait.
+    func signAhead() {
+        let signer = signers.withLock { signer in
+            if let signer { return signer }
+            let made = Worker<Void>(name: "peer-sign", yields: true) {}
+            signer = made
+            return made
+        }
+        signer.submit { [store] _ in store.signAhead() }
     }
 
     func read(

@@ -17,7 +17,7 @@ protocol LoopResource: AnyObject {
 /// servers, timers), belongs to the loop thread and checks that it is there. The base is made without libevent's
 /// own locks; other threads reach it through a locked array and one `eventfd`, written only while the thread sleeps: it
 /// looks for jobs after each turn.
-/// `@unchecked Sendable`: `shared` is locked, `resources`, `base`, `wakeEvent`, `awakeUntil` and `isOver` are touched by the
+/// `@unchecked Sendable`: `shared` is locked, `resources`, `base`, `wakeEvent` and `isOver` are touched by the
 /// loop thread alone (or before it exists), and the other properties never change.
 package final class EventLoop: @unchecked Sendable {
     package typealias Job = @Sendable () -> Void
@@ -45,8 +45,6 @@ package final class EventLoop: @unchecked Sendable {
     private let shared = Lock(Shared())
     private var wakeEvent: OpaquePointer?
     private var resources: [ObjectIdentifier: any LoopResource] = [:]
-    /// Nanoseconds of the monotonic clock: ``stayAwake(for:)``.
-    private var awakeUntil: UInt64 = 0
     private var isOver = false
 
     /// Makes a loop that does not run yet, and makes the process ignore `SIGPIPE` (see ``ignoreBrokenPipes()``).
@@ -184,16 +182,6 @@ package final class EventLoop: @unchecked Sendable {
         return TimerToken(loop: self, delay: delay, job: job)
     }
 
-    /// From now on the thread looks for jobs and at its descriptors again and again instead of sleeping, for so long or until
-    /// ``mayRest()``: for what is certain to come within less time than it takes to be woken twice. Loop thread only.
-    package func stayAwake(for duration: Duration) {
-        assertOnLoop()
-        awakeUntil = MonotonicClock.now + UInt64(clamping: duration.components.attoseconds / 1_000_000_000)
-    }
-
-    /// What was waited for has come, or will not. Loop thread only.
-    package func mayRest() { awakeUntil = 0 }
-
     func adopt(_ resource: any LoopResource) {
         resources[ObjectIdentifier(resource)] = resource
     }
@@ -226,8 +214,7 @@ package final class EventLoop: @unchecked Sendable {
 
     /// Whether there is nothing to do but to wait for the kernel; who posts a job from then on has to wake the thread.
     private func maySleep() -> Bool {
-        if isOver || awakeUntil > 0 && MonotonicClock.now < awakeUntil { return false }
-        awakeUntil = 0
+        guard !isOver else { return false }
         return shared.withLock { shared in
             shared.isAsleep = shared.jobs.isEmpty
             return shared.isAsleep
