@@ -25,6 +25,7 @@ final class LogCommitter {
             try connection.execute(Schema.reach)
             connection.countWALPages()
             try LogUpgrade.run(on: connection)
+            connection.gatherWALWrites()
             reserve = durability == .full ? connection.makeReserve() : nil
             appender = try LogAppender(connection: connection, wall: wall)
         } catch {

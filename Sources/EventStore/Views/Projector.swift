@@ -41,6 +41,7 @@ package final class Projector {
             try store.timeline.load(connection)
             try store.history.load(connection)
             quarantined = try ViewDatabase.quarantined(connection)
+            connection.gatherWALWrites()
         }
     }
 

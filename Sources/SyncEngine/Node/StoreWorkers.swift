@@ -11,7 +11,7 @@ final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
-    private let signers = Lock<Worker<Void>?>(nil)
+    private let signing = Lock(Signing())
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
     /// Frames with longer bodies take long to verify, and are not for the loop.
@@ -33,18 +33,27 @@ final class StoreWorkers: Sendable {
     func stop() {
         readers.stop()
         verifiers.stop()
-        signers.withLock { $0 }?.stop()
+        signing.withLock { $0.end() }?.stop()
     }
 
     /// Signs what is being committed, while that is synced: not before, for whoever commits would wait.
     func signAhead() {
-        let signer = signers.withLock { signer in
-            if let signer { return signer }
-            let made = Worker<Void>(name: "peer-sign", yields: true) {}
-            signer = made
-            return made
+        _ = signing.withLock { $0.start() }?.submit { [store] _ in store.signAhead() }
+    }
+
+    private struct Signing {
+        private var worker: Worker<Void>?
+        private var isOver = false
+
+        mutating func start() -> Worker<Void>? {
+            if worker == nil, !isOver { worker = Worker(name: "peer-sign", yields: true) {} }
+            return worker
         }
-        signer.submit { [store] _ in store.signAhead() }
+
+        mutating func end() -> Worker<Void>? {
+            isOver = true
+            return worker.take()
+        }
     }
 
     func read(
