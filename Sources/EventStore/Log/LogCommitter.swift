@@ -1,4 +1,5 @@
-/// Transactions on the one writing connection of `log.db`. Only the leader of ``LogWriter`` touches it.
+/// Transactions on the one writing connection of `log.db`. Only who writes for ``LogWriter`` touches it. What is committed
+/// is in the WAL, and durable when that is synced.
 final class LogCommitter {
     /// Why nothing of a transaction was stored.
     struct Failure: Error {
@@ -7,8 +8,11 @@ final class LogCommitter {
         let isFatal: Bool
     }
 
-    /// Whether the WAL has grown so much that it should be copied back.
+    /// Whether what is left of the WAL should be copied back now.
     private(set) var isCheckpointDue = false
+    private let checkpointer: Checkpointer
+    /// Whether the last commit wrote anything.
+    private var hasWritten = false
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
     private let connection: Connection
@@ -21,26 +25,32 @@ final class LogCommitter {
         self.signer = signer
         do throws(SQLiteError) {
             connection = try Connection(path: files.log, mode: .write)
-            try connection.execute(Schema.pragmas(durability))
+            try connection.execute(Schema.pragmas)
             try connection.execute(Schema.reach)
-            connection.countWALPages()
             try LogUpgrade.run(on: connection)
             connection.gatherWALWrites()
-            reserve = durability == .full ? connection.makeReserve() : nil
+            let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
+            reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
             appender = try LogAppender(connection: connection, wall: wall)
         } catch {
             throw StoreError(error)
         }
-        guard let own = appender.state.own else { return }
-        let origin = appender.state.origins[own]
-        signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
-        signer.committed(origin)
+        if let own = appender.state.own {
+            let origin = appender.state.origins[own]
+            signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
+            signer.committed(origin)
+        }
+        checkpointer = Checkpointer(database: connection.path)
+        connection.countWALPages { [unowned self] pages in
+            hasWritten = true
+            isCheckpointDue = checkpointer.committed(pages: pages)
+        }
     }
 
-    /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order.
-    func commit(_ jobs: [LogWriter.Job]) -> Result<[() -> Void], Failure> {
+    /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order, when the disk has it.
+    func commit(_ jobs: [LogWriter.Job]) -> Result<[@Sendable () -> Void], Failure> {
         transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(SQLiteError) in
-            var answers: [() -> Void] = []
+            var answers: [@Sendable () -> Void] = []
             answers.reserveCapacity(jobs.count)
             for job in jobs { answers.append(try perform(job)) }
             return answers
@@ -52,22 +62,34 @@ final class LogCommitter {
         transaction { () throws(SQLiteError) in try appender.append(request) }
     }
 
-    /// What the last commit changed, once; `nil` if nothing of an origin.
-    func takeNotice(isWanted: Bool) -> CommitNotice? {
+    /// The last commit, once, with its jobs and their answers.
+    ///
+    /// - Parameter isFollowed: Whether somebody is told of commits.
+    func takeWritten(
+        _ jobs: [LogWriter.Job] = [], _ answers: [@Sendable () -> Void] = [], isFollowed: Bool
+    ) -> WrittenCommit {
         let (advanced, events) = appender.takeAdvanced()
-        appender.isFollowed = isWanted
-        guard isWanted, !advanced.isEmpty else { return nil }
-        return CommitNotice(top: appender.state.position, origins: advanced, events: events)
+        appender.isFollowed = isFollowed
+        let state = appender.state
+        defer { hasWritten = false }
+        return WrittenCommit(
+            jobs: jobs, answers: answers, events: jobs.reduce(0) { $0 + $1.events }, hasWritten: hasWritten,
+            own: state.own.map { state.origins[$0] },
+            notice: isFollowed && !advanced.isEmpty
+                ? CommitNotice(top: state.position, origins: advanced, events: events) : nil)
     }
 
-    /// Copies the WAL back. Busy or failed: the WAL stays valid and the next commit makes it due again.
+    /// Copies back what is left of the WAL.
     func checkpoint() {
         isCheckpointDue = false
-        _ = try? connection.checkpoint()
+        checkpointer.finish(on: connection)
     }
 
+    /// Ends what goes on beside the commits.
+    func close() { checkpointer.stop() }
+
     /// Whether the WAL will grow soon: its commits would take twice as long.
-    var isReserveDue: Bool { reserve?.isShort(connection.walBytes) ?? false }
+    var isReserveDue: Bool { reserve?.isShort(Connection.walBytes(pages: connection.walPages)) ?? false }
     /// Whether there is room for all of a WAL of small commits.
     var isReserved: Bool { reserve?.isComplete ?? true }
 
@@ -76,6 +98,7 @@ final class LogCommitter {
 
     /// Gives back what the page cache holds.
     func releaseMemory() {
+        checkpointer.rest()
         connection.releaseMemory()
         returnFreeMemory()
     }
@@ -90,15 +113,13 @@ final class LogCommitter {
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             if let own = appender.state.own { signer.expect(appender.state.origins[own]) }
             try connection.statement("COMMIT").run()
-            isCheckpointDue = connection.isCheckpointDue
-            if let own = appender.state.own { signer.committed(appender.state.origins[own]) }
             return .success(answer)
         } catch {
             return .failure(abandon(error))
         }
     }
 
-    private func perform(_ job: LogWriter.Job) throws(SQLiteError) -> () -> Void {
+    private func perform(_ job: LogWriter.Job) throws(SQLiteError) -> @Sendable () -> Void {
         switch job {
         case .append(let request, let completion):
             let outcomes = try appender.append(request)

@@ -52,16 +52,15 @@ enum Schema {
         );
         """
 
-    /// How a commit is made durable. The cache is small: what is written stands at the ends of the table and its indexes.
-    static func pragmas(_ durability: Durability) -> String {
-        """
+    /// How the log is written. Commits are synced by ``LogWriter``; NORMAL syncs around the WAL's new beginnings. The cache
+    /// is small: what is written stands at the ends of the table and its indexes.
+    static let pragmas = """
         PRAGMA journal_mode = WAL;
-        PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
+        PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
         PRAGMA cache_size = -8192;
         PRAGMA foreign_keys = OFF;
         """
-    }
 
     static func create(on connection: Connection) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in

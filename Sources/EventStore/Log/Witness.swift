@@ -12,7 +12,7 @@ public enum WitnessPlace: Hashable, Sendable {
 /// `{"node":…,"incarnation":…,"origin":…,"size":"…","root":"<base64>","hlc":…,"signature":"<base64>"}`.
 ///
 /// ## Concurrency model
-/// The writer's thread writes; any thread may ask for ``problem``. A witness that cannot be written stops nothing.
+/// The writer's threads write; any thread may ask for ``problem``. A witness that cannot be written stops nothing.
 package final class WitnessKeeper: Sendable {
     private struct State {
         var written: SignedHead?
@@ -31,6 +31,8 @@ package final class WitnessKeeper: Sendable {
     private let node: NodeID
     private let incarnation: UInt64
     private let state = Lock(State())
+    /// Held while the file is written: two threads of the writer may have a head for it, and the later one stays.
+    private let writing = Lock(())
 
     /// How often it is written under load.
     private static let interval: UInt64 = 5_000_000_000
@@ -73,12 +75,18 @@ package final class WitnessKeeper: Sendable {
 
     /// Writes the head if it is not there yet: when the writer is idle, and at the end.
     func note(_ head: SignedHead) {
-        guard state.withLock({ $0.written }) != head else { return }
-        let problem = write(head)
-        state.withLock { state in
-            state.problem = problem
-            state.writtenAt = MonotonicClock.now
-            if problem == nil { state.written = head }
+        writing.withLock { _ in
+            if let written = state.withLock({ $0.written })?.head, written.origin == head.head.origin,
+                written.size >= head.head.size
+            {
+                return
+            }
+            let problem = write(head)
+            state.withLock { state in
+                state.problem = problem
+                state.writtenAt = MonotonicClock.now
+                if problem == nil { state.written = head }
+            }
         }
     }
 

@@ -17,10 +17,9 @@ final class Connection {
     /// Ends before ``use``.
     private var pageMap: PageMap?
     private let use: FileUse
-    /// Pages in the WAL after the last commit of this connection, once ``countWALPages()`` was called.
-    private var walPages = 0
-    /// How many commits wrote them.
-    private var walCommits = 0
+    /// Pages in the WAL after the last commit of this connection, once ``countWALPages(_:)`` was called.
+    private(set) var walPages = 0
+    private var walObserver: ((Int) -> Void)?
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
     /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing.
@@ -111,29 +110,14 @@ final class Connection {
         return statement.int64(0)
     }
 
-    /// Whether the WAL has grown so much that it should be copied back. Small commits write mostly the same few pages again
-    /// and again, which are copied once; so the WAL may be longer the smaller its commits are.
-    var isCheckpointDue: Bool { walPages >= min(duePages.lowerBound + 16 * walCommits, duePages.upperBound) }
+    /// Bytes of a WAL of so many pages of 4,096.
+    static func walBytes(pages: Int) -> Int { 32 + pages * (24 + 4_096) }
 
-    /// Pages of a WAL when it is to be copied back: of one with few commits, and of one with many.
-    private var duePages = usualPages
-    static let usualPages = 1_000...4_000
-    /// Bytes of a page of 4,096 in the WAL, and of the WAL's own header.
-    private static let (frame, walHeader) = (4_096 + 24, 32)
-
-    /// Bytes of the WAL that the last commit has left in use.
-    var walBytes: Int { walPages * Self.frame + Self.walHeader }
-
-    /// Room for a WAL of small commits.
-    func makeReserve() -> WALReserve {
-        WALReserve(database: path, most: (duePages.upperBound + 64) * Self.frame + Self.walHeader)
-    }
-
-    /// Keeps ``isCheckpointDue`` up to date. Replaces SQLite's own automatic checkpoints.
+    /// Keeps ``walPages`` up to date. Replaces SQLite's own automatic checkpoints.
     ///
-    /// - Parameter duePages: Pages of a WAL when it is to be copied back: of one with few commits, and of one with many.
-    func countWALPages(due duePages: ClosedRange<Int> = usualPages) {
-        self.duePages = duePages
+    /// - Parameter body: Called after each commit that has written, with ``walPages``.
+    func countWALPages(_ body: ((Int) -> Void)? = nil) {
+        walObserver = body
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(
             handle,
@@ -146,9 +130,8 @@ final class Connection {
     }
 
     private func committed(_ pages: Int) {
-        // After a checkpoint that reached its end the WAL begins anew.
-        walCommits = pages > walPages ? walCommits + 1 : 1
         walPages = pages
+        walObserver?(pages)
     }
 
     /// Gives back what the page cache holds.
@@ -173,6 +156,16 @@ final class Connection {
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &wal, &copied)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error("wal_checkpoint") }
         return (Int(wal), Int(copied))
+    }
+
+    /// Waits until the disk has what was copied into the database. SQLite does so itself only when all of the WAL is copied.
+    func syncDatabase() {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file else {
+            return
+        }
+        // What the disk refuses it refuses again, when SQLite syncs before a WAL begins anew.
+        _ = file.pointee.pMethods?.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
     }
 
     /// Runs `body` in one transaction, which is rolled back if it throws.

@@ -94,6 +94,14 @@ package final class Monitor<State>: @unchecked Sendable {
         if woken.contains(.readers) { pthread_cond_broadcast(condition(.readers)) }
     }
 
+    /// Runs `body` under the mutex, then wakes one of the workers if `body` returns true: for those who do all the same.
+    package func wakeOne(_ body: (inout State) -> Bool) {
+        pthread_mutex_lock(mutex)
+        let isWoken = body(&state)
+        pthread_mutex_unlock(mutex)
+        if isWoken { pthread_cond_signal(condition(.workers)) }
+    }
+
     package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

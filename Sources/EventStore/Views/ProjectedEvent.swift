@@ -78,12 +78,15 @@ final class ProjectionSource {
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
 
     /// Up to `limit` events after `position`. A twin comes alone: it may take another event's place in the views.
-    func events(after position: UInt64, limit: Int) throws(SQLiteError) -> [ProjectedEvent] {
+    func events(
+        after position: UInt64, through last: UInt64 = UInt64(Int64.max), limit: Int
+    ) throws(SQLiteError) -> [ProjectedEvent] {
         let select = try log.connection.statement(
-            "SELECT \(EventRow.columns) FROM event WHERE position > ? ORDER BY position LIMIT ?")
+            "SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?")
         defer { select.reset() }
         try select.bind(1, position)
-        try select.bind(2, Int64(limit))
+        try select.bind(2, last)
+        try select.bind(3, Int64(limit))
         var events: [ProjectedEvent] = []
         var bytes = 0
         while bytes < Self.batchBytes, try select.step() {

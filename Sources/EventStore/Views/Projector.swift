@@ -18,7 +18,7 @@ package final class Projector {
 
     /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
     /// shorter one it did so 25 times a second under small commits, in the way of the log's.
-    fileprivate static let duePages = 8_000...8_000
+    private static let duePages = 8_000
 
     /// A file of views under work.
     private struct Target {
@@ -36,7 +36,7 @@ package final class Projector {
                 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
                 PRAGMA cache_size = -16384;
                 """)
-            connection.countWALPages(due: Projector.duePages)
+            connection.countWALPages()
             store = try ViewStore(connection: connection, source: source, tails: tails)
             try store.timeline.load(connection)
             try store.history.load(connection)
@@ -109,18 +109,26 @@ package final class Projector {
     /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when nobody waits for
     /// them any more.
     ///
-    /// - Parameter piece: How many events are in memory at a time.
+    /// - Parameters:
+    ///   - durable: The last position that a power cut leaves: views that know more than the log would have to be built anew.
+    ///   - piece: How many events are in memory at a time.
     @discardableResult
-    package func step(limit: Int = 65_536, piece: Int = 2_048) throws(StoreError) -> UInt64 {
+    package func step(
+        through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048
+    ) throws(StoreError) -> UInt64 {
         let first = try mapped { () throws(SQLiteError) in
-            try source.events(after: position, limit: min(limit, piece))
+            try source.events(after: position, through: durable, limit: min(limit, piece))
         }
         guard !first.isEmpty else {
             if isRebuilding { try finishRebuild() }
             return position
         }
         var last = position
-        guard try commit({ () throws(SQLiteError) in last = try apply(first, limit: limit, piece: piece) }) else {
+        guard
+            try commit({ () throws(SQLiteError) in
+                last = try apply(first, through: durable, limit: limit, piece: piece)
+            })
+        else {
             return position
         }
         position = last
@@ -153,7 +161,7 @@ package final class Projector {
     }
 
     /// Whether the WAL is long.
-    var isCopyDue: Bool { target.store.connection.isCheckpointDue }
+    var isCopyDue: Bool { target.store.connection.walPages >= Self.duePages }
 
     /// Copies the WAL back if it is long.
     package func copyBack() {
@@ -206,7 +214,9 @@ package final class Projector {
     private static let stepBytes = 16 << 20
 
     /// Applies the events of `first` and what follows them. Returns the position of the last.
-    private func apply(_ first: [ProjectedEvent], limit: Int, piece: Int) throws(SQLiteError) -> UInt64 {
+    private func apply(
+        _ first: [ProjectedEvent], through durable: UInt64, limit: Int, piece: Int
+    ) throws(SQLiteError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
         var room = Self.stepBytes
@@ -222,7 +232,7 @@ package final class Projector {
             room -= events.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
             guard left > 0, room > 0, end.twinOf == nil else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
-            events = (try? source.events(after: last, limit: min(left, piece))) ?? []
+            events = (try? source.events(after: last, through: durable, limit: min(left, piece))) ?? []
             if events.first?.twinOf != nil { break }
         }
         for view in target.views { try view.flush(store) }

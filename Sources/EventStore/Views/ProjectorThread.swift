@@ -96,7 +96,9 @@ package final class ProjectorThread: Sendable {
     /// time.
     func applyHere() {
         var borrowed: Projector?
+        var top = UInt64(0)
         state.wake { state in
+            top = state.top
             guard state.pending > 0 else { return [] }
             let isFit = state.readers > 0 && state.pending <= Self.few && !state.mustRebuild && !state.isStopping
             guard isFit, let projector = state.projector, !projector.isRebuilding, !projector.isMerging else {
@@ -108,7 +110,7 @@ package final class ProjectorThread: Sendable {
         guard let projector = borrowed else { return }
         let start = MonotonicClock.now
         // What went wrong the thread will meet, too.
-        let isDone = (try? projector.step()) != nil
+        let isDone = (try? projector.step(through: top)) != nil
         let end = MonotonicClock.now
         state.wake { state in
             state.isLent = false
@@ -198,7 +200,8 @@ package final class ProjectorThread: Sendable {
     }
 
     private enum Next {
-        case apply
+        /// Up to the position of which it has been told: what another commit has written since may not be durable yet.
+        case apply(UInt64)
         case copyBack
         case merge
         case rest
@@ -228,9 +231,9 @@ package final class ProjectorThread: Sendable {
             case .copyBack: projector.copyBack()
             case .merge: try projector.merge()
             case .rest: projector.release()
-            case .apply:
+            case .apply(let top):
                 let start = MonotonicClock.now
-                try projector.step()
+                try projector.step(through: top)
                 let end = MonotonicClock.now
                 state.wake { state in
                     state.stepped(projector, from: start, to: end)
@@ -254,7 +257,7 @@ package final class ProjectorThread: Sendable {
             state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
             if state.isGathering { return .until(state.due) }
             state.isResting = false
-            return .done(.apply)
+            return .done(.apply(state.top))
         }
         if state.isCopyDue {
             state.isCopyDue = false

@@ -1,0 +1,156 @@
+/// What waits for the writer of the log, who is at what, and what is to be done next. A value; ``LogWriter`` has it behind a
+/// monitor.
+struct LogQueue {
+    enum Duty {
+        case sign
+        case sync([WrittenCommit])
+        case commit([LogWriter.Job], LogCommitter)
+        case checkpoint(LogCommitter)
+        case reserve(LogCommitter)
+        case settle(LogCommitter)
+        case rest(LogCommitter)
+        case close(LogCommitter)
+        case end
+    }
+
+    /// Most events in one transaction, so that one client's flood does not become everybody's wait.
+    private static let group = 8_192
+    /// Most events that may wait.
+    private static let capacity = 65_536
+    /// How often a head is signed under load.
+    private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
+    /// How long nothing is committed before room is made for what will be.
+    private static let reserveNanoseconds: UInt64 = 50_000_000
+    /// How long nothing is committed before a head is signed and stored.
+    private static let idleNanoseconds: UInt64 = 250_000_000
+    /// How long nothing is committed before memory is given back.
+    private static let restNanoseconds: UInt64 = 5_000_000_000
+
+    var jobs: [LogWriter.Job] = []
+    var events = 0
+    /// `nil` while somebody writes.
+    var committer: LogCommitter?
+    var flight = CommitFlight()
+    /// What the last commit left to do.
+    var isCheckpointDue = false
+    var isHeadDue = false
+    var isReserveDue = false
+    /// Whether the WAL has room for all that may come.
+    var isReserved = false
+    /// Whether a stored head speaks of everything committed.
+    var isSettled = true
+    /// Whether memory was given back since the last commit.
+    var isResting = true
+    /// Nanoseconds of the monotonic clock; at first, of the opening.
+    var lastCommit = MonotonicClock.now
+    var lastHead: UInt64 = 0
+    var isClosing = false
+    /// Whether the threads end.
+    var isClosed = false
+    var failure: StoreError?
+    /// Why nothing is stored for now.
+    var hold: String?
+
+    /// Why `job` cannot be queued; `nil` if it can.
+    func refusal(of job: LogWriter.Job) -> StoreError? {
+        if let failure { return failure }
+        if isClosing { return .closed }
+        if let hold, job.events > 0 { return .busy(hold) }
+        if job.isBounded, events > 0, events + job.events > Self.capacity {
+            return .busy("\(events) events are waiting for the disk")
+        }
+        return nil
+    }
+
+    /// Whether what has queued should be written now. A flush promises a head of all before it, which must be durable then.
+    var isCommitDue: Bool {
+        guard let first = jobs.first, committer != nil else { return false }
+        return first.isFlush ? flight.isEmpty : flight.hasRoom(for: events)
+    }
+
+    /// Whether a thread that has nothing to do finds something now.
+    var isWorkDue: Bool {
+        isHeadDue || flight.isSyncDue || isCommitDue
+            || committer != nil && (isCheckpointDue || isReserveDue || isClosing)
+    }
+
+    /// Nobody writes any more.
+    mutating func take(_ committer: LogCommitter) {
+        self.committer = committer
+        isCheckpointDue = committer.isCheckpointDue
+        isReserveDue = committer.isReserveDue
+        isReserved = committer.isReserved
+    }
+
+    /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
+    /// meanwhile, since what a later sync says is not to be trusted.
+    mutating func add(_ commit: WrittenCommit) -> Result<[WrittenCommit], StoreError> {
+        if let failure { return .failure(failure) }
+        isResting = false
+        flight.add(commit)
+        return .success(flight.begin())
+    }
+
+    /// So many events are committed and no head speaks of them.
+    mutating func noteUnsigned(_ unsigned: UInt64, now: UInt64) {
+        isHeadDue =
+            unsigned >= Self.headInterval.events
+            || (unsigned > 0 && now - lastHead >= Self.headInterval.nanoseconds)
+    }
+
+    /// What a thread is to do now, with the committer where that needs it. What the last commit left to do goes first: under
+    /// load it would never be done.
+    mutating func next() -> Waiting<Duty> {
+        if isClosed { return .done(.end) }
+        if isHeadDue {
+            isHeadDue = false
+            lastHead = MonotonicClock.now
+            return .done(.sign)
+        }
+        if flight.isSyncDue { return .done(.sync(flight.begin())) }
+        guard let committer else { return .forever }
+        let now = MonotonicClock.now
+        let duty: Duty
+        if isCheckpointDue {
+            duty = .checkpoint(committer)
+        } else if isCommitDue {
+            duty = .commit(takeGroup(), committer)
+        } else if isReserveDue, !isClosing {
+            duty = .reserve(committer)
+        } else if !jobs.isEmpty || !flight.isEmpty {
+            return .forever
+        } else if isClosing {
+            isClosed = true
+            duty = .close(committer)
+        } else {
+            guard let (pause, later) = nextWhenIdle(committer) else { return .forever }
+            guard now >= lastCommit + pause else { return .until(lastCommit + pause) }
+            if case .rest = later { isResting = true }
+            duty = later
+        }
+        self.committer = nil
+        return .done(duty)
+    }
+
+    /// What is to be done when nothing has been committed for so long.
+    private func nextWhenIdle(_ committer: LogCommitter) -> (pause: UInt64, Duty)? {
+        if !isReserved { return (Self.reserveNanoseconds, .reserve(committer)) }
+        if !isSettled { return (Self.idleNanoseconds, .settle(committer)) }
+        return isResting ? nil : (Self.restNanoseconds, .rest(committer))
+    }
+
+    /// Takes what one commit is to have. A flush begins one.
+    private mutating func takeGroup() -> [LogWriter.Job] {
+        var count = 0
+        var events = 0
+        for job in jobs {
+            guard count == 0 || events + job.events <= Self.group && !job.isFlush else { break }
+            events += job.events
+            count += 1
+        }
+        let taken = Array(jobs[..<count])
+        jobs.removeFirst(count)
+        self.events -= events
+        return taken
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// The next commit is written while the last one is synced; nothing is said of either before the disk has it (INV-1).
+struct CommitFlightTests {
+    /// A disk that takes as long as a test wants.
+    private final class Disk: Sendable {
+        private struct State {
+            var asked = 0
+            var allowed = 0
+            var failure: StoreError?
+        }
+
+        private let state = Monitor(State())
+
+        /// Called by the writer.
+        func sync() throws(StoreError) {
+            state.update { state in
+                state.asked += 1
+                return true
+            }
+            let failure: StoreError? = state.wait { state in
+                state.allowed >= state.asked || state.failure != nil ? .done(state.failure) : .forever
+            }
+            if let failure { throw failure }
+        }
+
+        func allow(_ count: Int = 1_000_000) {
+            state.update { state in
+                state.allowed += count
+                return true
+            }
+        }
+
+        func fail() {
+            state.update { state in
+                state.failure = .io("the disk is gone")
+                return true
+            }
+        }
+
+        /// Waits until so many syncs were asked for.
+        func waitUntilAsked(_ count: Int) { _ = state.wait(milliseconds: 20_000) { $0.asked >= count ? true : nil } }
+        var asked: Int { state.withLock { $0.asked } }
+    }
+
+    private struct Fixture {
+        let folder = TemporaryFolder()
+        let disk = Disk()
+        let files: StoreFiles
+        let signer: HeadSigner
+        let writer: LogWriter
+        let answers = Monitor<[String]>([])
+
+        init() throws {
+            try EventStore.create(in: folder.path, name: "flight")
+            files = StoreFiles(folder.path)
+            let pem = try #require(try SmallFile.read(files.key))
+            signer = HeadSigner(key: try #require(SigningKey(pem: pem)))
+            writer = try LogWriter(
+                files: files, durability: .full, signer: signer, witness: nil, wall: { WallClock.now },
+                waitForDisk: { [disk] () throws(StoreError) in try disk.sync() })
+        }
+
+        func append(_ text: String) throws {
+            let preparation = Preparation([.message(text, user: "u-1")], .each)
+            let request = try #require(preparation.request(nil))
+            writer.append(request) { [answers] result in
+                answers.update { answers in
+                    switch result {
+                    case .success(let outcomes): answers.append("\(text) \(outcomes[0].receipt?.position ?? 0)")
+                    case .failure(let error): answers.append("\(text) \(error.code)")
+                    }
+                    return true
+                }
+            }
+        }
+
+        func waitForAnswers(_ count: Int) -> [String] {
+            answers.wait(milliseconds: 20_000) { $0.count >= count ? $0 : nil } ?? []
+        }
+
+        /// Waits until the log has events up to `position`, durable or not.
+        func waitForLog(_ position: UInt64) throws -> Bool {
+            let reader = try LogReader(files)
+            for _ in 0..<20_000 {
+                if try reader.top() >= position { return true }
+                usleep(1_000)
+            }
+            return false
+        }
+    }
+
+    @Test("While one commit is synced the next is written; both are answered in order when the disk has them")
+    func beside() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        let tops = Monitor<[UInt64]>([])
+        _ = fixture.writer.observe { notice in
+            tops.update { tops in
+                tops.append(notice.top)
+                return true
+            }
+        }
+        try fixture.append("first")
+        fixture.disk.waitUntilAsked(1)
+        try fixture.append("second")
+        #expect(try fixture.waitForLog(3))
+        // The disk has taken neither.
+        #expect(fixture.answers.withLock { $0 } == [])
+        #expect(tops.withLock { $0 } == [])
+        #expect(fixture.signer.head()?.head.size == 1)
+        fixture.disk.allow(1)
+        #expect(fixture.waitForAnswers(1) == ["first 2"])
+        fixture.disk.waitUntilAsked(2)
+        #expect(fixture.answers.withLock { $0 } == ["first 2"])
+        #expect(fixture.signer.head()?.head.size == 2)
+        fixture.disk.allow()
+        #expect(fixture.waitForAnswers(2) == ["first 2", "second 3"])
+        #expect(tops.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [2, 3])
+    }
+
+    @Test("When a sync fails nothing that was written is acknowledged, and nothing more is taken")
+    func failing() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        try fixture.append("first")
+        fixture.disk.waitUntilAsked(1)
+        try fixture.append("second")
+        #expect(try fixture.waitForLog(3))
+        try fixture.append("third")
+        fixture.disk.fail()
+        #expect(fixture.waitForAnswers(3).sorted() == ["first E_IO", "second E_IO", "third E_IO"])
+        try fixture.append("fourth")
+        #expect(fixture.waitForAnswers(4).last == "fourth E_IO")
+        #expect(fixture.disk.asked == 1)
+        #expect(fixture.signer.head()?.head.size == 1)
+    }
+
+    @Test("A repeated append is not answered before what it repeats is durable (INV-8)")
+    func repeated() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        let id = EventID(UUIDBits(high: 1, low: 2))
+        let draft = EventDraft(id: id, type: "message.posted", user: "u-1", payload: Array(#"{"text":"a"}"#.utf8))
+        let answers = Monitor<[Bool]>([])
+        func send() throws {
+            let request = try #require(Preparation([draft, draft], .each).request(nil))
+            fixture.writer.append(request) { result in
+                answers.update { answers in
+                    if case .already = try? result.get()[1] { answers.append(true) } else { answers.append(false) }
+                    return true
+                }
+            }
+        }
+        try send()
+        fixture.disk.waitUntilAsked(1)
+        try send()
+        usleep(50_000)
+        #expect(answers.withLock { $0 } == [])
+        fixture.disk.allow()
+        #expect(answers.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [true, true])
+    }
+
+    @Test("A commit waits beside one that is synced, not beside two; few do not go ahead of many")
+    func room() throws {
+        func commit(_ events: Int) -> WrittenCommit {
+            WrittenCommit(jobs: [], answers: [], events: events, hasWritten: true, own: nil, notice: nil)
+        }
+        var flight = CommitFlight()
+        #expect(flight.isEmpty && flight.hasRoom(for: 1) && !flight.isSyncDue)
+        flight.add(commit(10))
+        #expect(flight.isSyncDue && !flight.hasRoom(for: 100))
+        #expect(flight.begin().map(\.events) == [10])
+        #expect(!flight.isEmpty && flight.begin().isEmpty)
+        #expect(!flight.hasRoom(for: 4) && flight.hasRoom(for: 5))
+        flight.add(commit(5))
+        #expect(!flight.hasRoom(for: 100) && flight.begin().isEmpty)
+        flight.end()
+        #expect(flight.begin().map(\.events) == [5])
+        flight.add(commit(1))
+        #expect(flight.abandon().map(\.events) == [1])
+        #expect(flight.isEmpty)
+        var queue = LogQueue()
+        #expect(try queue.add(commit(3)).get().count == 1)
+        #expect(try queue.add(commit(3)).get().isEmpty)
+        // Written while the sync of the one before failed.
+        queue.failure = .io("gone")
+        #expect(throws: StoreError.io("gone")) { try queue.add(commit(3)).get() }
+    }
+}
