@@ -11,12 +11,6 @@ extern int prctl(int option, ...);
 extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
-extern int sched_setscheduler(int pid, int policy, const void *parameters);
-/* Lets this thread take no processor from others when it wakes up (SCHED_BATCH of sched(7)). */
-static inline void sillok_yield_this_thread(void) {
-    int priority = 0;
-    sched_setscheduler(0, 3 /* SCHED_BATCH */, &priority);
-}
 extern int malloc_trim(size_t pad);
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
 /* Bytes a second that a TCP connection has lately passed, as the kernel measures it (tcp_info.tcpi_delivery_rate of
@@ -27,6 +21,10 @@ static inline unsigned long sillok_delivery_rate(int fd) {
     unsigned int size = sizeof info;
     if (getsockopt(fd, 6 /* IPPROTO_TCP */, 11 /* TCP_INFO */, info, &size) != 0 || size < 168) return 0;
     return info[20];
+}
+/* Has the processor fetch bytes that will be read in no order it can foresee: side by side, not one after the other. */
+static inline void sillok_prefetch(const void *start, size_t count) {
+    for (size_t line = 0; line < count; line += 64) __builtin_prefetch((const char *)start + line);
 }
 extern int sched_getaffinity(int pid, size_t size, void *mask);
 /* On how many processors this process may run; at least 1. */

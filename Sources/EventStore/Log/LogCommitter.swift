@@ -111,7 +111,6 @@ final class LogCommitter {
             try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
-            if let own = appender.state.own { signer.expect(appender.state.origins[own]) }
             try connection.statement("COMMIT").run()
             return .success(answer)
         } catch {

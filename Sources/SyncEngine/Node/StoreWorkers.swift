@@ -36,7 +36,7 @@ final class StoreWorkers: Sendable {
         signing.withLock { $0.end() }?.stop()
     }
 
-    /// Signs what is being committed, while that is synced: not before, for whoever commits would wait.
+    /// Signs what is being committed, while that is synced.
     func signAhead() {
         _ = signing.withLock { $0.start() }?.submit { [store] _ in store.signAhead() }
     }
@@ -46,7 +46,7 @@ final class StoreWorkers: Sendable {
         private var isOver = false
 
         mutating func start() -> Worker<Void>? {
-            if worker == nil, !isOver { worker = Worker(name: "peer-sign", yields: true) {} }
+            if worker == nil, !isOver { worker = Worker(name: "peer-sign") {} }
             return worker
         }
 

@@ -34,11 +34,11 @@ package final class Worker<Context>: Sendable {
     private let queue = Monitor(Queue())
     private let thread: Lock<WorkerThread?>
 
-    /// Starts the thread; `name` has at most 15 bytes, and `yields` is ``WorkerThread``'s.
-    package init(name: String, yields: Bool = false, _ make: @escaping @Sendable () -> Context) {
+    /// Starts the thread; `name` has at most 15 bytes.
+    package init(name: String, _ make: @escaping @Sendable () -> Context) {
         thread = Lock(nil)
         let queue = queue
-        let started = WorkerThread(name: name, yields: yields) {
+        let started = WorkerThread(name: name) {
             let context = make()
             queue.withLock { $0.context = context }
             while case .run(let job, var context)? = queue.wait(for: { $0.next() }) {
