@@ -154,6 +154,9 @@ package final class ProjectorThread: Sendable {
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
 
+    /// Whether somebody waits for a position.
+    package var isAwaited: Bool { state.withLock { $0.readers > 0 } }
+
     /// How many events are quarantined (D13).
     package var quarantined: UInt64 { state.withLock { $0.quarantined } }
 

@@ -194,7 +194,7 @@ package final class EventLoop: @unchecked Sendable {
         shared.withLock { $0.thread = pthread_self() }
         while !isOver {
             for job in takeJobs() { job() }
-            event_base_loop(base, maySleep() ? EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK)
+            event_base_loop(base, EVLOOP_ONCE | (maySleep() ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK))
         }
         while let resource = resources.first?.value {
             forget(resource)
