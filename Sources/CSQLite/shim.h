@@ -3,6 +3,7 @@
 
 /* Macros and variadic functions that Swift does not import. */
 static inline sqlite3_destructor_type sillok_sqlite_transient(void) { return SQLITE_TRANSIENT; }
+static inline int sillok_sqlite_config_multithread(void) { return sqlite3_config(SQLITE_CONFIG_MULTITHREAD); }
 static inline int sillok_sqlite_config_memstatus(int on) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, on); }
 /* Pages of a cache are allocated one by one, not also twenty for each connection beforehand. */
 static inline int sillok_sqlite_config_no_bulk_cache(void) {

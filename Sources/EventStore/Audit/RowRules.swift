@@ -64,7 +64,7 @@ struct RowRule {
 
 /// The verifier's query for events: the columns ``EventRow`` reads, and one more that is 1 when all rules hold.
 enum AuditedRow {
-    private static let names = EventRow.columns.split(separator: ",").map { $0.drop(while: { $0 == " " }) }
+    private static let names = EventRow.allColumns.split(separator: ",").map { $0.drop(while: { $0 == " " }) }
     private static func index(_ name: String) -> Int {
         guard let index = names.firstIndex(of: name[...]) else { preconditionFailure("no column \(name)") }
         return index
@@ -81,7 +81,7 @@ enum AuditedRow {
     static let isSound = names.count
 
     static let select = """
-        SELECT \(EventRow.columns), \(RowRule.all.map { "(\($0.condition))" }.joined(separator: " AND "))
+        SELECT \(EventRow.allColumns), \(RowRule.all.map { "(\($0.condition))" }.joined(separator: " AND "))
         FROM event WHERE position >= ? AND position <= ? ORDER BY position LIMIT ?
         """
 

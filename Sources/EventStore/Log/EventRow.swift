@@ -1,30 +1,34 @@
 /// The columns of table `event` and what stands in them.
 enum EventRow {
+    /// What an event is made of. The payload, which is last in the row, comes first: SQLite looks for the places of all
+    /// columns at once then.
     static let columns = """
-        position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, unknown, \
-        twin, leaf, salt, digest, payload
+        payload, position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
+        unknown, twin, salt, digest
         """
+    /// ``columns``, and what is checked only.
+    static let allColumns = columns + ", leaf"
 
     enum Column {
-        static let position = 0
-        static let user = 1
-        static let conversation = 2
-        static let time = 3
-        static let hlc = 4
-        static let origin = 5
-        static let seq = 6
-        static let type = 7
-        static let author = 8
-        static let id = 9
-        static let cause = 10
-        static let dependencies = 11
-        static let version = 12
-        static let unknown = 13
-        static let twin = 14
-        static let leaf = 15
+        static let payload = 0
+        static let position = 1
+        static let user = 2
+        static let conversation = 3
+        static let time = 4
+        static let hlc = 5
+        static let origin = 6
+        static let seq = 7
+        static let type = 8
+        static let author = 9
+        static let id = 10
+        static let cause = 11
+        static let dependencies = 12
+        static let version = 13
+        static let unknown = 14
+        static let twin = 15
         static let salt = 16
         static let digest = 17
-        static let payload = 18
+        static let leaf = 18
     }
 
     /// Reads the event in the statement's current row; the statement selects ``columns`` first.
@@ -39,17 +43,20 @@ enum EventRow {
         let header = EventHeader(
             dot: Dot(origin: try names.origin(row.int64(Column.origin), on: connection), seq: row.uint64(Column.seq)),
             hlc: hlc,
-            time: row.isNull(Column.time) ? nil : row.int64(Column.time),
+            time: row.int64IfAny(Column.time),
             id: EventID(id),
             type: type,
-            conversation: row.isNull(Column.conversation)
-                ? nil : try names.text(row.int64(Column.conversation), on: connection),
+            conversation: try row.int64IfAny(Column.conversation).map { ref throws(SQLiteError) in
+                try names.text(ref, on: connection)
+            },
             user: user,
-            author: row.isNull(Column.author) ? user : try names.text(row.int64(Column.author), on: connection),
+            author: try row.int64IfAny(Column.author).map { ref throws(SQLiteError) in
+                try names.text(ref, on: connection)
+            } ?? user,
             cause: row.uuid(Column.cause).map(EventID.init),
             dependencies: row.isNull(Column.dependencies)
                 ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
-            version: row.isNull(Column.version) ? 1 : UInt32(truncatingIfNeeded: row.int64(Column.version)),
+            version: row.int64IfAny(Column.version).map { UInt32(truncatingIfNeeded: $0) } ?? 1,
             unknownFields: row.bytes(Column.unknown))
         return try stored(header, row)
     }
@@ -79,14 +86,14 @@ enum EventRow {
         }
         return StoredEvent(
             position: row.uint64(Column.position), event: Event(header: header, body: body),
-            twinOf: row.isNull(Column.twin) ? nil : row.uint64(Column.twin))
+            twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))
     }
 
     private static func damaged(_ row: Statement, _ what: String) -> SQLiteError {
-        SQLiteError(extendedCode: 11, message: "event \(row.int64(0)): \(what)", context: "event")
+        SQLiteError(extendedCode: 11, message: "event \(row.int64(Column.position)): \(what)", context: "event")
     }
 
-    /// The stored first four bytes of the leaf, of the current row.
+    /// The stored first four bytes of the leaf, of the current row of a statement that selects ``allColumns`` first.
     static func leafCheck(_ row: Statement) -> Int64 { row.int64(Column.leaf) }
 
     /// What column `leaf` holds for a leaf: its first four bytes as a signed integer, so that a damaged event can be
@@ -118,7 +125,7 @@ enum EventRow {
     }
 
     static let insert = """
-        INSERT INTO event(\(columns)) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
+        INSERT INTO event(\(allColumns)) VALUES(?19,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?17,?18,?16)
         """
 
     /// Runs `insert`, a statement of ``insert``, for an event.

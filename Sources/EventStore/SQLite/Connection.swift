@@ -22,8 +22,10 @@ final class Connection {
     private var walObserver: ((Int) -> Void)?
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
-    /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing.
+    /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing. No
+    /// connection has a mutex: only then may a value of a column be asked more than once.
     private static let configured: Void = {
+        _ = sillok_sqlite_config_multithread()
         _ = sillok_sqlite_config_memstatus(0)
         _ = sillok_sqlite_config_no_bulk_cache()
     }()

@@ -123,6 +123,12 @@ final class Statement {
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
 
+    /// An integer; `nil` for NULL.
+    func int64IfAny(_ column: Int) -> Int64? {
+        let value = sqlite3_column_value(handle, Int32(column))
+        return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_int64(value)
+    }
+
     /// The bytes of a TEXT or BLOB column; empty for NULL.
     func bytes(_ column: Int) -> [UInt8] {
         withBytes(column) { Array($0) }
@@ -130,10 +136,10 @@ final class Statement {
 
     /// The bytes of a TEXT or BLOB column while `body` runs.
     func withBytes<Result>(_ column: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        guard let pointer = sqlite3_column_blob(handle, Int32(column)) else {
-            return body(UnsafeRawBufferPointer(start: nil, count: 0))
-        }
-        return body(UnsafeRawBufferPointer(start: pointer, count: Int(sqlite3_column_bytes(handle, Int32(column)))))
+        // To find the column costs more than what is then asked of it.
+        let value = sqlite3_column_value(handle, Int32(column))
+        let start = sqlite3_value_blob(value)
+        return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value))))
     }
 
     func text(_ column: Int) -> String {

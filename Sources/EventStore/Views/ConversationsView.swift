@@ -11,10 +11,14 @@ final class ConversationsView: View {
           title TEXT, title_stamp BLOB, category TEXT, category_stamp BLOB,
           starter INTEGER, start_stamp BLOB,
           first_time INTEGER NOT NULL, first_hlc INTEGER NOT NULL,
-          last_time INTEGER NOT NULL, last_hlc INTEGER NOT NULL
+          last_time INTEGER NOT NULL, last_hlc INTEGER NOT NULL, recent INTEGER NOT NULL
         );
-        CREATE INDEX conversation_recent ON conversation(last_time, last_hlc, conversation);
+        CREATE INDEX conversation_recent ON conversation(recent);
         """
+
+    /// What column `recent` holds: the last time without its 12 lowest bits. The index of who was active last then changes once
+    /// in four seconds for each conversation, not with each event; within those seconds readers sort.
+    static func recent(_ lastTime: Int64) -> Int64 { lastTime >> 12 }
 
     /// A conversation, or what a batch adds to it.
     struct Row {
@@ -182,10 +186,21 @@ final class ConversationsView: View {
     }
 
     private func add(_ conversation: Int64, _ change: Row, _ store: ViewStore) throws(SQLiteError) {
+        // Mostly the events are the last of a conversation that was active a moment ago: no index changes.
+        let extend = try store.connection.statement(
+            """
+            UPDATE conversation SET events = events + ?2, messages = messages + ?3, last_time = ?6, last_hlc = ?7
+            WHERE conversation = ?1 AND recent = ?8 AND (last_time < ?6 OR last_time = ?6 AND last_hlc <= ?7)
+              AND (first_time < ?4 OR first_time = ?4 AND first_hlc <= ?5)
+            """)
+        try bind(extend, conversation, change)
+        try extend.run()
+        guard store.connection.changes == 0 else { return }
         let add = try store.connection.statement(
             """
-            INSERT INTO conversation(conversation, events, messages, first_time, first_hlc, last_time, last_hlc)
-            VALUES(?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO conversation
+              (conversation, events, messages, first_time, first_hlc, last_time, last_hlc, recent)
+            VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             ON CONFLICT DO UPDATE SET
               events = events + excluded.events, messages = messages + excluded.messages,
               first_hlc = CASE WHEN excluded.first_time < first_time THEN excluded.first_hlc
@@ -193,26 +208,31 @@ final class ConversationsView: View {
               first_time = min(first_time, excluded.first_time),
               last_hlc = CASE WHEN excluded.last_time > last_time THEN excluded.last_hlc
                 WHEN excluded.last_time < last_time THEN last_hlc ELSE max(last_hlc, excluded.last_hlc) END,
-              last_time = max(last_time, excluded.last_time)
+              last_time = max(last_time, excluded.last_time), recent = max(recent, excluded.recent)
             """)
-        try add.bind(1, conversation)
-        try add.bind(2, change.events)
-        try add.bind(3, change.messages)
-        try add.bind(4, change.first.time)
-        try add.bind(5, change.first.hlc)
-        try add.bind(6, change.last.time)
-        try add.bind(7, change.last.hlc)
+        try bind(add, conversation, change)
         try add.run()
+    }
+
+    private func bind(_ statement: Statement, _ conversation: Int64, _ change: Row) throws(SQLiteError) {
+        try statement.bind(1, conversation)
+        try statement.bind(2, change.events)
+        try statement.bind(3, change.messages)
+        try statement.bind(4, change.first.time)
+        try statement.bind(5, change.first.hlc)
+        try statement.bind(6, change.last.time)
+        try statement.bind(7, change.last.hlc)
+        try statement.bind(8, Self.recent(change.last.time))
     }
 
     private func save(_ conversation: Int64, _ row: Row, _ store: ViewStore) throws(SQLiteError) {
         try store.run(
-            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", .integer(conversation),
+            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)", .integer(conversation),
             .integer(row.events), .integer(row.messages), .optional(row.title?.value),
             .optional(row.title?.stamp), .optional(row.category?.value), .optional(row.category?.stamp),
             row.start.map { .integer($0.value) } ?? .null, .optional(row.start?.stamp), .integer(row.first.time),
-            .integer(row.first.hlc), .integer(row.last.time),
-            .integer(row.last.hlc))
+            .integer(row.first.hlc), .integer(row.last.time), .integer(row.last.hlc),
+            .integer(Self.recent(row.last.time)))
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {

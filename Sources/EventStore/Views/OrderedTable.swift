@@ -154,6 +154,7 @@ struct OrderedTable {
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.
     func rows(_ select: Statement, owner: Int64) throws(SQLiteError) -> [OrderedRow] {
         var rows: [OrderedRow] = []
+        rows.reserveCapacity(OrderedBlock.limit / 8)
         let isWhole = select.withBytes(3) { OrderedBlock.unpack(first(select, owner), $0) { rows.append($0) } }
         guard isWhole else { throw damaged(owner) }
         return rows

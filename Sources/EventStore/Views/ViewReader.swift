@@ -121,14 +121,18 @@ package final class ViewReader {
         limit: Int, after: ConversationSummary? = nil
     ) throws(StoreError) -> [ConversationSummary] {
         let rows = try reading { connection throws(SQLiteError) in
+            let (time, hlc) = (after?.lastTime ?? Int64.max, after?.lastHLC ?? Int64.max)
             let select = try connection.statement(
                 """
-                SELECT \(Self.summaryColumns) FROM conversation WHERE events > 0 AND (last_time, last_hlc) < (?, ?)
+                SELECT \(Self.summaryColumns) FROM conversation
+                WHERE events > 0 AND recent BETWEEN ? AND ? AND (last_time, last_hlc) < (?, ?)
                 ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
                 """)
-            try select.bind(1, after?.lastTime ?? Int64.max)
-            try select.bind(2, after?.lastHLC ?? Int64.max)
-            try select.bind(3, Int64(limit))
+            try select.bind(1, try Self.leastRecent(limit, time, hlc, connection))
+            try select.bind(2, ConversationsView.recent(time))
+            try select.bind(3, time)
+            try select.bind(4, hlc)
+            try select.bind(5, Int64(limit))
             var rows = try Self.summaries(select)
             guard rows.count == limit, let last = rows.last else { return rows }
             let ties = try connection.statement(
@@ -150,6 +154,20 @@ package final class ViewReader {
             }
             return ByteText(a.conversation) < ByteText(b.conversation)
         }
+    }
+
+    /// In which `recent` the last of `limit` conversations stands, if there are so many that were active before: the index
+    /// knows no closer.
+    private static func leastRecent(
+        _ limit: Int, _ time: Int64, _ hlc: Int64, _ connection: Connection
+    ) throws(SQLiteError) -> Int64 {
+        try connection.integer(
+            """
+            SELECT recent FROM conversation
+            WHERE events > 0 AND recent <= ? AND (last_time, last_hlc) < (?, ?)
+            ORDER BY recent DESC LIMIT 1 OFFSET ?
+            """, .integer(ConversationsView.recent(time)), .integer(time), .integer(hlc), .integer(Int64(limit) - 1))
+            ?? .min
     }
 
     /// One conversation; `nil` if there is none with this id.

@@ -61,7 +61,7 @@ enum ConversationsCommand {
         var count = 0
         var last: ConversationSummary?
         while count < limit {
-            let page = try stored { try views.conversations(limit: min(limit - count, 500), after: last) }
+            let page = try stored { try views.conversations(limit: min(limit - count, 5_000), after: last) }
             guard !page.isEmpty else { break }
             for summary in page {
                 if session.isJSON {
