@@ -113,7 +113,7 @@ struct BorrowedStepTests {
         thread.stop()
     }
 
-    @Test("What is being synced is applied meanwhile, and seen when it is durable; nothing of it stays if it never is")
+    @Test("What is being synced is applied meanwhile, and seen when it is durable; else nothing of it stays")
     func prepared() throws {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
