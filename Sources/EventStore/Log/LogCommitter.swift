@@ -28,6 +28,7 @@ final class LogCommitter {
             try connection.execute(Schema.pragmas)
             try connection.execute(Schema.reach)
             try LogUpgrade.run(on: connection)
+            connection.gatherWALWrites()
             let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
             reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
             appender = try LogAppender(connection: connection, wall: wall)
@@ -110,7 +111,6 @@ final class LogCommitter {
             try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
-            if let own = appender.state.own { signer.expect(appender.state.origins[own]) }
             try connection.statement("COMMIT").run()
             return .success(answer)
         } catch {

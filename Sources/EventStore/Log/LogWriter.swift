@@ -13,6 +13,7 @@ final class LogWriter: Sendable {
     private struct Observer {
         let token: Int
         let body: @Sendable (CommitNotice) -> Void
+        let written: (@Sendable (UInt64) -> Void)?
         let afterwards: (@Sendable () -> Void)?
     }
 
@@ -21,6 +22,8 @@ final class LogWriter: Sendable {
     private let witness: WitnessKeeper?
     /// Waits for the disk; `nil` where commits are not synced.
     private let waitForDisk: WaitForDisk?
+    /// Hands what was written to the disk.
+    private let beginSync: (@Sendable () -> Void)?
     private let threads: Lock<[WorkerThread]>
 
     typealias WaitForDisk = @Sendable () throws(StoreError) -> Void
@@ -38,13 +41,16 @@ final class LogWriter: Sendable {
         let committer = try LogCommitter(files: files, durability: durability, signer: signer, wall: wall)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
+            beginSync = nil
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
             // What a process wrote that ended before it synced is read as if it were durable.
             try wal.run()
             self.waitForDisk = { () throws(StoreError) in try wal.run() }
+            beginSync = { wal.begin() }
         } else {
             self.waitForDisk = nil
+            beginSync = nil
         }
         queue = Monitor(LogQueue(committer: committer))
         threads.withLock {
@@ -106,11 +112,12 @@ final class LogWriter: Sendable {
     }
 
     func observe(
-        _ body: @escaping @Sendable (CommitNotice) -> Void, afterwards: (@Sendable () -> Void)? = nil
+        _ body: @escaping @Sendable (CommitNotice) -> Void, written: (@Sendable (UInt64) -> Void)? = nil,
+        afterwards: (@Sendable () -> Void)? = nil
     ) -> Int {
         observers.withLock { observers in
             let token = (observers.last?.token ?? 0) + 1
-            observers.append(Observer(token: token, body: body, afterwards: afterwards))
+            observers.append(Observer(token: token, body: body, written: written, afterwards: afterwards))
             return token
         }
     }
@@ -203,14 +210,17 @@ final class LogWriter: Sendable {
     /// `goOn`. If that fails the jobs are told.
     @discardableResult
     private func sync(_ commits: [WrittenCommit], goOn: Bool = false) throws(StoreError) -> [WrittenCommit] {
+        let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
+            if commits.count == 1, let commit = commits.first, let notice = commit.notice, !notice.events.isEmpty {
+                prepare(commit, notice.top, observers)
+            }
             do throws(StoreError) { try waitForDisk() } catch {
                 for job in commits.flatMap(\.jobs) { job.fail(error) }
                 fail(error)
                 throw error
             }
         }
-        let observers = observers.withLock { $0 }
         for commit in commits {
             if let own = commit.own { signer.committed(own) }
             for answer in commit.answers { answer() }
@@ -232,6 +242,14 @@ final class LogWriter: Sendable {
             return isUnsettledNow || queue.isWorkDue
         }
         return next
+    }
+
+    /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk begins first, for whom
+    /// that wakes may take this thread's processor.
+    private func prepare(_ commit: WrittenCommit, _ top: UInt64, _ observers: [Observer]) {
+        beginSync?()
+        if let own = commit.own { signer.expect(own) }
+        for observer in observers { observer.written?(top) }
     }
 
     /// Nothing of the jobs was stored.

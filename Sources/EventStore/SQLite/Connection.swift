@@ -69,6 +69,9 @@ final class Connection {
         if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
     }
 
+    /// Writes the frames of each commit to the WAL in one piece (``WALWriting``). To be called once, when there is one.
+    func gatherWALWrites() { WALWriting.begin(handle) }
+
     private static func uriPath(_ path: String) -> String {
         var out = ""
         for character in path.unicodeScalars {

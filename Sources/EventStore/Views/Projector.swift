@@ -41,6 +41,7 @@ package final class Projector {
             try store.timeline.load(connection)
             try store.history.load(connection)
             quarantined = try ViewDatabase.quarantined(connection)
+            connection.gatherWALWrites()
         }
     }
 
@@ -111,9 +112,11 @@ package final class Projector {
     /// - Parameters:
     ///   - durable: The last position that a power cut leaves: views that know more than the log would have to be built anew.
     ///   - piece: How many events are in memory at a time.
+    ///   - mayCommit: Asked when all is applied and nobody sees it yet; it may wait. If not, nothing of it stays, and it throws.
     @discardableResult
     package func step(
-        through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048
+        through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048,
+        mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
         let first = try mapped { () throws(SQLiteError) in
             try source.events(after: position, through: durable, limit: min(limit, piece))
@@ -126,6 +129,9 @@ package final class Projector {
         guard
             try commit({ () throws(SQLiteError) in
                 last = try apply(first, through: durable, limit: limit, piece: piece)
+                guard mayCommit() else {
+                    throw SQLiteError(extendedCode: 9, message: "the log is not durable", context: "views")
+                }
             })
         else {
             return position

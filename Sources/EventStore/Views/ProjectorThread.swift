@@ -24,6 +24,10 @@ package final class ProjectorThread: Sendable {
         /// The projector, while the thread sleeps and nobody has borrowed it.
         var projector: Projector?
         var isLent = false
+        /// The end of a commit that is being synced and that somebody waits for.
+        var written: UInt64 = 0
+        /// Whether the thread has applied that, or is about to, and commits it once it is durable.
+        var isPreparing = false
         /// Whether the WAL became long while the projector was lent.
         var isCopyDue = false
         /// When the tails are emptied if nothing comes, nanoseconds of the monotonic clock.
@@ -78,6 +82,7 @@ package final class ProjectorThread: Sendable {
     package func observe(_ store: EventStore) -> Int {
         store.observeCommits(
             { [self] notice in logAdvanced(to: notice.top, isFollowedUp: notice.isFollowedUp) },
+            written: { [self] top in logWritten(to: top) },
             afterwards: { [self] in applyHere() })
     }
 
@@ -88,17 +93,33 @@ package final class ProjectorThread: Sendable {
         state.wake { state in
             guard position > state.top else { return [] }
             state.top = position
-            return !isFollowedUp && (!state.isGathering || state.due == 0) ? .workers : []
+            let isDue = !isFollowedUp && (!state.isGathering || state.due == 0)
+            return state.isPreparing || isDue ? .workers : []
+        }
+    }
+
+    /// The log has few events more, up to `position`, which are being synced. If somebody waits for them the thread applies them
+    /// meanwhile, and commits when it hears that they are durable.
+    func logWritten(to position: UInt64) {
+        state.wake { state in
+            guard state.readers > 0, state.pending == 0, position > state.top, position - state.top <= Self.few,
+                let projector = state.projector, !projector.isRebuilding, !projector.isMerging
+            else { return [] }
+            state.written = position
+            return .workers
         }
     }
 
     /// Applies few events for which somebody waits, on the calling thread if the projector's sleeps; else wakes that, if it is
-    /// time.
+    /// time, and gives it the processor if it has only to commit.
     func applyHere() {
         var borrowed: Projector?
         var top = UInt64(0)
+        var isPrepared = false
         state.wake { state in
             top = state.top
+            isPrepared = state.isPreparing
+            if isPrepared { return [] }
             guard state.pending > 0 else { return [] }
             let isFit = state.readers > 0 && state.pending <= Self.few && !state.mustRebuild && !state.isStopping
             guard isFit, let projector = state.projector, !projector.isRebuilding, !projector.isMerging else {
@@ -107,6 +128,7 @@ package final class ProjectorThread: Sendable {
             (borrowed, state.projector, state.isLent) = (projector, nil, true)
             return []
         }
+        if isPrepared { _ = state.wait(as: .readers, milliseconds: 1) { $0.isPreparing ? nil : true } }
         guard let projector = borrowed else { return }
         let start = MonotonicClock.now
         // What went wrong the thread will meet, too.
@@ -131,6 +153,9 @@ package final class ProjectorThread: Sendable {
     package var lastError: StoreError? { state.withLock { $0.lastError } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
+
+    /// Whether somebody waits for a position.
+    package var isAwaited: Bool { state.withLock { $0.readers > 0 } }
 
     /// How many events are quarantined (D13).
     package var quarantined: UInt64 { state.withLock { $0.quarantined } }
@@ -189,6 +214,7 @@ package final class ProjectorThread: Sendable {
             } catch {
                 projector = nil
                 state.update { state in
+                    state.isPreparing = false
                     state.lastError = error
                     return true
                 }
@@ -202,6 +228,8 @@ package final class ProjectorThread: Sendable {
     private enum Next {
         /// Up to the position of which it has been told: what another commit has written since may not be durable yet.
         case apply(UInt64)
+        /// What is written up to here.
+        case prepare(UInt64)
         case copyBack
         case merge
         case rest
@@ -231,6 +259,16 @@ package final class ProjectorThread: Sendable {
             case .copyBack: projector.copyBack()
             case .merge: try projector.merge()
             case .rest: projector.release()
+            case .prepare(let top):
+                let start = MonotonicClock.now
+                try projector.step(through: top) { isDurable(top, state) }
+                let end = MonotonicClock.now
+                state.wake { state in
+                    state.isPreparing = false
+                    state.stepped(projector, from: start, to: end)
+                    return .readers
+                }
+                projector.copyBack()
             case .apply(let top):
                 let start = MonotonicClock.now
                 try projector.step(through: top)
@@ -244,6 +282,14 @@ package final class ProjectorThread: Sendable {
         }
     }
 
+    /// Waits until the log is durable up to `top`; false if it may never be.
+    private static func isDurable(_ top: UInt64, _ state: Monitor<State>) -> Bool {
+        state.wait { state in
+            if state.top >= top { return .done(true) }
+            return state.isStopping || state.mustRebuild ? .done(false) : .forever
+        }
+    }
+
     /// What the thread is to do now.
     private static func next(_ state: inout State, _ projector: Projector) -> Waiting<Next> {
         state.take(from: projector)
@@ -252,6 +298,10 @@ package final class ProjectorThread: Sendable {
         if state.mustRebuild {
             (state.mustRebuild, state.isResting) = (false, false)
             return .done(.rebuild)
+        }
+        if state.written > state.top, state.readers > 0 {
+            (state.isPreparing, state.isResting) = (true, false)
+            return .done(.prepare(state.written))
         }
         if state.top > state.applied || projector.isRebuilding {
             state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due

@@ -127,11 +127,6 @@ extension SyncNode {
             }
         }
 
-        /// What is about to be committed will be read for a peer at once: its head is signed while it is synced.
-        func headExpected() {
-            if !links.isEmpty { workers.store.signAhead() }
-        }
-
         /// How far this node is, with all that was committed before.
         var progress: LocalVector {
             takeCommits()

@@ -4,12 +4,14 @@ internal import EventStore
 /// and stores it. But for what comes alone nothing of that runs on the event loop.
 ///
 /// ## Concurrency model
-/// Two threads, one that reads and one that verifies; the writer's thread stores, or the one that verifies where nothing
-/// else waits. What comes alone may be verified and stored by the loop's thread. Completions are called on any of them.
+/// Two threads, one that reads and one that verifies, and one that signs once a peer follows live; the writer's thread stores,
+/// or the one that verifies where nothing else waits. What comes alone may be verified and stored by the loop's thread.
+/// Completions are called on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
+    private let signing = Lock(Signing())
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
     /// Frames with longer bodies take long to verify, and are not for the loop.
@@ -31,6 +33,27 @@ final class StoreWorkers: Sendable {
     func stop() {
         readers.stop()
         verifiers.stop()
+        signing.withLock { $0.end() }?.stop()
+    }
+
+    /// Signs what is being committed, while that is synced.
+    func signAhead() {
+        _ = signing.withLock { $0.start() }?.submit { [store] _ in store.signAhead() }
+    }
+
+    private struct Signing {
+        private var worker: Worker<Void>?
+        private var isOver = false
+
+        mutating func start() -> Worker<Void>? {
+            if worker == nil, !isOver { worker = Worker(name: "peer-sign") {} }
+            return worker
+        }
+
+        mutating func end() -> Worker<Void>? {
+            isOver = true
+            return worker.take()
+        }
     }
 
     func read(

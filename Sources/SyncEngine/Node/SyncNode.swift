@@ -72,7 +72,7 @@ package final class SyncNode: Sendable {
             case .job: core.post { $0.committed(notice) }
             }
         }
-        store.observeExpectedHeads { core.post { $0.headExpected() } }
+        store.observeExpectedHeads { [workers] in workers.signAhead() }
         let standing: LocalVector
         do throws(StoreError) {
             let notice = try store.standingBlocking()

@@ -15,9 +15,10 @@ protocol LoopResource: AnyObject {
 /// The loop owns one thread, from ``start(name:)`` to ``stop()``. Only ``post(_:)``, ``sync(_:)``, ``isOnLoop`` and
 /// ``stop()`` may be called from any thread; everything else, and every object made for the loop (links, listeners,
 /// servers, timers), belongs to the loop thread and checks that it is there. The base is made without libevent's
-/// own locks; other threads reach it through a locked array and one `eventfd`, written once per batch.
-/// `@unchecked Sendable`: `shared` is locked, `resources`, `base` and `wakeEvent` are touched by the loop thread
-/// alone (or before it exists), and the other properties never change.
+/// own locks; other threads reach it through a locked array and one `eventfd`, written only while the thread sleeps: it
+/// looks for jobs after each turn.
+/// `@unchecked Sendable`: `shared` is locked, `resources`, `base`, `wakeEvent` and `isOver` are touched by the
+/// loop thread alone (or before it exists), and the other properties never change.
 package final class EventLoop: @unchecked Sendable {
     package typealias Job = @Sendable () -> Void
 
@@ -26,8 +27,17 @@ package final class EventLoop: @unchecked Sendable {
     private struct Shared {
         var jobs: [Job] = []
         var phase = Phase.idle
+        /// Whether the thread sleeps, or is about to, and has not been woken.
+        var isAsleep = false
         var thread: pthread_t?
         var joinable: pthread_t?
+
+        /// Whether who has just queued a job is to wake the thread; asked once for each job.
+        mutating func mustBeWoken() -> Bool {
+            guard isAsleep, thread.map({ pthread_equal($0, pthread_self()) != 0 }) != true else { return false }
+            isAsleep = false
+            return true
+        }
     }
 
     let base: OpaquePointer
@@ -35,6 +45,7 @@ package final class EventLoop: @unchecked Sendable {
     private let shared = Lock(Shared())
     private var wakeEvent: OpaquePointer?
     private var resources: [ObjectIdentifier: any LoopResource] = [:]
+    private var isOver = false
 
     /// Makes a loop that does not run yet, and makes the process ignore `SIGPIPE` (see ``ignoreBrokenPipes()``).
     package init() throws(TransportError) {
@@ -110,7 +121,7 @@ package final class EventLoop: @unchecked Sendable {
         let (accepted, wake) = shared.withLock { shared -> (Bool, Bool) in
             guard shared.phase != .stopped else { return (false, false) }
             shared.jobs.append(job)
-            return (true, shared.jobs.count == 1)
+            return (true, shared.mustBeWoken())
         }
         if wake { eventfd_write(wakeFD, 1) }
         return accepted
@@ -145,7 +156,7 @@ package final class EventLoop: @unchecked Sendable {
                 return nil
             }
             shared.phase = .stopped
-            shared.jobs.append { [unowned self] in event_base_loopbreak(base) }
+            shared.jobs.append { [unowned self] in isOver = true }
             return shared.joinable
         }
         eventfd_write(wakeFD, 1)
@@ -181,7 +192,10 @@ package final class EventLoop: @unchecked Sendable {
 
     private func run() {
         shared.withLock { $0.thread = pthread_self() }
-        event_base_loop(base, EVLOOP_NO_EXIT_ON_EMPTY)
+        while !isOver {
+            for job in takeJobs() { job() }
+            event_base_loop(base, EVLOOP_ONCE | (maySleep() ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK))
+        }
         while let resource = resources.first?.value {
             forget(resource)
             resource.loopIsStopping()
@@ -190,14 +204,27 @@ package final class EventLoop: @unchecked Sendable {
         shared.withLock { $0.thread = nil }
     }
 
-    private func drain() {
-        var count: eventfd_t = 0
-        eventfd_read(wakeFD, &count)
-        let jobs = shared.withLock { shared -> [Job] in
+    private func takeJobs() -> [Job] {
+        shared.withLock { shared in
+            shared.isAsleep = false
             defer { shared.jobs = [] }
             return shared.jobs
         }
-        for job in jobs { job() }
+    }
+
+    /// Whether there is nothing to do but to wait for the kernel; who posts a job from then on has to wake the thread.
+    private func maySleep() -> Bool {
+        guard !isOver else { return false }
+        return shared.withLock { shared in
+            shared.isAsleep = shared.jobs.isEmpty
+            return shared.isAsleep
+        }
+    }
+
+    /// The thread was woken: what for it finds after this turn.
+    private func drain() {
+        var count: eventfd_t = 0
+        eventfd_read(wakeFD, &count)
     }
 
     private func tearDown() {

@@ -140,18 +140,33 @@ extension TLSLink {
     /// libevent keeps beside it 64 KiB.
     private static let longestPart = (64 << 10) - 128
 
-    /// Hands frames to libevent while its output is short, so that later control frames can still go first.
+    /// Hands frames on while libevent's output is short, so that later control frames can still go first.
     func refill() {
         guard let bufferevent, state == .open || state == .flushing else { return }
         let output = bufferevent_get_output(bufferevent)
         while evbuffer_get_length(output) <= limits.writeAhead, let part = outbox.next(most: Self.longestPart) {
+            handedOver += UInt64(part.size)
+            if evbuffer_get_length(output) == 0, isWritten(part) { continue }
             // In one piece, which becomes one record and one segment if it is short.
             evbuffer_expand(output, part.size)
             if let header = part.header { evbuffer_add(output, header.bytes, LinkFrameHeader.length) }
             part.body.withUnsafeBytes { _ = evbuffer_add(output, $0.baseAddress, $0.count) }
-            handedOver += UInt64(part.size)
         }
         if outputLength > 0 && watchdog == nil { watchProgress(accepted: accepted, stalled: 0) }
+    }
+
+    /// Longest frame that is one TLS record.
+    private static let record = 16 << 10
+
+    /// Writes a short frame at once, with nothing before it. libevent would first ask the kernel whether it may, for which the
+    /// loop has to turn; it tries again what could not be written, with the same bytes, as OpenSSL wants it.
+    private func isWritten(_ part: LinkOutbox.Part) -> Bool {
+        guard part.size <= Self.record, let header = part.header,
+            let session = bufferevent.flatMap({ bufferevent_openssl_get_ssl($0) })
+        else { return false }
+        let bytes = header.bytes + part.body
+        defer { ERR_clear_error() }
+        return SSL_write(session, bytes, Int32(bytes.count)) == bytes.count
     }
 
     private var accepted: UInt64 { handedOver - UInt64(outputLength) }

@@ -113,6 +113,64 @@ struct BorrowedStepTests {
         thread.stop()
     }
 
+    @Test("What is being synced is applied meanwhile, and seen when it is durable; else nothing of it stays")
+    func prepared() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let thread = ProjectorThread(store.files, top: 1)
+        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        let seen = Lock(UInt64(1))
+        let reader = reader(of: thread, 2...51, seen)
+        let views = try ViewReader(store.files)
+        for position in UInt64(2)...51 {
+            #expect(until { thread.isAwaited })
+            _ = try store.appendBlocking([.message("\(position)", user: "u", conversation: "c")])
+            thread.logWritten(to: position)
+            // In every other turn the thread has its time; else it hears that the commit is durable while it is at it.
+            if position % 2 == 0 { usleep(3_000) }
+            #expect(seen.withLock { $0 } == position - 1 && thread.applied == position - 1)
+            #expect(try views.progress() == position - 1)
+            thread.logAdvanced(to: position, isFollowedUp: true)
+            thread.applyHere()
+            #expect(until { seen.withLock { $0 } == position })
+            #expect(try views.progress() == position)
+        }
+        reader.join()
+        let last = self.reader(of: thread, 52...52, seen)
+        #expect(until { thread.isAwaited })
+        _ = try store.appendBlocking([.message("52", user: "u", conversation: "c")])
+        thread.logWritten(to: 52)
+        usleep(3_000)
+        thread.stop()
+        last.join()
+        #expect(try views.progress() == 51 && seen.withLock { $0 } == 51)
+        let next = ProjectorThread(store.files, top: 52)
+        #expect(next.wait(for: 52, milliseconds: 20_000))
+        next.stop()
+        #expect(try views.conversationVersion("c").version == 51)
+    }
+
+    @Test("A commit of few events is told of twice: when it is written, and when it is durable")
+    func told() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let calls = Lock([String]())
+        let token = store.observeCommits { notice in
+            calls.withLock { $0.append("durable \(notice.top)") }
+        } written: { top in
+            calls.withLock { $0.append("written \(top)") }
+        }
+        defer { store.removeObserver(token) }
+        // From the second commit on the log keeps for its observers what it was given.
+        _ = try store.appendBlocking([.message("one", user: "u")])
+        #expect(until { calls.withLock { $0.last } == "durable 2" })
+        calls.withLock { $0 = [] }
+        _ = try store.appendBlocking([.message("two", user: "u")])
+        #expect(until { calls.withLock { $0 } == ["written 3", "durable 3"] })
+        _ = try store.appendBlocking((0..<100).map { .message("\($0)", user: "u") })
+        #expect(until { calls.withLock { $0 } == ["written 3", "durable 3", "durable 103"] })
+    }
+
     @Test("A batch that the calling thread stores is followed up there, once; one that the writer stores is not")
     func followUp() throws {
         let (folder, store) = try makeStore()

@@ -1,0 +1,125 @@
+internal import CSQLite
+
+/// Makes a connection hand the frames of a commit to the kernel in one piece. SQLite writes each in two, 24 bytes and a page,
+/// and at a small commit the system calls take longer than all else but the sync.
+///
+/// The methods of the WAL's open file are replaced by a copy with others (https://sqlite.org/c3ref/io_methods.html). Frames
+/// are held back while they are added at the WAL's end, each behind the other, until the one that commits has come: that one
+/// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it nobody else may read
+/// any. Whatever else SQLite does with the file finds them written. It ends when SQLite closes the file.
+enum WALWriting {
+    private typealias Methods = UnsafePointer<sqlite3_io_methods>
+
+    private struct Held {
+        /// First: SQLite takes the address of the whole for that of its methods.
+        var methods: sqlite3_io_methods
+        let original: Methods
+        let bytes: UnsafeMutableRawPointer
+        var count = 0
+        /// Where they belong in the file.
+        var offset: Int64 = 0
+        /// The end of what was written, as far as it is known; what is written before it is written again.
+        var end: Int64 = 0
+        /// Whether the page of the last header is still to come.
+        var awaitsPage = false
+        /// Whether that header is of a frame that commits.
+        var isLast = false
+
+        /// Takes in what is to be written, if it is the next part of a frame.
+        mutating func take(_ part: UnsafeRawPointer, _ length: Int, at place: Int64) -> Bool {
+            let isHeader = length == WALWriting.header
+            guard place == end, isHeader != awaitsPage, count + length <= WALWriting.most else { return false }
+            if count == 0 { offset = place }
+            (bytes + count).copyMemory(from: part, byteCount: length)
+            count += length
+            end += Int64(length)
+            awaitsPage = isHeader
+            if isHeader { isLast = (4..<8).contains { part.load(fromByteOffset: $0, as: UInt8.self) != 0 } }
+            return true
+        }
+
+        /// Writes what is held.
+        mutating func flush(_ file: UnsafeMutablePointer<sqlite3_file>) -> Int32 {
+            guard count > 0 else { return SQLITE_OK }
+            defer { (count, awaitsPage) = (0, false) }
+            let code = original.pointee.xWrite(file, bytes, Int32(count), offset)
+            // What part of it was written is not known.
+            if code != SQLITE_OK { end = 0 }
+            return code
+        }
+
+        mutating func write(
+            _ file: UnsafeMutablePointer<sqlite3_file>, _ part: UnsafeRawPointer, _ length: Int, _ place: Int64
+        ) -> Int32 {
+            if take(part, length, at: place) {
+                let isComplete = isLast && !awaitsPage
+                return isComplete || count + WALWriting.frame > WALWriting.most ? flush(file) : SQLITE_OK
+            }
+            let code = flush(file)
+            guard code == SQLITE_OK else { return code }
+            // The WAL begins anew, or goes on where it is not known yet to end.
+            if place == 0 || place + Int64(length) > end { end = place + Int64(length) }
+            return original.pointee.xWrite(file, part, Int32(length), place)
+        }
+    }
+
+    fileprivate static let header = 24
+    fileprivate static let frame = header + 4_096
+    /// Most bytes that are held.
+    fileprivate static let most = 16 * frame
+
+    /// From now on, for the connection `handle`; does nothing if it has no WAL yet.
+    static func begin(_ handle: OpaquePointer) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK,
+            let file, let original = file.pointee.pMethods
+        else { return }
+        let held = UnsafeMutablePointer<Held>.allocate(capacity: 1)
+        held.initialize(
+            to: Held(
+                methods: original.pointee, original: original, bytes: .allocate(byteCount: most, alignment: 16)))
+        held.pointee.methods.xWrite = { file, part, length, place in
+            guard let file, let part, let held = WALWriting.held(file) else { return SQLITE_IOERR }
+            return held.pointee.write(file, part, Int(length), place)
+        }
+        held.pointee.methods.xRead = { file, part, length, place in
+            WALWriting.flushed(file) { $0.pointee.xRead($1, part, length, place) }
+        }
+        held.pointee.methods.xSync = { file, flags in WALWriting.flushed(file) { $0.pointee.xSync($1, flags) } }
+        held.pointee.methods.xFileSize = { file, size in
+            WALWriting.flushed(file) { $0.pointee.xFileSize($1, size) }
+        }
+        held.pointee.methods.xTruncate = { file, size in
+            WALWriting.flushed(file) { original, file in
+                WALWriting.held(file)?.pointee.end = 0
+                return original.pointee.xTruncate(file, size)
+            }
+        }
+        held.pointee.methods.xClose = { file in
+            guard let file, let held = WALWriting.held(file) else { return SQLITE_IOERR }
+            // What is held at the end belongs to no commit.
+            let original = held.pointee.original
+            file.pointee.pMethods = original
+            held.pointee.bytes.deallocate()
+            held.deinitialize(count: 1)
+            held.deallocate()
+            return original.pointee.xClose(file)
+        }
+        file.pointee.pMethods = UnsafeRawPointer(held).assumingMemoryBound(to: sqlite3_io_methods.self)
+    }
+
+    private static func held(_ file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<Held>? {
+        UnsafeMutableRawPointer(mutating: file.pointee.pMethods)?.assumingMemoryBound(to: Held.self)
+    }
+
+    /// Calls a method of the file when all is written.
+    private static func flushed(
+        _ file: UnsafeMutablePointer<sqlite3_file>?,
+        _ method: (Methods, UnsafeMutablePointer<sqlite3_file>) -> Int32
+    ) -> Int32 {
+        guard let file, let held = held(file) else { return SQLITE_IOERR }
+        let code = held.pointee.flush(file)
+        let original = held.pointee.original
+        return code == SQLITE_OK ? method(original, file) : code
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// Frames that are written in one piece: the same database as without, whatever a transaction does to its WAL.
+struct WALWritingTests {
+    private func database(_ path: String, _ mode: String, isGathering: Bool) throws -> Connection {
+        let connection = try Connection(path: path, mode: .write)
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = \(mode); PRAGMA cache_size = 4; PRAGMA wal_autocheckpoint = 0;
+            CREATE TABLE IF NOT EXISTS t(n INTEGER PRIMARY KEY, b BLOB);
+            """)
+        if isGathering { connection.gatherWALWrites() }
+        return connection
+    }
+
+    private func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
+    private func put(_ connection: Connection, _ row: UInt64, _ bytes: Int, _ value: UInt64) throws(SQLiteError) {
+        let insert = try connection.statement("INSERT OR REPLACE INTO t VALUES(?, ?)")
+        try insert.bind(1, Int64(row))
+        try insert.bind(2, blob: [UInt8](repeating: UInt8(truncatingIfNeeded: value), count: bytes))
+        try insert.run()
+    }
+
+    private func rows(_ connection: Connection) throws -> [String] {
+        let select = try connection.statement("SELECT n, hex(b) FROM t ORDER BY n")
+        defer { select.reset() }
+        var rows: [String] = []
+        while try select.step() { rows.append("\(select.int64(0)) \(select.text(1))") }
+        return rows
+    }
+
+    /// Transactions small and large, some of them taken back; with four pages of cache most of them write pages into the WAL,
+    /// read them from there and write them once more before they commit.
+    private func work(_ connection: Connection, seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        try connection.execute("BEGIN")
+        for _ in 0..<random.next() % 60 {
+            try put(connection, random.next() % 60, Int(random.next() % 3_000), random.next())
+        }
+        try connection.execute(random.next() % 4 == 0 ? "ROLLBACK" : "COMMIT")
+    }
+
+    @Test(
+        "Spilled, repeated and taken back: every commit is there at once for others, and after a crash",
+        arguments: ["OFF", "NORMAL", "FULL"])
+    func equal(mode: String) throws {
+        let folder = TemporaryFolder()
+        let (one, other) = (folder.path + ".a", folder.path + ".b")
+        defer { for path in [one, other] { remove(path) } }
+        let plain = try database(one, mode, isGathering: false)
+        let gathering = try database(other, mode, isGathering: true)
+        let reader = try Connection(path: other, mode: .read)
+        for seed in 0..<150 as Range<UInt64> {
+            try work(plain, seed: seed)
+            try work(gathering, seed: seed)
+            let expected = try rows(plain)
+            #expect(try rows(reader) == expected, "seed \(seed)")
+            if seed % 40 == 39 {
+                try plain.checkpoint()
+                try gathering.checkpoint(truncate: seed % 80 == 79)
+            }
+            guard seed % 10 == 0 else { continue }
+            // What the kernel has of the files at this moment is all that a crash leaves.
+            let copy = "\(folder.path).\(seed)"
+            defer { remove(copy) }
+            for suffix in ["", "-wal"] where access(other + suffix, F_OK) == 0 {
+                try FileManager.default.copyItem(atPath: other + suffix, toPath: copy + suffix)
+            }
+            let recovered = try Connection(path: copy, mode: .write)
+            #expect(try rows(recovered) == expected, "after a crash, seed \(seed)")
+            let intact = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'"
+            #expect(try recovered.integer(intact) == 1)
+        }
+    }
+
+    @Test("A connection may end before its last statement, and in the middle of a transaction")
+    func ends() throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + ".db"
+        defer { remove(path) }
+        var connection: Connection? = try database(path, "NORMAL", isGathering: true)
+        let insert = try connection?.statement("INSERT INTO t VALUES(1, x'07')")
+        try insert?.run()
+        try connection?.execute("BEGIN; INSERT INTO t VALUES(2, zeroblob(100000))")
+        connection = nil
+        try withExtendedLifetime(insert) {
+            let next = try database(path, "NORMAL", isGathering: true)
+            #expect(try rows(next) == ["1 07"])
+        }
+    }
+}
