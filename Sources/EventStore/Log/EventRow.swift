@@ -40,27 +40,25 @@ enum EventRow {
         let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
         guard let id = row.uuid(Column.id) else { throw damaged(row, "its id is not 16 bytes") }
         let user = try names.text(row.int64(Column.user), on: connection)
-        let origin = try names.origin(row.int64(Column.origin), on: connection)
-        // Not kept in a variable: it would be copied.
-        return try stored(
-            EventHeader(
-                dot: Dot(origin: origin, seq: row.uint64(Column.seq)),
-                hlc: hlc,
-                time: row.int64IfAny(Column.time),
-                id: EventID(id),
-                type: type,
-                conversation: try row.int64IfAny(Column.conversation).map { ref throws(SQLiteError) in
-                    try names.text(ref, on: connection)
-                },
-                user: user,
-                author: try row.int64IfAny(Column.author).map { ref throws(SQLiteError) in
-                    try names.text(ref, on: connection)
-                } ?? user,
-                cause: row.uuid(Column.cause).map(EventID.init),
-                dependencies: row.isNull(Column.dependencies)
-                    ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
-                version: row.int64IfAny(Column.version).map { UInt32(truncatingIfNeeded: $0) } ?? 1,
-                unknownFields: row.bytes(Column.unknown)), row)
+        let header = EventHeader(
+            dot: Dot(origin: try names.origin(row.int64(Column.origin), on: connection), seq: row.uint64(Column.seq)),
+            hlc: hlc,
+            time: row.int64IfAny(Column.time),
+            id: EventID(id),
+            type: type,
+            conversation: try row.int64IfAny(Column.conversation).map { ref throws(SQLiteError) in
+                try names.text(ref, on: connection)
+            },
+            user: user,
+            author: try row.int64IfAny(Column.author).map { ref throws(SQLiteError) in
+                try names.text(ref, on: connection)
+            } ?? user,
+            cause: row.uuid(Column.cause).map(EventID.init),
+            dependencies: row.isNull(Column.dependencies)
+                ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
+            version: row.int64IfAny(Column.version).map { UInt32(truncatingIfNeeded: $0) } ?? 1,
+            unknownFields: row.bytes(Column.unknown))
+        return try stored(header, row)
     }
 
     /// A header that could not be read stands whole in column `unknown`; its place stands in columns of its own, too.

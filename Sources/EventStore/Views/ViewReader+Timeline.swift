@@ -213,8 +213,8 @@ extension ViewReader {
         let events: [StoredEvent]
         let states: [MessagesView.Row?]
 
-        /// Calls `body` with them until it returns false. Entries are made here and not before: to copy one costs as much as
-        /// to find its row.
+        /// Calls `body` with them until it returns false. Entries are made here and not before: each copy of one counts
+        /// references to all that it has.
         func hand(to body: (TimelineEntry) -> Bool) -> Bool {
             for index in events.indices {
                 let state = states[index]
