@@ -4,7 +4,8 @@
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
 /// monitor. ``StepPace`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
 /// for which somebody waits, and has nothing better to do, borrows the projector and applies them: to wake the thread takes
-/// a third of the time that it then needs.
+/// a third of the time that it then needs. Mostly the thread has applied them already, while the disk was writing them
+/// (``logWritten(to:)``), and has only to commit.
 package final class ProjectorThread: Sendable {
     private struct State {
         var top: UInt64
@@ -128,6 +129,7 @@ package final class ProjectorThread: Sendable {
             (borrowed, state.projector, state.isLent) = (projector, nil, true)
             return []
         }
+        // Else what this thread does next would come first, on the processor that both have.
         if isPrepared { _ = state.wait(as: .readers, milliseconds: 1) { $0.isPreparing ? nil : true } }
         guard let projector = borrowed else { return }
         let start = MonotonicClock.now

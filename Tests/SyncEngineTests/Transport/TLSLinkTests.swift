@@ -17,6 +17,39 @@ import Testing
         }
     }
 
+    @Test func shortFramesAreWrittenWhenTheyAreSent() async throws {
+        let pair = try LinkPair()
+        #expect(await pair.bothOpen())
+        let queued = pair.client.link.sync { link in
+            (0..<20).map { _ in
+                link.send(type: 5, body: [1, 2, 3], priority: .control)
+                return link.queuedBytes
+            }
+        }
+        #expect(queued == [Int](repeating: 0, count: 20))
+        #expect(await eventually { pair.server.log.frames.count == 20 })
+    }
+
+    @Test func shortFramesThatFindNoRoomArriveInOrder() async throws {
+        let pair = try LinkPair()
+        #expect(await pair.bothOpen())
+        pair.server.link.post { $0.pauseReading() }
+        let count = 4_000
+        let queued = pair.client.link.sync { link in
+            for number in 0..<count {
+                let body = [UInt8(number & 255), UInt8(number >> 8)] + [UInt8](repeating: 7, count: 2_000)
+                link.send(type: 1, body: body, priority: .data)
+            }
+            return link.queuedBytes
+        }
+        // The socket took some of them; the first that it did not is tried again with the same bytes.
+        #expect((1..<count * 2_000).contains(queued ?? 0))
+        pair.server.link.post { $0.resumeReading() }
+        #expect(await eventually { pair.server.log.frames.count == count })
+        #expect(pair.server.log.frames.map { Int($0.body[0]) + Int($0.body[1]) << 8 } == Array(0..<count))
+        #expect(pair.server.log.end == nil && pair.client.log.end == nil)
+    }
+
     @Test func frameOverTheLimitEndsTheLink() async throws {
         let pair = try LinkPair()
         pair.client.send(1, [UInt8](repeating: 0, count: 4096))
