@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// One caller's append.
 package struct AppendCall: Sendable {
     package let drafts: [EventDraft]
@@ -23,7 +25,7 @@ package struct HandedIn: Sendable {
     let preparation: Preparation
 }
 
-/// Drafts checked and hashed on the caller's thread, and how the writer's answers map back to them.
+/// Drafts checked and hashed on the caller's thread, many of them beside it, and how the writer's answers map back to them.
 struct Preparation: Sendable {
     private(set) var accepted: [PreparedDraft] = []
     /// The others, ascending by their index among the caller's drafts.
@@ -36,22 +38,54 @@ struct Preparation: Sendable {
         _ sha: SHA256 = SHA256()
     ) {
         self.atomicity = atomicity
-        accepted.reserveCapacity(drafts.count)
-        for (index, draft) in drafts.enumerated() {
-            do throws(InvalidEvent) {
-                try draft.validateHeader()
-                if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
-                let salt = salts.withLock { $0.uuidBits() }
-                let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
-                accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
-            } catch {
-                rejected.append((index, .invalid(error)))
+        let pieces = drafts.count / Self.piece
+        if pieces > 1 {
+            let parts = (0..<pieces).map { _ in Lock(Part()) }
+            DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+                let range = drafts.count * piece / pieces..<drafts.count * (piece + 1) / pieces
+                let part = Part(drafts[range], Lock(RandomSource()), SHA256())
+                parts[piece].withLock { $0 = part }
             }
+            for part in parts { part.withLock { take($0) } }
+        } else {
+            take(Part(drafts[...], salts, sha))
         }
         guard atomicity == .whole, let culprit = rejected.first?.index else { return }
         accepted = []
         var reasons = Dictionary(uniqueKeysWithValues: rejected.map { ($0.index, $0.rejection) })
         rejected = drafts.indices.map { ($0, reasons.removeValue(forKey: $0) ?? .batchRejected(index: culprit)) }
+    }
+
+    /// So many drafts are worth the waking of another thread.
+    private static let piece = 256
+
+    /// What comes of some of the drafts.
+    private struct Part {
+        var accepted: [PreparedDraft] = []
+        var rejected: [(index: Int, rejection: AppendRejection)] = []
+
+        init() {}
+
+        init(_ drafts: ArraySlice<EventDraft>, _ salts: Lock<RandomSource>, _ sha: SHA256) {
+            accepted.reserveCapacity(drafts.count)
+            for index in drafts.indices {
+                let draft = drafts[index]
+                do throws(InvalidEvent) {
+                    try draft.validateHeader()
+                    if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
+                    let salt = salts.withLock { $0.uuidBits() }
+                    let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
+                    accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
+                } catch {
+                    rejected.append((index, .invalid(error)))
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ part: Part) {
+        if accepted.isEmpty { accepted = part.accepted } else { accepted += part.accepted }
+        rejected += part.rejected
     }
 
     /// What the writer is asked; `nil` when no draft is left.
