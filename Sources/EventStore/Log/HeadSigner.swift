@@ -44,16 +44,15 @@ package final class HeadSigner: Sendable {
     /// committed has been asked for: a peer follows live. It leads to ``signAhead()`` on another thread, soon.
     func observeExpected(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onExpected = body } }
 
-    /// The commit that begins now leads to `origin`.
-    func expect(_ origin: OriginState) {
-        let tell = state.withLock { state -> (@Sendable () -> Void)? in
+    /// The commit that is about to be synced leads to `origin`. Gives what is to be called when that has begun, if anything.
+    func expect(_ origin: OriginState) -> (@Sendable () -> Void)? {
+        state.withLock { state in
             guard let tell = state.onExpected, let latest = state.latest, let committed = state.committed,
                 latest.head.origin == origin.id, latest.head.size == committed.size, origin.size > committed.size
             else { return nil }
             state.expected = origin
             return tell
         }
-        tell?()
     }
 
     /// Signs what is being committed. Nothing of it is handed out before that is done.

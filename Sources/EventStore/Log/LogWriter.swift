@@ -13,9 +13,11 @@ final class LogWriter: Sendable {
     private struct Observer {
         let token: Int
         let body: @Sendable (CommitNotice) -> Void
-        let written: (@Sendable (UInt64) -> Void)?
+        let written: Written?
         let afterwards: (@Sendable () -> Void)?
     }
+
+    typealias Written = @Sendable (UInt64) -> (@Sendable () -> Void)?
 
     private let observers = Lock([Observer]())
     private let signer: HeadSigner
@@ -112,7 +114,7 @@ final class LogWriter: Sendable {
     }
 
     func observe(
-        _ body: @escaping @Sendable (CommitNotice) -> Void, written: (@Sendable (UInt64) -> Void)? = nil,
+        _ body: @escaping @Sendable (CommitNotice) -> Void, written: Written? = nil,
         afterwards: (@Sendable () -> Void)? = nil
     ) -> Int {
         observers.withLock { observers in
@@ -247,9 +249,11 @@ final class LogWriter: Sendable {
     /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk begins first, for whom
     /// that wakes may take this thread's processor.
     private func prepare(_ commit: WrittenCommit, _ top: UInt64, _ observers: [Observer]) {
+        let wakes =
+            observers.compactMap { $0.written?(top) } + (commit.own.flatMap { signer.expect($0) }.map { [$0] } ?? [])
+        guard !wakes.isEmpty else { return }
         beginSync?()
-        if let own = commit.own { signer.expect(own) }
-        for observer in observers { observer.written?(top) }
+        for wake in wakes { wake() }
     }
 
     /// Nothing of the jobs was stored.

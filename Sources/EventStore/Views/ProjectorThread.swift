@@ -99,16 +99,18 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    /// The log has few events more, up to `position`, which are being synced. If somebody waits for them the thread applies them
-    /// meanwhile, and commits when it hears that they are durable.
-    func logWritten(to position: UInt64) {
-        state.wake { state in
+    /// The log has few events more, up to `position`, which are about to be synced. If somebody waits for them the thread applies
+    /// them meanwhile, and commits when it hears that they are durable. Gives what wakes it for that, if anybody waits.
+    func logWritten(to position: UInt64) -> (@Sendable () -> Void)? {
+        let isAwaited = state.withLock { state in
             guard state.readers > 0, state.pending == 0, position > state.top, position - state.top <= Self.few,
                 let projector = state.projector, !projector.isRebuilding, !projector.isMerging
-            else { return [] }
+            else { return false }
             state.written = position
-            return .workers
+            return true
         }
+        guard isAwaited else { return nil }
+        return { [state] in state.wake { _ in .workers } }
     }
 
     /// Applies few events for which somebody waits, on the calling thread if the projector's sleeps; else wakes that, if it is

@@ -28,10 +28,10 @@ struct HeadSignerTests {
         }
         signer.committed(origin("a"))
         // Nobody has asked for a head yet: none is signed ahead.
-        signer.expect(origin("ab"))
+        signer.expect(origin("ab"))?()
         #expect(signed.withLock { $0 } == 0)
         #expect(signer.head()?.head.root == root("a"))
-        signer.expect(origin("ab"))
+        signer.expect(origin("ab"))?()
         #expect(signed.withLock { $0 } == 1)
         #expect(signer.head()?.head.size == 1)
         signer.committed(origin("ab"))
@@ -45,11 +45,11 @@ struct HeadSignerTests {
         signer.observeExpected { signer.signAhead() }
         signer.committed(origin("a"))
         _ = signer.head()
-        signer.expect(origin("ab"))
+        signer.expect(origin("ab"))?()
         #expect(signer.head()?.head.root == root("a"))
         // Another event comes in its place, and is not signed ahead.
         signer.observeExpected(nil)
-        signer.expect(origin("ac"))
+        signer.expect(origin("ac"))?()
         signer.committed(origin("ac"))
         let head = try #require(signer.head())
         #expect(head.head.root == root("ac") && head.isValid(for: key.publicKey))
@@ -61,7 +61,7 @@ struct HeadSignerTests {
         signer.observeExpected {}
         signer.committed(origin("a"))
         _ = signer.head()
-        signer.expect(origin("ab"))
+        signer.expect(origin("ab"))?()
         signer.committed(origin("ab"))
         signer.signAhead()
         #expect(signer.head()?.head.root == root("ab"))
