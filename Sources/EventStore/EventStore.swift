@@ -249,7 +249,8 @@ public final class EventStore: Sendable {
     /// - Parameter afterwards: Called on the thread that has committed, when all is answered and others may commit again, if
     ///   that thread has nothing better to do (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
     package func observeCommits(
-        _ body: @escaping @Sendable (CommitNotice) -> Void, written: (@Sendable (UInt64) -> (@Sendable () -> Void)?)? = nil,
+        _ body: @escaping @Sendable (CommitNotice) -> Void,
+        written: (@Sendable (UInt64) -> (@Sendable () -> Void)?)? = nil,
         afterwards: (@Sendable () -> Void)? = nil
     ) -> Int { writer.observe(body, written: written, afterwards: afterwards) }
 

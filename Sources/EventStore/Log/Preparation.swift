@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// One caller's append.
 package struct AppendCall: Sendable {
     package let drafts: [EventDraft]
@@ -40,13 +38,11 @@ struct Preparation: Sendable {
         self.atomicity = atomicity
         let pieces = drafts.count / Self.piece
         if pieces > 1 {
-            let parts = (0..<pieces).map { _ in Lock(Part()) }
-            DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+            let parts = concurrently(pieces) { piece in
                 let range = drafts.count * piece / pieces..<drafts.count * (piece + 1) / pieces
-                let part = Part(drafts[range], Lock(RandomSource()), SHA256())
-                parts[piece].withLock { $0 = part }
+                return Part(drafts[range], Lock(RandomSource()), SHA256())
             }
-            for part in parts { part.withLock { take($0) } }
+            for part in parts { take(part) }
         } else {
             take(Part(drafts[...], salts, sha))
         }
@@ -60,11 +56,9 @@ struct Preparation: Sendable {
     private static let piece = 256
 
     /// What comes of some of the drafts.
-    private struct Part {
+    private struct Part: Sendable {
         var accepted: [PreparedDraft] = []
         var rejected: [(index: Int, rejection: AppendRejection)] = []
-
-        init() {}
 
         init(_ drafts: ArraySlice<EventDraft>, _ salts: Lock<RandomSource>, _ sha: SHA256) {
             accepted.reserveCapacity(drafts.count)

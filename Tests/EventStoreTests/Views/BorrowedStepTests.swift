@@ -125,7 +125,7 @@ struct BorrowedStepTests {
         for position in UInt64(2)...51 {
             #expect(until { thread.isAwaited })
             _ = try store.appendBlocking([.message("\(position)", user: "u", conversation: "c")])
-            thread.logWritten(to: position)
+            thread.logWritten(to: position)?()
             // In every other turn the thread has its time; else it hears that the commit is durable while it is at it.
             if position % 2 == 0 { usleep(3_000) }
             #expect(seen.withLock { $0 } == position - 1 && thread.applied == position - 1)
@@ -139,7 +139,7 @@ struct BorrowedStepTests {
         let last = self.reader(of: thread, 52...52, seen)
         #expect(until { thread.isAwaited })
         _ = try store.appendBlocking([.message("52", user: "u", conversation: "c")])
-        thread.logWritten(to: 52)
+        thread.logWritten(to: 52)?()
         usleep(3_000)
         thread.stop()
         last.join()
@@ -158,7 +158,7 @@ struct BorrowedStepTests {
         let token = store.observeCommits { notice in
             calls.withLock { $0.append("durable \(notice.top)") }
         } written: { top in
-            calls.withLock { $0.append("written \(top)") }
+            { calls.withLock { $0.append("written \(top)") } }
         }
         defer { store.removeObserver(token) }
         // From the second commit on the log keeps for its observers what it was given.
