@@ -115,7 +115,7 @@ struct LeadRuleTests {
             rule.led(from: now, to: now + took)
             now += took
         }
-        for took: UInt64 in [2, 0, 0, 2, 0] {
+        for took: UInt64 in [2, 0, 0, 2, 0, 200, 0, 1_000] {
             commit(taking: took * LeadRule.patience)
             let isLeading = leads(at: now)
             #expect(isLeading)

@@ -20,7 +20,7 @@ struct LogQueue {
     /// How often a head is signed under load.
     private static let headInterval: (events: UInt64, nanoseconds: UInt64) = (4_096, 20_000_000)
     /// How long nothing is committed before room is made for what will be.
-    private static let reserveNanoseconds: UInt64 = 50_000_000
+    private static let reserveNanoseconds: UInt64 = 1_000_000_000
     /// How long nothing is committed before a head is signed and stored.
     private static let idleNanoseconds: UInt64 = 250_000_000
     /// How long nothing is committed before memory is given back.

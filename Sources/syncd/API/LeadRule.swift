@@ -17,7 +17,8 @@ struct LeadRule {
     private var count = 0
     /// How many groups were handed over and have no answer yet: their clients are others.
     private var open = 0
-    /// What a commit takes, in the long run (a moving average that forgets exponentially).
+    /// What a commit takes, in the long run (a moving average that forgets exponentially). Whatever one takes, it counts for no
+    /// more than twice our patience: a disk that stands still for a tenth of a second now and then is no slow disk.
     private var usual: UInt64 = 0
     private var restsUntil: UInt64 = 0
 
@@ -32,7 +33,7 @@ struct LeadRule {
     /// A commit that this thread led began and ended at these times.
     mutating func led(from start: UInt64, to end: UInt64) {
         let took = end - start
-        usual = (usual * (Self.run - 1) + took) / Self.run
+        usual = (usual * (Self.run - 1) + min(took, 2 * Self.patience)) / Self.run
         if took > Self.patience, usual > Self.patience { restsUntil = end + Self.rest * took }
     }
 
