@@ -34,6 +34,18 @@ private func load(
         }
     }
 
+    @Test("With --dev the socket is its user's alone, wherever it lies")
+    func developmentSocket() throws {
+        for (words, path) in [([], "/store/api.sock"), (["--socket", "/run/x.sock"], "/run/x.sock")] {
+            guard case .run(let arguments) = try Syncd.table.parse(["--dev", "/store"] + words) else {
+                Issue.record("\(words) is understood")
+                continue
+            }
+            let socket = try Settings(arguments).configuration.api.socket
+            #expect(socket.path == path && socket.mode == 0o600 && socket.group == nil)
+        }
+    }
+
     @Test func everyKeyIsRead() {
         let loaded = load(
             """
