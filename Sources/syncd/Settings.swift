@@ -46,7 +46,9 @@ struct Settings {
             if arguments.value("data-dir") == nil {
                 configuration.storage.dir = Self.absolute(arguments.positional("dir") ?? "syncd-dev")
             }
-            if arguments.value("socket") == nil { configuration.api.socket.path = configuration.storage.dir + "/api.sock" }
+            if arguments.value("socket") == nil {
+                configuration.api.socket.path = configuration.storage.dir + "/api.sock"
+            }
             (configuration.api.socket.mode, configuration.api.socket.group) = (0o600, nil)
             configuration.storage.minFree = 64 << 20
         }
