@@ -1,5 +1,5 @@
-/// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to the writer's
-/// thread.
+/// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to whoever
+/// writes.
 final class LogAppender {
     let connection: Connection
     let sha = SHA256()

@@ -31,12 +31,8 @@ struct LogQueue {
     /// `nil` while somebody writes.
     var committer: LogCommitter?
     var flight = CommitFlight()
-    /// What the last commit left to do.
-    var isCheckpointDue = false
+    /// Whether a head should be signed.
     var isHeadDue = false
-    var isReserveDue = false
-    /// Whether the WAL has room for all that may come.
-    var isReserved = false
     /// Whether a stored head speaks of everything committed.
     var isSettled = true
     /// Whether memory was given back since the last commit.
@@ -70,16 +66,9 @@ struct LogQueue {
 
     /// Whether a thread that has nothing to do finds something now.
     var isWorkDue: Bool {
-        isHeadDue || flight.isSyncDue || isCommitDue
-            || committer != nil && (isCheckpointDue || isReserveDue || isClosing)
-    }
-
-    /// Nobody writes any more.
-    mutating func take(_ committer: LogCommitter) {
-        self.committer = committer
-        isCheckpointDue = committer.isCheckpointDue
-        isReserveDue = committer.isReserveDue
-        isReserved = committer.isReserved
+        if isHeadDue || flight.isSyncDue || isCommitDue { return true }
+        guard let committer else { return false }
+        return committer.isCheckpointDue || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
@@ -111,11 +100,11 @@ struct LogQueue {
         guard let committer else { return .forever }
         let now = MonotonicClock.now
         let duty: Duty
-        if isCheckpointDue {
+        if committer.isCheckpointDue {
             duty = .checkpoint(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
-        } else if isReserveDue, !isClosing {
+        } else if committer.isReserveDue, !isClosing {
             duty = .reserve(committer)
         } else if !jobs.isEmpty || !flight.isEmpty {
             return .forever
@@ -134,7 +123,7 @@ struct LogQueue {
 
     /// What is to be done when nothing has been committed for so long.
     private func nextWhenIdle(_ committer: LogCommitter) -> (pause: UInt64, Duty)? {
-        if !isReserved { return (Self.reserveNanoseconds, .reserve(committer)) }
+        if !committer.isReserved { return (Self.reserveNanoseconds, .reserve(committer)) }
         if !isSettled { return (Self.idleNanoseconds, .settle(committer)) }
         return isResting ? nil : (Self.restNanoseconds, .rest(committer))
     }

@@ -159,8 +159,8 @@ final class LogWriter: Sendable {
     /// Takes the lead if nothing at all stands before a request of the calling thread.
     private func takeLead() -> LogCommitter? {
         queue.withLock { queue in
-            guard queue.jobs.isEmpty, queue.flight.isEmpty, !queue.isCheckpointDue, !queue.isClosing,
-                queue.failure == nil, queue.hold == nil
+            guard queue.jobs.isEmpty, queue.flight.isEmpty, queue.committer?.isCheckpointDue == false,
+                !queue.isClosing, queue.failure == nil, queue.hold == nil
             else { return nil }
             return queue.committer.take()
         }
@@ -193,7 +193,7 @@ final class LogWriter: Sendable {
     ) throws(StoreError) -> [WrittenCommit] {
         var commits = Result<[WrittenCommit], StoreError>.success([])
         queue.wakeOne { queue in
-            queue.take(committer)
+            queue.committer = committer
             commits = queue.add(commit)
             return queue.isWorkDue
         }
@@ -203,7 +203,7 @@ final class LogWriter: Sendable {
     /// Puts the committer back after work that needs no sync.
     private func putBack(_ committer: LogCommitter) {
         queue.wakeOne { queue in
-            queue.take(committer)
+            queue.committer = committer
             return queue.isWorkDue
         }
     }

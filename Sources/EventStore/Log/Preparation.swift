@@ -30,7 +30,9 @@ struct Preparation: Sendable {
     private var rejected: [(index: Int, rejection: AppendRejection)] = []
     private let atomicity: Atomicity
 
-    /// - Parameter salts: Where the salts come from.
+    /// - Parameters:
+    ///   - salts: Where the salts come from of what is checked on the calling thread; other threads draw their own.
+    ///   - sha: What hashes there.
     init(
         _ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
         _ sha: SHA256 = SHA256()

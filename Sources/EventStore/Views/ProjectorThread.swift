@@ -159,7 +159,7 @@ package final class ProjectorThread: Sendable {
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
 
     /// Whether somebody waits for a position.
-    package var isAwaited: Bool { state.withLock { $0.readers > 0 } }
+    var isAwaited: Bool { state.withLock { $0.readers > 0 } }
 
     /// How many events are quarantined (D13).
     package var quarantined: UInt64 { state.withLock { $0.quarantined } }
@@ -230,10 +230,9 @@ package final class ProjectorThread: Sendable {
     }
 
     private enum Next {
-        /// Up to the position of which it has been told: what another commit has written since may not be durable yet.
+        /// Up to the position of which it has been told: what another commit has written since may not be durable yet. Where this
+        /// one is not, its step ends when it is.
         case apply(UInt64)
-        /// What is written up to here.
-        case prepare(UInt64)
         case copyBack
         case merge
         case rest
@@ -263,21 +262,12 @@ package final class ProjectorThread: Sendable {
             case .copyBack: projector.copyBack()
             case .merge: try projector.merge()
             case .rest: projector.release()
-            case .prepare(let top):
+            case .apply(let top):
                 let start = MonotonicClock.now
                 try projector.step(through: top) { isDurable(top, state) }
                 let end = MonotonicClock.now
                 state.wake { state in
                     state.isPreparing = false
-                    state.stepped(projector, from: start, to: end)
-                    return .readers
-                }
-                projector.copyBack()
-            case .apply(let top):
-                let start = MonotonicClock.now
-                try projector.step(through: top)
-                let end = MonotonicClock.now
-                state.wake { state in
                     state.stepped(projector, from: start, to: end)
                     return .readers
                 }
@@ -305,7 +295,7 @@ package final class ProjectorThread: Sendable {
         }
         if state.written > state.top, state.readers > 0 {
             (state.isPreparing, state.isResting) = (true, false)
-            return .done(.prepare(state.written))
+            return .done(.apply(state.written))
         }
         if state.top > state.applied || projector.isRebuilding {
             state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
