@@ -3,6 +3,7 @@
 import os
 
 from comparison.processes import measure, run, size_of
+from floors.server import FloorServer
 from peers.nats import server as nats
 from peers.postgres.server import Postgres, programs as postgres_programs
 from peers.prosody import server as prosody
@@ -76,6 +77,11 @@ class Contestants:
     def with_floor(self, *words):
         with self.bench.copy("floor", self.fill_floor) as folder:
             return self.bench.floor(words[0], folder, *words[1:])
+
+    def with_floor_socket(self, records, first, count):
+        program = os.path.join(self.bench.native, "floor")
+        with self.bench.copy("floor", self.fill_floor) as folder, FloorServer(folder, program, records, first, count) as server:
+            return self.bench.driver("syncd", "clients", server.where, server.pid, records, first, count, 1)
 
     def with_syncd(self, *words):
         with self.bench.copy("sillok", self.fill_sillok) as folder, self.syncd(folder) as server:

@@ -1,4 +1,5 @@
-/* The parts of the floor: SQLite's handles and how a log is written (log.c), and views written behind it (views.c). */
+/* The parts of the floor: SQLite's handles and how a log is written (log.c), views written behind it (views.c),
+ * and the log behind a socket (serve.c). */
 #ifndef FLOOR_H
 #define FLOOR_H
 
@@ -42,6 +43,9 @@ void block_load(block *b, sqlite3_stmt *select);
 void log_open(const char *path);
 /* Appends records in one durable commit; `entries`, unless NULL, gets what was stored. */
 void log_append(const char *records, long count, entry *entries);
+
+/* Appends `count` records, one for each request that comes over the Unix socket at `path`. Never returns. */
+void serve(const char *path, const char *records, long count);
 
 /* Opens the views beside the log. */
 void views_open(const char *path);
