@@ -15,6 +15,8 @@ final class LogCommitter {
     private var hasWritten = false
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
+    /// Begins to sync what a commit has written, while the rest of it is done.
+    var handOver: WALWriting.Written?
     private let connection: Connection
     private let appender: LogAppender
     private let signer: HeadSigner
@@ -28,7 +30,6 @@ final class LogCommitter {
             try connection.execute(Schema.pragmas)
             try connection.execute(Schema.reach)
             try LogUpgrade.run(on: connection)
-            connection.gatherWALWrites()
             let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
             reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
             appender = try LogAppender(connection: connection, wall: wall)
@@ -41,6 +42,7 @@ final class LogCommitter {
             signer.committed(origin)
         }
         checkpointer = Checkpointer(database: connection.path)
+        connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
         connection.countWALPages { [unowned self] pages in
             hasWritten = true
             isCheckpointDue = checkpointer.committed(pages: pages)

@@ -24,8 +24,6 @@ final class LogWriter: Sendable {
     private let witness: WitnessKeeper?
     /// Waits for the disk; `nil` where commits are not synced.
     private let waitForDisk: WaitForDisk?
-    /// Hands what was written to the disk.
-    private let beginSync: (@Sendable () -> Void)?
     private let threads: Lock<[WorkerThread]>
 
     typealias WaitForDisk = @Sendable () throws(StoreError) -> Void
@@ -43,16 +41,14 @@ final class LogWriter: Sendable {
         let committer = try LogCommitter(files: files, durability: durability, signer: signer, wall: wall)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
-            beginSync = nil
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
             // What a process wrote that ended before it synced is read as if it were durable.
             try wal.run()
             self.waitForDisk = { () throws(StoreError) in try wal.run() }
-            beginSync = { wal.begin() }
+            committer.handOver = { offset, count in wal.begin(at: offset, count: count) }
         } else {
             self.waitForDisk = nil
-            beginSync = nil
         }
         queue = Monitor(LogQueue(committer: committer))
         threads.withLock {
@@ -246,13 +242,11 @@ final class LogWriter: Sendable {
         return next
     }
 
-    /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk begins first, for whom
-    /// that wakes may take this thread's processor.
+    /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk has begun, as whom that
+    /// wakes may take this thread's processor.
     private func prepare(_ commit: WrittenCommit, _ top: UInt64, _ observers: [Observer]) {
         let wakes =
             observers.compactMap { $0.written?(top) } + (commit.own.flatMap { signer.expect($0) }.map { [$0] } ?? [])
-        guard !wakes.isEmpty else { return }
-        beginSync?()
         for wake in wakes { wake() }
     }
 

@@ -70,7 +70,11 @@ final class Connection {
     }
 
     /// Writes the frames of each commit to the WAL in one piece (``WALWriting``). To be called once, when there is one.
-    func gatherWALWrites() { WALWriting.begin(handle) }
+    ///
+    /// - Parameter written: Called within each commit, when its frames are written.
+    func gatherWALWrites(written: @escaping WALWriting.Written = { _, _ in }) {
+        WALWriting.begin(handle, written: written)
+    }
 
     private static func uriPath(_ path: String) -> String {
         var out = ""

@@ -8,6 +8,8 @@ internal import CSQLite
 /// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it nobody else may read
 /// any. Whatever else SQLite does with the file finds them written. It ends when SQLite closes the file.
 enum WALWriting {
+    /// Where in the file a commit stands.
+    typealias Written = (_ offset: Int64, _ count: Int) -> Void
     private typealias Methods = UnsafePointer<sqlite3_io_methods>
 
     private struct Held {
@@ -24,6 +26,10 @@ enum WALWriting {
         var awaitsPage = false
         /// Whether that header is of a frame that commits.
         var isLast = false
+        /// Where the commit at hand begins, or the last one ended.
+        var start: Int64 = 0
+        /// Told of each commit that was written.
+        let written: Written
 
         /// Takes in what is to be written, if it is the next part of a frame.
         mutating func take(_ part: UnsafeRawPointer, _ length: Int, at place: Int64) -> Bool {
@@ -48,17 +54,28 @@ enum WALWriting {
             return code
         }
 
+        /// A commit is written: it ends where the file does.
+        private mutating func tell() {
+            let count = Int(end - start)
+            if count > 0 { written(start, count) }
+            start = end
+        }
+
         mutating func write(
             _ file: UnsafeMutablePointer<sqlite3_file>, _ part: UnsafeRawPointer, _ length: Int, _ place: Int64
         ) -> Int32 {
             if take(part, length, at: place) {
                 let isComplete = isLast && !awaitsPage
-                return isComplete || count + WALWriting.frame > WALWriting.most ? flush(file) : SQLITE_OK
+                guard isComplete || count + WALWriting.frame > WALWriting.most else { return SQLITE_OK }
+                let code = flush(file)
+                if code == SQLITE_OK, isComplete { tell() }
+                return code
             }
             let code = flush(file)
             guard code == SQLITE_OK else { return code }
             // The WAL begins anew, or goes on where it is not known yet to end.
             if place == 0 || place + Int64(length) > end { end = place + Int64(length) }
+            if place == 0 { start = 0 }
             return original.pointee.xWrite(file, part, Int32(length), place)
         }
     }
@@ -69,7 +86,7 @@ enum WALWriting {
     fileprivate static let most = 16 * frame
 
     /// From now on, for the connection `handle`; does nothing if it has no WAL yet.
-    static func begin(_ handle: OpaquePointer) {
+    static func begin(_ handle: OpaquePointer, written: @escaping Written) {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK,
             let file, let original = file.pointee.pMethods
@@ -77,7 +94,8 @@ enum WALWriting {
         let held = UnsafeMutablePointer<Held>.allocate(capacity: 1)
         held.initialize(
             to: Held(
-                methods: original.pointee, original: original, bytes: .allocate(byteCount: most, alignment: 16)))
+                methods: original.pointee, original: original, bytes: .allocate(byteCount: most, alignment: 16),
+                written: written))
         held.pointee.methods.xWrite = { file, part, length, place in
             guard let file, let part, let held = WALWriting.held(file) else { return SQLITE_IOERR }
             return held.pointee.write(file, part, Int(length), place)
