@@ -120,13 +120,10 @@ public final class EventStore: Sendable {
     }
 
     /// Several appends in one go, which one commit takes if it can; each has an answer of its own.
-    ///
-    /// - Parameter leading: Blocks, and commits on the calling thread when nobody else is writing; then the completions have
-    ///   run when this returns. For a thread that has nothing better to do than to wait for them.
-    package func append(_ calls: [AppendCall], leading: Bool = false) {
+    package func append(_ calls: [AppendCall]) {
         let sha = SHA256()
         let jobs = calls.compactMap { prepare($0, sha)?.job }
-        if !jobs.isEmpty { writer.submit(jobs, leading: leading) }
+        if !jobs.isEmpty { writer.submit(jobs) }
     }
 
     /// What the writer is to do for a call; `nil` if that is nothing and the call is answered already.
@@ -160,6 +157,25 @@ public final class EventStore: Sendable {
         let preparation = Preparation(drafts, atomicity, salts, SHA256())
         guard let request = preparation.request(condition) else { return preparation.outcomes([]) }
         return preparation.outcomes(try writer.appendBlocking(request))
+    }
+
+    /// As ``appendBlocking(_:atomicity:)``, for a thread that serves others, too: commits on it when nobody else is writing, and
+    /// gives false, with nothing done, if somebody is.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: Gets the outcomes, one for each draft, while the disk works: to get ready what `answer` then tells.
+    ///   - answer: Called when they are durable, and before anybody else is told.
+    package func appendAtOnce(
+        _ drafts: [EventDraft], atomicity: Atomicity, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void
+    ) throws(StoreError) -> Bool {
+        guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
+        let preparation = Preparation(drafts, atomicity, salts, SHA256())
+        guard let request = preparation.request(nil) else {
+            meanwhile(preparation.outcomes([]))
+            answer()
+            return true
+        }
+        return try writer.appendAtOnce(request, meanwhile: { meanwhile(preparation.outcomes($0)) }, answer: answer)
     }
 
     /// Makes everything queued so far durable, and a signed head that covers it. Blocks.

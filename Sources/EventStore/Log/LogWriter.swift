@@ -75,11 +75,25 @@ final class LogWriter: Sendable {
 
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
     func appendBlocking(_ request: AppendRequest) throws(StoreError) -> [AppendOutcome] {
-        guard let committer = takeLead() else { return try blocking { append(request, completion: $0) } }
+        var outcomes: [AppendOutcome] = []
+        if try appendAtOnce(request, meanwhile: { outcomes = $0 }) { return outcomes }
+        return try blocking { append(request, completion: $0) }
+    }
+
+    /// Commits on the calling thread when nothing is queued before it; else does nothing, and gives false.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: Gets the outcomes while the disk works, and must not tell them.
+    ///   - answer: Called when they are durable, before the observers are told.
+    func appendAtOnce(
+        _ request: AppendRequest, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void = {}
+    ) throws(StoreError) -> Bool {
+        guard let committer = takeLead() else { return false }
         switch committer.append(request) {
         case .success(let outcomes):
-            try sync(putBack(committer, with: committer.takeWritten(isFollowed: isFollowed)))
-            return outcomes
+            let commits = try putBack(committer, with: committer.takeWritten(isFollowed: isFollowed))
+            try sync(commits, meanwhile: { meanwhile(outcomes) }, answer: answer)
+            return true
         case .failure(let failure):
             refused([], failure, committer)
             throw failure.error
@@ -206,19 +220,29 @@ final class LogWriter: Sendable {
 
     /// Waits for the disk, and tells everybody concerned. Gives what is to be synced next; nothing if the caller does not
     /// `goOn`. If that fails the jobs are told.
+    ///
+    /// - Parameters:
+    ///   - meanwhile: Done while the disk works.
+    ///   - answer: The caller's own.
     @discardableResult
-    private func sync(_ commits: [WrittenCommit], goOn: Bool = false) throws(StoreError) -> [WrittenCommit] {
+    private func sync(
+        _ commits: [WrittenCommit], goOn: Bool = false, meanwhile: () -> Void = {}, answer: () -> Void = {}
+    ) throws(StoreError) -> [WrittenCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
             if commits.count == 1, let commit = commits.first, let notice = commit.notice, !notice.events.isEmpty {
                 prepare(commit, notice.top, observers)
             }
+            meanwhile()
             do throws(StoreError) { try waitForDisk() } catch {
                 for job in commits.flatMap(\.jobs) { job.fail(error) }
                 fail(error)
                 throw error
             }
+        } else {
+            meanwhile()
         }
+        answer()
         for commit in commits {
             if let own = commit.own { signer.committed(own) }
             for answer in commit.answers { answer() }

@@ -8,7 +8,7 @@ struct AppendBatch: Sendable {
     private(set) var drafts: [EventDraft] = []
     /// For each line: its number, and why it is no event; `nil` if it is the next of `drafts`.
     private var lines: [(number: Int, problem: InvalidLine?)] = []
-    private let atomicity: Atomicity
+    let atomicity: Atomicity
 
     /// - Parameter derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
     ///   counts once. Otherwise it gets a new one, unless it carries a `recordid`.

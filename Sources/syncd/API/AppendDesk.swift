@@ -35,16 +35,30 @@ final class AppendDesk {
         let start = MonotonicClock.now
         let isLeading = rule.leads(exchange.client, now: start)
         guard let batch = service.appendBatch(exchange, parser) else { return true }
-        let wanted = AppendTurn.Request(exchange: exchange, batch: batch)
-        if isLeading {
-            AppendTurn([wanted], on: loop) {}.append(to: service.store, leading: true)
+        if isLeading, lead(exchange, batch) {
             rule.led(from: start, to: MonotonicClock.now)
             return true
         }
         if gathered.isEmpty { turnEnd?.request() }
-        gathered.append(wanted)
+        gathered.append(AppendTurn.Request(exchange: exchange, batch: batch))
         if gathered.count == Self.group { handOver() }
         return true
+    }
+
+    /// Commits a request on this thread; false if somebody else is writing. What need not wait for the disk is done meanwhile.
+    private func lead(_ exchange: HTTPExchange, _ batch: AppendBatch) -> Bool {
+        var text: [UInt8] = []
+        do throws(StoreError) {
+            return try service.store.appendAtOnce(batch.drafts, atomicity: batch.atomicity) { outcomes in
+                exchange.takeRequest()
+                text = batch.text(outcomes)
+            } answer: {
+                exchange.send(lines: text)
+            }
+        } catch {
+            exchange.refuse(error)
+            return true
+        }
     }
 
     private func handOver() {
@@ -53,6 +67,6 @@ final class AppendDesk {
         let desk = loop.bind(self)
         let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
         gathered.removeAll(keepingCapacity: true)
-        turn.append(to: service.store, leading: false)
+        turn.append(to: service.store)
     }
 }

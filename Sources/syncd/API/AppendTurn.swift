@@ -30,13 +30,13 @@ final class AppendTurn: Sendable {
             State(requests: requests, results: Array(repeating: nil, count: requests.count), missing: requests.count))
     }
 
-    /// Appends what the requests want. If `leading`, the calling thread waits and commits.
-    func append(to store: EventStore, leading: Bool) {
+    /// Appends what the requests want.
+    func append(to store: EventStore) {
         let requests = state.withLock { $0.requests }
         let calls = requests.enumerated().map { index, request in
             request.batch.call { self.take($0, of: index) }
         }
-        store.append(calls, leading: leading)
+        store.append(calls)
     }
 
     private func take(_ result: Result<[AppendOutcome], StoreError>, of index: Int) {
