@@ -61,6 +61,28 @@ struct AppendingTests {
         #expect(try daemon.status()["position"].map { "\($0)" } == "\(positions.count + 1)")
         #expect(daemon.terminate() == 0)
     }
+
+    @Test("While the appends of one client are committed on the spot others are answered, too; all survives kill -9")
+    func besideALoneClient() throws {
+        let daemon = try DaemonProcess("a")
+        try daemon.start()
+        let client = APIClient(socket: daemon.store + "/api.sock")
+        let (answers, others) = (Answers(), DispatchGroup())
+        DispatchQueue.global().async(group: others) {
+            for round in 0..<20 { answers.add(1, client.ask("POST", "/v1/events", body: Self.message(1, round))) }
+        }
+        let count = client.keepAsking("POST", "/v1/events", body: { Self.message(0, $0) }) { count in
+            count >= 50 && others.wait(timeout: .now()) == .success
+        }
+        others.wait()
+        #expect(answers.all.count == 20)
+        #expect(answers.all.allSatisfy { $0.0 == 200 && $0.1.count == 1 })
+        #expect(count >= 50)
+        daemon.kill()
+        try daemon.start()
+        #expect(try daemon.status()["position"].map { "\($0)" } == "\(1 + 20 + count)")
+        #expect(daemon.terminate() == 0)
+    }
 }
 
 /// What clients on several threads were told.

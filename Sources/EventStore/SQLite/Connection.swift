@@ -71,7 +71,7 @@ final class Connection {
 
     /// Writes the frames of each commit to the WAL in one piece (``WALWriting``). To be called once, when there is one.
     ///
-    /// - Parameter written: Called within each commit, when its frames are written.
+    /// - Parameter written: Called within each commit, when its frames are written; perhaps not within the first one.
     func gatherWALWrites(written: @escaping WALWriting.Written = { _, _ in }) {
         WALWriting.begin(handle, written: written)
     }

@@ -19,6 +19,25 @@ struct APIClient {
         return parse(answer)
     }
 
+    /// Asks the same thing over one connection, one request after another, until `isEnough`. Gives how many answers began with
+    /// 200; an answer has to come in one piece.
+    func keepAsking(_ method: String, _ target: String, body: (Int) -> String, until isEnough: (Int) -> Bool) -> Int {
+        let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        guard connect(descriptor, 10) else { return 0 }
+        var answer = [UInt8](repeating: 0, count: 65_536)
+        var count = 0
+        while !isEnough(count) {
+            let payload = Array(body(count).utf8)
+            let head = "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\nContent-Length: \(payload.count)\r\n\r\n"
+            guard write(Array(head.utf8) + payload, descriptor) else { return count }
+            let length = recv(descriptor, &answer, answer.count, 0)
+            guard length > 0, answer.starts(with: Array("HTTP/1.1 200".utf8)) else { return count }
+            count += 1
+        }
+        return count
+    }
+
     private func connect(_ descriptor: Int32, _ seconds: Int) -> Bool {
         var patience = timeval(tv_sec: seconds, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {

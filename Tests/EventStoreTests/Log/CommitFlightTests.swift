@@ -165,6 +165,60 @@ struct CommitFlightTests {
         #expect(answers.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [true, true])
     }
 
+    /// What a thread that appends at once was told, in order.
+    private func appendAtOnce(_ fixture: Fixture, _ text: String, _ told: Monitor<[String]>) throws {
+        let request = try #require(Preparation([.message(text, user: "u-1")], .each).request(nil))
+        @Sendable func tell(_ what: String) {
+            told.update { told in
+                told.append(what)
+                return true
+            }
+        }
+        Thread.detachNewThread { [writer = fixture.writer] in
+            do throws(StoreError) {
+                let isDone = try writer.appendAtOnce(request) { outcomes in
+                    tell("\(text) is at \(outcomes.first?.receipt?.position ?? 0)")
+                } answer: {
+                    tell("\(text) is durable")
+                }
+                if !isDone { tell("\(text) was not taken") }
+            } catch {
+                tell("\(text) \(error.code)")
+            }
+        }
+    }
+
+    @Test("Who appends at once gets the outcome while the disk works, and may tell it when that is done")
+    func atOnce() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        let told = Monitor<[String]>([])
+        func wait(_ count: Int) -> [String]? { told.wait(milliseconds: 20_000) { $0.count >= count ? $0 : nil } }
+        try appendAtOnce(fixture, "first", told)
+        fixture.disk.waitUntilAsked(1)
+        #expect(told.withLock { $0 } == ["first is at 2"])
+        #expect(fixture.signer.head()?.head.size == 1)
+        try appendAtOnce(fixture, "second", told)
+        #expect(wait(2) == ["first is at 2", "second was not taken"])
+        try fixture.append("third")
+        fixture.disk.allow()
+        #expect(wait(3)?.last == "first is durable")
+        #expect(fixture.waitForAnswers(1) == ["third 3"])
+    }
+
+    @Test("When the sync of what was appended at once fails it is not told as durable")
+    func atOnceFailing() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        let told = Monitor<[String]>([])
+        fixture.disk.fail()
+        try appendAtOnce(fixture, "first", told)
+        let expected = ["first is at 2", "first E_IO"]
+        #expect(told.wait(milliseconds: 20_000) { $0.count >= 2 ? $0 : nil } == expected)
+        try appendAtOnce(fixture, "second", told)
+        #expect(told.wait(milliseconds: 20_000) { $0.count >= 3 ? $0 : nil }?.last == "second was not taken")
+    }
+
     @Test("A commit waits beside one that is synced, not beside two; few do not go ahead of many")
     func room() throws {
         func commit(_ events: Int) -> WrittenCommit {

@@ -80,6 +80,33 @@ struct WALWritingTests {
         }
     }
 
+    @Test("Each commit is told of when its frames are written, with the place where they stand")
+    func places() throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + ".db"
+        defer { remove(path) }
+        let connection = try database(path, "NORMAL", isGathering: false)
+        var told: [(offset: Int64, count: Int)] = []
+        connection.gatherWALWrites { told.append(($0, $1)) }
+        connection.countWALPages()
+        // Before it nobody knows where the WAL ends.
+        try put(connection, 1_000, 100, 0)
+        for row in 1...60 as ClosedRange<UInt64> {
+            let before = told.count
+            try put(connection, row, row % 7 == 0 ? 300_000 : 100, row)
+            #expect(told.count == before + 1)
+            let place = try #require(told.last)
+            #expect(Int(place.offset) + place.count == Connection.walBytes(pages: connection.walPages))
+            if row % 7 == 0 { #expect(place.count > 300_000) }
+            if row > 1, row % 7 > 1 { #expect((4_096..<65_536).contains(place.count)) }
+            if row % 20 == 0 { try connection.checkpoint(truncate: true) }
+        }
+        let before = told.count
+        try connection.execute("BEGIN; INSERT INTO t VALUES(100, zeroblob(10)); ROLLBACK")
+        _ = try rows(connection)
+        #expect(told.count == before)
+    }
+
     @Test("A connection may end before its last statement, and in the middle of a transaction")
     func ends() throws {
         let folder = TemporaryFolder()
