@@ -125,10 +125,12 @@ class Bench:
 
     @contextlib.contextmanager
     def copy(self, kind, maker, count=None):
-        """A copy of a filled store, for one turn."""
+        """A copy of a filled store, for one turn. The disk has it before that begins: whoever syncs a file first would wait for
+        what the copy left to be written."""
         template = self.template(kind, maker, self.size.preload if count is None else count)
         with self.folder(kind) as path:
             run("cp", "-a", template, path)
+            os.sync()
             yield path
 
     def growing(self, kind, maker, count):

@@ -26,7 +26,8 @@ final class LogWriter: Sendable {
     private let waitForDisk: WaitForDisk?
     private let threads: Lock<[WorkerThread]>
 
-    typealias WaitForDisk = @Sendable () throws(StoreError) -> Void
+    /// Told whether it may stay awake for it: whether others have nothing better to do with the processor.
+    typealias WaitForDisk = @Sendable (_ isLone: Bool) throws(StoreError) -> Void
 
     /// Opens the log for writing and starts the writer's threads.
     ///
@@ -44,8 +45,8 @@ final class LogWriter: Sendable {
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
             // What a process wrote that ended before it synced is read as if it were durable.
-            try wal.run()
-            self.waitForDisk = { () throws(StoreError) in try wal.run() }
+            try wal.run(isLone: false)
+            self.waitForDisk = { isLone throws(StoreError) in try wal.run(isLone: isLone) }
             committer.handOver = { offset, count in wal.begin(at: offset, count: count) }
         } else {
             self.waitForDisk = nil
@@ -92,7 +93,7 @@ final class LogWriter: Sendable {
         switch committer.append(request) {
         case .success(let outcomes):
             let commits = try putBack(committer, with: committer.takeWritten(isFollowed: isFollowed))
-            try sync(commits, meanwhile: { meanwhile(outcomes) }, answer: answer)
+            try sync(commits, leading: true, meanwhile: { meanwhile(outcomes) }, answer: answer)
             return true
         case .failure(let failure):
             refused([], failure, committer)
@@ -190,7 +191,7 @@ final class LogWriter: Sendable {
             do throws(StoreError) { commits = try putBack(committer, with: commit) } catch {
                 for job in jobs { job.fail(error) }
             }
-            while !commits.isEmpty { commits = (try? sync(commits, goOn: !leading)) ?? [] }
+            while !commits.isEmpty { commits = (try? sync(commits, leading: leading, goOn: !leading)) ?? [] }
         case .failure(let failure): refused(jobs, failure, committer)
         }
     }
@@ -226,7 +227,8 @@ final class LogWriter: Sendable {
     ///   - answer: The caller's own.
     @discardableResult
     private func sync(
-        _ commits: [WrittenCommit], goOn: Bool = false, meanwhile: () -> Void = {}, answer: () -> Void = {}
+        _ commits: [WrittenCommit], leading: Bool = false, goOn: Bool = false, meanwhile: () -> Void = {},
+        answer: () -> Void = {}
     ) throws(StoreError) -> [WrittenCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
@@ -234,7 +236,7 @@ final class LogWriter: Sendable {
                 prepare(commit, notice.top, observers)
             }
             meanwhile()
-            do throws(StoreError) { try waitForDisk() } catch {
+            do throws(StoreError) { try waitForDisk(leading) } catch {
                 for job in commits.flatMap(\.jobs) { job.fail(error) }
                 fail(error)
                 throw error

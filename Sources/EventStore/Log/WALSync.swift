@@ -10,7 +10,7 @@ internal import Glibc
 /// A sync is two waits: until the disk has the pages, and until it has emptied its cache. A small commit is handed to the disk as
 /// soon as it is written, so that what is left to do of it goes on during the first.
 final class WALSync: Sendable {
-    /// Larger commits are left to ``run()``: to hand them over takes long, too, and the next one waits for who writes.
+    /// Larger commits are left to ``run(isLone:)``: to hand them over takes long, too, and the next one waits for who writes.
     private static let small = 256 << 10
 
     private let path: String
@@ -26,24 +26,26 @@ final class WALSync: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Hands a commit of `count` bytes to the disk, if it is small, without waiting for it. It tells of no error; ``run()`` does.
+    /// Hands a commit of `count` bytes to the disk, if it is small, without waiting for it. It tells of no error; ``run(isLone:)`` does.
     func begin(at offset: Int64, count: Int) {
         guard count <= Self.small else { return }
         pace.withLock { $0.begun = MonotonicClock.now }
         _ = sync_file_range(descriptor, Int(offset), count, 2 /* SYNC_FILE_RANGE_WRITE */)
     }
 
-    func run() throws(StoreError) {
+    /// Waits for the disk; awake at first (``SyncPace``), if the commit is a lone one.
+    func run(isLone: Bool) throws(StoreError) {
         let start = MonotonicClock.now
-        let awake = pace.withLock { $0.awake(at: start) }
+        let awake = isLone ? pace.withLock { $0.awake(at: start) } : 0
         while MonotonicClock.now < awake {}
         guard fdatasync(descriptor) == 0 else { throw .system(path) }
         pace.withLock { $0.ended(from: start, to: MonotonicClock.now) }
     }
 }
 
-/// How long a thread that syncs stays awake before it waits in the kernel. The first of the two waits of a quick disk is shorter
-/// than the waking of the processor that went to sleep in it, which takes 20 to 50 µs in a virtual machine.
+/// How long a thread that syncs a lone commit stays awake before it waits in the kernel. The first of the two waits of a quick disk
+/// is shorter than the waking of the processor that went to sleep in it, which takes 20 to 50 µs in a virtual machine. Where several
+/// commit, others have work for the processor.
 ///
 /// Pure. Times are nanoseconds of the monotonic clock.
 struct SyncPace {

@@ -62,7 +62,7 @@ struct CommitFlightTests {
             signer = HeadSigner(key: try #require(SigningKey(pem: pem)))
             writer = try LogWriter(
                 files: files, durability: .full, signer: signer, witness: nil, wall: { WallClock.now },
-                waitForDisk: { [disk] () throws(StoreError) in try disk.sync() })
+                waitForDisk: { [disk] _ throws(StoreError) in try disk.sync() })
         }
 
         func append(_ text: String) throws {
