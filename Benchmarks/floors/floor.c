@@ -4,6 +4,7 @@
  *   floor log FOLDER DATA FROM COUNT BATCH         durable commits of BATCH events into a log
  *   floor views FOLDER DATA FROM COUNT BATCH       the same, the views merged every 65,536 events, between two commits
  *   floor threads FOLDER DATA FROM COUNT BATCH     the same, merged by a second thread
+ *   floor live FOLDER DATA FROM COUNT OTHER-FOLDER one event after the other into the log of one process, then of another
  *   floor history FOLDER QUERIES                   the last fifty events of a user, from log and views
  *   floor scan FOLDER                              every column of every event in order */
 #include "floor.h"
@@ -233,6 +234,8 @@ int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "sync") == 0) sync_alone(words[2]);
     else if (count == 7 && (!strcmp(words[1], "log") || !strcmp(words[1], "views") || !strcmp(words[1], "threads")))
         append(words[1], words[2], words[3], atol(words[4]), atol(words[5]), atol(words[6]));
+    else if (count == 7 && strcmp(words[1], "live") == 0)
+        live(file_in(words[2], "log.db"), file_in(words[6], "log.db"), words[3], atol(words[4]), atol(words[5]));
     else if (count == 4 && strcmp(words[1], "history") == 0) history(words[2], atol(words[3]));
     else if (count == 3 && strcmp(words[1], "scan") == 0) scan(words[2]);
     else fail("floor: see the head of floor.c");
