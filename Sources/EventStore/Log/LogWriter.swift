@@ -17,7 +17,7 @@ final class LogWriter: Sendable {
         let afterwards: (@Sendable () -> Void)?
     }
 
-    typealias Written = @Sendable (UInt64) -> (@Sendable () -> Void)?
+    typealias Written = @Sendable (UInt64, _ sync: () -> Bool) -> Void
 
     private let observers = Lock([Observer]())
     private let signer: HeadSigner
@@ -214,10 +214,11 @@ final class LogWriter: Sendable {
     private func sync(_ commits: [WrittenCommit], goOn: Bool = false) throws(StoreError) -> [WrittenCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
+            let sync = OneSync(waitForDisk)
             if commits.count == 1, let commit = commits.first, let notice = commit.notice, !notice.events.isEmpty {
-                prepare(commit, notice.top, observers)
+                prepare(commit, notice, observers, sync)
             }
-            do throws(StoreError) { try waitForDisk() } catch {
+            do throws(StoreError) { try sync.run() } catch {
                 for job in commits.flatMap(\.jobs) { job.fail(error) }
                 fail(error)
                 throw error
@@ -246,14 +247,17 @@ final class LogWriter: Sendable {
         return next
     }
 
-    /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk begins first, for whom
-    /// that wakes may take this thread's processor.
-    private func prepare(_ commit: WrittenCommit, _ top: UInt64, _ observers: [Observer]) {
-        let wakes =
-            observers.compactMap { $0.written?(top) } + (commit.own.flatMap { signer.expect($0) }.map { [$0] } ?? [])
-        guard !wakes.isEmpty else { return }
+    /// Does, while the disk writes a commit of few events, what else would be done after it: lets its head be signed, and where
+    /// this thread is to follow it up, does that. The disk begins first, for whom that wakes may take this thread's processor.
+    private func prepare(
+        _ commit: WrittenCommit, _ notice: CommitNotice, _ observers: [Observer], _ sync: OneSync
+    ) {
+        let wake = commit.own.flatMap { signer.expect($0) }
+        let followers = notice.isFollowedUp ? observers.compactMap(\.written) : []
+        guard wake != nil || !followers.isEmpty else { return }
         beginSync?()
-        for wake in wakes { wake() }
+        wake?()
+        for follow in followers { follow(notice.top) { (try? sync.run()) != nil } }
     }
 
     /// Nothing of the jobs was stored.
@@ -317,5 +321,24 @@ final class LogWriter: Sendable {
             return true
         }
         for job in waiting { job.fail(error) }
+    }
+}
+
+/// A sync that happens once, for whoever needs it first.
+private final class OneSync {
+    private let waitForDisk: LogWriter.WaitForDisk
+    private var outcome: Result<Void, StoreError>?
+
+    init(_ waitForDisk: @escaping LogWriter.WaitForDisk) { self.waitForDisk = waitForDisk }
+
+    func run() throws(StoreError) {
+        if let outcome { return try outcome.get() }
+        do throws(StoreError) {
+            try waitForDisk()
+            outcome = .success(())
+        } catch {
+            outcome = .failure(error)
+            throw error
+        }
     }
 }
