@@ -151,3 +151,8 @@ def sillok_snapshot(to, bench):
 def sillok_live(to, bench):
     with bench.copy("sillok", to.fill_sillok) as folder, bench.folder("other") as other:
         return bench.sillok("live", folder, bench.records, bench.size.preload, bench.size.live, other)
+
+
+def floor_live(to, bench):
+    with bench.copy("floor", to.fill_floor) as folder, bench.folder("other") as other:
+        return bench.floor("live", folder, bench.records, bench.size.preload, bench.size.live, other)

@@ -5,6 +5,7 @@
  *   floor views FOLDER DATA FROM COUNT BATCH       the same, the views merged every 65,536 events, between two commits
  *   floor threads FOLDER DATA FROM COUNT BATCH     the same, merged by a second thread
  *   floor serve FOLDER DATA FROM COUNT SOCKET      a durable commit of one event for each request over a Unix socket
+ *   floor live FOLDER DATA FROM COUNT OTHER-FOLDER one event after the other into the log of one process, then of another
  *   floor history FOLDER QUERIES                   the last fifty events of a user, from log and views
  *   floor scan FOLDER                              every column of every event in order */
 #include "floor.h"
@@ -237,7 +238,9 @@ int main(int count, char **words) {
     else if (count == 7 && strcmp(words[1], "serve") == 0) {
         log_open(file_in(words[2], "log.db"));
         serve(words[6], map_records(words[3], atol(words[4]), atol(words[5])), atol(words[5]));
-    } else if (count == 4 && strcmp(words[1], "history") == 0) history(words[2], atol(words[3]));
+    } else if (count == 7 && strcmp(words[1], "live") == 0)
+        live(file_in(words[2], "log.db"), file_in(words[6], "log.db"), words[3], atol(words[4]), atol(words[5]));
+    else if (count == 4 && strcmp(words[1], "history") == 0) history(words[2], atol(words[3]));
     else if (count == 3 && strcmp(words[1], "scan") == 0) scan(words[2]);
     else fail("floor: see the head of floor.c");
     return 0;

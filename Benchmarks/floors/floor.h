@@ -1,5 +1,5 @@
 /* The parts of the floor: SQLite's handles and how a log is written (log.c), views written behind it (views.c),
- * and the log behind a socket (serve.c). */
+ * the log behind a socket (serve.c), and two logs with a line between them (live.c). */
 #ifndef FLOOR_H
 #define FLOOR_H
 
@@ -43,6 +43,12 @@ void block_load(block *b, sqlite3_stmt *select);
 void log_open(const char *path);
 /* Appends records in one durable commit; `entries`, unless NULL, gets what was stored. */
 void log_append(const char *records, long count, entry *entries);
+/* From now on a commit never copies the WAL back; `log_copy_back` does. */
+void log_keep_wal(void);
+void log_copy_back(void);
+
+/* Live replication between two processes. */
+void live(const char *path, const char *other, const char *data, long from, long count);
 
 /* Appends `count` records, one for each request that comes over the Unix socket at `path`. Never returns. */
 void serve(const char *path, const char *records, long count);

@@ -132,3 +132,7 @@ void log_open(const char *path) {
     insert_head = prepare(db, "INSERT INTO head VALUES(1, ?1, ?2, ?3, ?4)");
     restore();
 }
+
+void log_keep_wal(void) { execute(db, "PRAGMA wal_autocheckpoint = 0"); }
+
+void log_copy_back(void) { execute(db, "PRAGMA wal_checkpoint(PASSIVE)"); }

@@ -259,14 +259,14 @@ public final class EventStore: Sendable {
 
     /// Calls `body` on the writer's thread after each commit. It must be short.
     ///
-    /// - Parameter written: Called with the log's last position when a commit of few events is written and about to be synced;
-    ///   gives what is to be called when the disk has begun, if anything. What is done meanwhile must not be seen before `body`
-    ///   was called. Nobody is told if the sync fails.
+    /// - Parameter written: Called with the log's last position when a commit of few events is written, the disk has begun with it,
+    ///   and the thread would call `afterwards`: what is done while the disk writes must not be seen before `sync`, which waits for it,
+    ///   has said that it is durable. That need not be called.
     /// - Parameter afterwards: Called on the thread that has committed, when all is answered and others may commit again, if
     ///   that thread has nothing better to do (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
     package func observeCommits(
         _ body: @escaping @Sendable (CommitNotice) -> Void,
-        written: (@Sendable (UInt64) -> (@Sendable () -> Void)?)? = nil,
+        written: (@Sendable (UInt64, _ sync: () -> Bool) -> Void)? = nil,
         afterwards: (@Sendable () -> Void)? = nil
     ) -> Int { writer.observe(body, written: written, afterwards: afterwards) }
 

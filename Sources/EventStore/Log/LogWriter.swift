@@ -17,7 +17,7 @@ final class LogWriter: Sendable {
         let afterwards: (@Sendable () -> Void)?
     }
 
-    typealias Written = @Sendable (UInt64) -> (@Sendable () -> Void)?
+    typealias Written = @Sendable (UInt64, _ sync: () -> Bool) -> Void
 
     private let observers = Lock([Observer]())
     private let signer: HeadSigner
@@ -232,11 +232,12 @@ final class LogWriter: Sendable {
     ) throws(StoreError) -> [WrittenCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
+            let sync = OneSync { () throws(StoreError) in try waitForDisk(leading) }
             if commits.count == 1, let commit = commits.first, let notice = commit.notice, !notice.events.isEmpty {
-                prepare(commit, notice.top, observers)
+                prepare(commit, notice, observers, sync)
             }
             meanwhile()
-            do throws(StoreError) { try waitForDisk(leading) } catch {
+            do throws(StoreError) { try sync.run() } catch {
                 for job in commits.flatMap(\.jobs) { job.fail(error) }
                 fail(error)
                 throw error
@@ -268,12 +269,14 @@ final class LogWriter: Sendable {
         return next
     }
 
-    /// Lets others do, while a commit of few events is synced, what else would be done after it. The disk has begun, as whom that
-    /// wakes may take this thread's processor.
-    private func prepare(_ commit: WrittenCommit, _ top: UInt64, _ observers: [Observer]) {
-        let wakes =
-            observers.compactMap { $0.written?(top) } + (commit.own.flatMap { signer.expect($0) }.map { [$0] } ?? [])
-        for wake in wakes { wake() }
+    /// Does, while the disk writes a commit of few events, what else would be done after it: lets its head be signed, and where
+    /// this thread is to follow it up, does that. The disk has begun, as whom that wakes may take this thread's processor.
+    private func prepare(
+        _ commit: WrittenCommit, _ notice: CommitNotice, _ observers: [Observer], _ sync: OneSync
+    ) {
+        commit.own.flatMap { signer.expect($0) }?()
+        let followers = notice.isFollowedUp ? observers.compactMap(\.written) : []
+        for follow in followers { follow(notice.top) { (try? sync.run()) != nil } }
     }
 
     /// Nothing of the jobs was stored.

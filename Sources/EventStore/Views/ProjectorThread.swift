@@ -4,8 +4,7 @@
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
 /// monitor. ``StepPace`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
 /// for which somebody waits, and has nothing better to do, borrows the projector and applies them: to wake the thread takes
-/// a third of the time that it then needs. Mostly the thread has applied them already, while the disk was writing them
-/// (``logWritten(to:)``), and has only to commit.
+/// a third of the time that it then needs. It does most of that while the disk writes them (``logWritten(to:sync:)``).
 package final class ProjectorThread: Sendable {
     private struct State {
         var top: UInt64
@@ -25,10 +24,6 @@ package final class ProjectorThread: Sendable {
         /// The projector, while the thread sleeps and nobody has borrowed it.
         var projector: Projector?
         var isLent = false
-        /// The end of a commit that is being synced and that somebody waits for.
-        var written: UInt64 = 0
-        /// Whether the thread has applied that, or is about to, and commits it once it is durable.
-        var isPreparing = false
         /// Whether the WAL became long while the projector was lent.
         var isCopyDue = false
         /// When the tails are emptied if nothing comes, nanoseconds of the monotonic clock.
@@ -41,6 +36,14 @@ package final class ProjectorThread: Sendable {
 
         /// When the events that are not applied yet are due.
         var due: UInt64 { pace.due(pending: pending, isAwaited: readers > 0) }
+
+        /// Takes the projector, if somebody waits for the few events up to `position` and the thread sleeps.
+        mutating func lend(through position: UInt64) -> Projector? {
+            let isFit = readers > 0 && position <= applied + ProjectorThread.few && !mustRebuild && !isStopping
+            guard isFit, let projector, !projector.isRebuilding, !projector.isMerging else { return nil }
+            (self.projector, isLent) = (nil, true)
+            return projector
+        }
 
         /// How far the projector is. Of views under construction nobody is told what they refuse.
         mutating func take(from projector: Projector) {
@@ -83,7 +86,7 @@ package final class ProjectorThread: Sendable {
     package func observe(_ store: EventStore) -> Int {
         store.observeCommits(
             { [self] notice in logAdvanced(to: notice.top, isFollowedUp: notice.isFollowedUp) },
-            written: { [self] top in logWritten(to: top) },
+            written: { [self] top, sync in logWritten(to: top, sync: sync) },
             afterwards: { [self] in applyHere() })
     }
 
@@ -94,55 +97,45 @@ package final class ProjectorThread: Sendable {
         state.wake { state in
             guard position > state.top else { return [] }
             state.top = position
-            let isDue = !isFollowedUp && (!state.isGathering || state.due == 0)
-            return state.isPreparing || isDue ? .workers : []
+            return !isFollowedUp && (!state.isGathering || state.due == 0) ? .workers : []
         }
     }
 
-    /// The log has few events more, up to `position`, which are about to be synced. If somebody waits for them the thread applies
-    /// them meanwhile, and commits when it hears that they are durable. Gives what wakes it for that, if anybody waits.
-    func logWritten(to position: UInt64) -> (@Sendable () -> Void)? {
-        let isAwaited = state.withLock { state in
-            guard state.readers > 0, state.pending == 0, position > state.top, position - state.top <= Self.few,
-                let projector = state.projector, !projector.isRebuilding, !projector.isMerging
-            else { return false }
-            state.written = position
-            return true
+    /// The log has few events more, up to `position`, which the disk is writing. If somebody waits for them, and the thread sleeps,
+    /// applies them before it calls `sync`, and commits if that says that they are durable.
+    func logWritten(to position: UInt64, sync: () -> Bool) {
+        let borrowed = state.withLock { state in
+            state.pending == 0 && position > state.top ? state.lend(through: position) : nil
         }
-        guard isAwaited else { return nil }
-        return { [state] in state.wake { _ in .workers } }
+        if let borrowed { apply(borrowed, through: position, mayCommit: sync) }
     }
 
     /// Applies few events for which somebody waits, on the calling thread if the projector's sleeps; else wakes that, if it is
-    /// time, and gives it the processor if it has only to commit.
+    /// time.
     func applyHere() {
         var borrowed: Projector?
         var top = UInt64(0)
-        var isPrepared = false
         state.wake { state in
             top = state.top
-            isPrepared = state.isPreparing
-            if isPrepared { return [] }
             guard state.pending > 0 else { return [] }
-            let isFit = state.readers > 0 && state.pending <= Self.few && !state.mustRebuild && !state.isStopping
-            guard isFit, let projector = state.projector, !projector.isRebuilding, !projector.isMerging else {
-                return !state.isGathering || state.due == 0 ? .workers : []
-            }
-            (borrowed, state.projector, state.isLent) = (projector, nil, true)
-            return []
+            borrowed = state.lend(through: top)
+            return borrowed == nil && (!state.isGathering || state.due == 0) ? .workers : []
         }
-        // Else what this thread does next would come first, on the processor that both have.
-        if isPrepared { _ = state.wait(as: .readers, milliseconds: 1) { $0.isPreparing ? nil : true } }
-        guard let projector = borrowed else { return }
+        if let borrowed { apply(borrowed, through: top) { true } }
+    }
+
+    /// Applies with a projector that was lent, and gives it back.
+    private func apply(_ projector: Projector, through top: UInt64, mayCommit: () -> Bool) {
         let start = MonotonicClock.now
         // What went wrong the thread will meet, too.
-        let isDone = (try? projector.step(through: top)) != nil
+        let isDone = (try? projector.step(through: top, mayCommit: mayCommit)) != nil
         let end = MonotonicClock.now
         state.wake { state in
             state.isLent = false
             guard isDone else { return .workers }
             state.projector = projector
             state.stepped(projector, from: start, to: end)
+            state.top = max(state.top, state.isRebuilding ? 0 : state.applied)
             state.isCopyDue = projector.isCopyDue
             let isMore = state.pending > 0 || state.isCopyDue || projector.isMerging || state.isResting
             return isMore || state.mustRebuild || state.isStopping ? [.workers, .readers] : .readers
@@ -218,7 +211,6 @@ package final class ProjectorThread: Sendable {
             } catch {
                 projector = nil
                 state.update { state in
-                    state.isPreparing = false
                     state.lastError = error
                     return true
                 }
@@ -230,8 +222,7 @@ package final class ProjectorThread: Sendable {
     }
 
     private enum Next {
-        /// Up to the position of which it has been told: what another commit has written since may not be durable yet. Where this
-        /// one is not, its step ends when it is.
+        /// Up to the position of which it has been told: what another commit has written since may not be durable yet.
         case apply(UInt64)
         case copyBack
         case merge
@@ -264,23 +255,14 @@ package final class ProjectorThread: Sendable {
             case .rest: projector.release()
             case .apply(let top):
                 let start = MonotonicClock.now
-                try projector.step(through: top) { isDurable(top, state) }
+                try projector.step(through: top)
                 let end = MonotonicClock.now
                 state.wake { state in
-                    state.isPreparing = false
                     state.stepped(projector, from: start, to: end)
                     return .readers
                 }
                 projector.copyBack()
             }
-        }
-    }
-
-    /// Waits until the log is durable up to `top`; false if it may never be.
-    private static func isDurable(_ top: UInt64, _ state: Monitor<State>) -> Bool {
-        state.wait { state in
-            if state.top >= top { return .done(true) }
-            return state.isStopping || state.mustRebuild ? .done(false) : .forever
         }
     }
 
@@ -292,10 +274,6 @@ package final class ProjectorThread: Sendable {
         if state.mustRebuild {
             (state.mustRebuild, state.isResting) = (false, false)
             return .done(.rebuild)
-        }
-        if state.written > state.top, state.readers > 0 {
-            (state.isPreparing, state.isResting) = (true, false)
-            return .done(.apply(state.written))
         }
         if state.top > state.applied || projector.isRebuilding {
             state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due

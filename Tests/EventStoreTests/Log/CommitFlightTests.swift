@@ -123,6 +123,52 @@ struct CommitFlightTests {
         #expect(tops.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [2, 3])
     }
 
+    @Test("Who follows a commit up learns whether the disk has it, which is asked once; else nobody is told")
+    func following() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        let calls = Monitor([String]())
+        @Sendable func note(_ call: String) {
+            calls.update { calls in
+                calls.append(call)
+                return true
+            }
+        }
+        _ = fixture.writer.observe { notice in
+            note("durable \(notice.top)")
+        } written: { [disk = fixture.disk] top, sync in
+            note("written \(top)")
+            let asked = disk.asked
+            let isDurable = sync() && sync()
+            note(isDurable ? "seen" : "not seen")
+            #expect(disk.asked == asked + 1)
+        }
+        /// What is called up to `last`.
+        func lead(_ text: String, until last: String) throws -> [String] {
+            calls.withLock { $0 = [] }
+            let preparation = Preparation([.message(text, user: "u-1")], .each)
+            let job = LogWriter.Job.append(try #require(preparation.request(nil))) { result in
+                note((try? result.get()) == nil ? "failed" : "answered")
+            }
+            fixture.writer.submit([job], leading: true, following: true)
+            return calls.wait(milliseconds: 20_000) { $0.last == last ? $0 : nil } ?? []
+        }
+        fixture.disk.allow()
+        // A thread of the writer may have been about to sleep, and does it then.
+        var led = 0
+        for top in 2...21 {
+            let found = try lead("\(top)", until: "durable \(top)")
+            if found.count == 4 { led += 1 }
+            let all = ["written \(top)", "seen", "answered", "durable \(top)"]
+            #expect(found == all || found == Array(all[2...]))
+        }
+        #expect(led > 0)
+        fixture.disk.fail()
+        let found = try lead("last", until: "failed")
+        #expect(found == ["written 22", "not seen", "failed"] || found == ["failed"])
+        #expect(fixture.signer.head()?.head.size == 21)
+    }
+
     @Test("When a sync fails nothing that was written is acknowledged, and nothing more is taken")
     func failing() throws {
         let fixture = try Fixture()

@@ -113,7 +113,7 @@ struct BorrowedStepTests {
         thread.stop()
     }
 
-    @Test("What is being synced is applied meanwhile, and seen when it is durable; else nothing of it stays")
+    @Test("What the disk writes is applied meanwhile, and seen when it is durable; else nothing of it stays")
     func prepared() throws {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
@@ -122,53 +122,80 @@ struct BorrowedStepTests {
         let seen = Lock(UInt64(1))
         let reader = reader(of: thread, 2...51, seen)
         let views = try ViewReader(store.files)
+        var syncs = 0
         for position in UInt64(2)...51 {
             #expect(until { thread.isAwaited })
             _ = try store.appendBlocking([.message("\(position)", user: "u", conversation: "c")])
-            thread.logWritten(to: position)?()
-            // In every other turn the thread has its time; else it hears that the commit is durable while it is at it.
-            if position % 2 == 0 { usleep(3_000) }
-            #expect(seen.withLock { $0 } == position - 1 && thread.applied == position - 1)
-            #expect(try views.progress() == position - 1)
+            // The first time it turns out not to be durable.
+            for isDurable in [false, true] {
+                thread.logWritten(to: position) {
+                    syncs += 1
+                    #expect(seen.withLock { $0 } == position - 1 && thread.applied == position - 1)
+                    #expect((try? views.progress()) == position - 1)
+                    return isDurable
+                }
+                if !isDurable {
+                    #expect(thread.applied == position - 1 && thread.top == position - 1)
+                    #expect(try views.progress() == position - 1)
+                }
+            }
             thread.logAdvanced(to: position, isFollowedUp: true)
             thread.applyHere()
             #expect(until { seen.withLock { $0 } == position })
             #expect(try views.progress() == position)
         }
         reader.join()
-        let last = self.reader(of: thread, 52...52, seen)
-        #expect(until { thread.isAwaited })
+        #expect(syncs > 0)
+        // Nobody waits: it is left to the thread.
         _ = try store.appendBlocking([.message("52", user: "u", conversation: "c")])
-        thread.logWritten(to: 52)?()
-        usleep(3_000)
+        thread.logWritten(to: 52) {
+            Issue.record("nobody waits for it")
+            return true
+        }
+        thread.logAdvanced(to: 52, isFollowedUp: true)
+        thread.applyHere()
+        #expect(until { thread.applied == 52 })
         thread.stop()
-        last.join()
-        #expect(try views.progress() == 51 && seen.withLock { $0 } == 51)
-        let next = ProjectorThread(store.files, top: 52)
-        #expect(next.wait(for: 52, milliseconds: 20_000))
-        next.stop()
         #expect(try views.conversationVersion("c").version == 51)
     }
 
-    @Test("A commit of few events is told of twice: when it is written, and when it is durable")
+    @Test("A commit that is followed up on the calling thread is told of when it is written, and when it is durable")
     func told() throws {
         let (folder, store) = try makeStore()
-        defer { withExtendedLifetime(folder) {} }
+        let (otherFolder, other) = try makeStore(name: "other")
+        defer { withExtendedLifetime((folder, otherFolder)) {} }
         let calls = Lock([String]())
         let token = store.observeCommits { notice in
             calls.withLock { $0.append("durable \(notice.top)") }
-        } written: { top in
-            { calls.withLock { $0.append("written \(top)") } }
+        } written: { top, sync in
+            calls.withLock { $0.append("written \(top)") }
+            // It is synced once, whether this is called, or called again, or not.
+            for _ in 0..<top % 3 { #expect(sync()) }
         }
         defer { store.removeObserver(token) }
-        // From the second commit on the log keeps for its observers what it was given.
-        _ = try store.appendBlocking([.message("one", user: "u")])
-        #expect(until { calls.withLock { $0.last } == "durable 2" })
-        calls.withLock { $0 = [] }
-        _ = try store.appendBlocking([.message("two", user: "u")])
-        #expect(until { calls.withLock { $0 } == ["written 3", "durable 3"] })
-        _ = try store.appendBlocking((0..<100).map { .message("\($0)", user: "u") })
-        #expect(until { calls.withLock { $0 } == ["written 3", "durable 3", "durable 103"] })
+        _ = try store.appendBlocking([.message("own", user: "u")])
+        #expect(calls.withLock { $0 } == ["durable 2"])
+        let verifier = try store.makeVerifierBlocking()
+        var twice = 0
+        for number in UInt64(0)..<60 {
+            if number > 0 { _ = try other.appendBlocking([.message("x", user: "u")]) }
+            let known = try VersionVector([
+                Dot(
+                    origin: other.identity.origin,
+                    seq: LogReader(store.files).vector()[other.identity.origin])
+            ])
+            let batch = try OutgoingReader(other).batch(after: 0, lacking: known, limits: OutgoingLimits())
+            let verified = try verifier.verify(batch.events, batch.coverage)
+            calls.withLock { $0 = [] }
+            let isDone = Lock(false)
+            store.ingest(verified, leading: true) { _ in isDone.withLock { $0 = true } }
+            #expect(until { isDone.withLock { $0 } })
+            // The writer's thread may have been about to sleep, and does it then.
+            let (written, durable) = ("written \(number + 3)", "durable \(number + 3)")
+            #expect(until { calls.withLock { $0 == [written, durable] || $0 == [durable] } })
+            if calls.withLock({ $0.count }) == 2 { twice += 1 }
+        }
+        #expect(twice > 0)
     }
 
     @Test("A batch that the calling thread stores is followed up there, once; one that the writer stores is not")
