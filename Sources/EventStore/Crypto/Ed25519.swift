@@ -111,57 +111,38 @@ public struct VerifyingKey: Hashable, Sendable {
 }
 
 /// Verifies signatures of keys that come again and again. What OpenSSL looks up and sets up for a key takes a quarter of a
-/// verification when there is a pause between two; here it is done once. For keys that come often there are tables, too
-/// (``PreparedKey``). Not Sendable: one for each thread at a time.
+/// verification when there is a pause between two; here it is done once. Not Sendable: one for each thread at a time.
 final class SignatureVerifier {
-    /// Most keys that are remembered, some 2 KB each, and most of which there are tables, 30 KB each (INV-9).
+    /// Most keys that are remembered, some 2 KB each (INV-9).
     static let capacity = 64
-    static let preparedCapacity = 8
-    /// A key that comes so often is worth the tables, which take as long as some ten verifications.
-    static let often = 32
 
-    private struct Known {
-        let context: OpaquePointer
-        var uses = 0
-        var prepared: PreparedKey?
-    }
+    private var contexts: [VerifyingKey: OpaquePointer] = [:]
 
-    private var keys: [VerifyingKey: Known] = [:]
-
-    /// How many keys are remembered, and of how many of them there are tables.
-    var count: Int { keys.count }
-    private(set) var preparedCount = 0
+    /// How many keys are remembered.
+    var count: Int { contexts.count }
 
     deinit { forget() }
 
     /// Whether `signature` is `key`'s for `message`.
     func isValid(signature: [UInt8], for message: [UInt8], by key: VerifyingKey) -> Bool {
-        guard signature.count == 64, let known = known(key) else { return false }
-        if known.prepared?.isCertain(signature, for: message) == true { return true }
-        guard let once = EVP_MD_CTX_new() else { return false }
+        guard signature.count == 64, let prepared = context(of: key), let once = EVP_MD_CTX_new() else {
+            return false
+        }
         defer { EVP_MD_CTX_free(once) }
-        return EVP_MD_CTX_copy_ex(once, known.context) == 1
+        return EVP_MD_CTX_copy_ex(once, prepared) == 1
             && EVP_DigestVerify(once, signature, signature.count, message, message.count) == 1
     }
 
-    private func known(_ key: VerifyingKey) -> Known? {
-        if var known = keys[key] {
-            known.uses += 1
-            if known.uses == Self.often, preparedCount < Self.preparedCapacity {
-                known.prepared = PreparedKey(key)
-                preparedCount += 1
-            }
-            if known.uses <= Self.often { keys[key] = known }
-            return known
-        }
+    private func context(of key: VerifyingKey) -> OpaquePointer? {
+        if let known = contexts[key] { return known }
         guard let made = key.context else { return nil }
-        if keys.count == Self.capacity { forget() }
-        keys[key] = Known(context: made)
-        return keys[key]
+        if contexts.count == Self.capacity { forget() }
+        contexts[key] = made
+        return made
     }
 
     private func forget() {
-        for known in keys.values { EVP_MD_CTX_free(known.context) }
-        (keys, preparedCount) = ([:], 0)
+        for context in contexts.values { EVP_MD_CTX_free(context) }
+        contexts = [:]
     }
 }

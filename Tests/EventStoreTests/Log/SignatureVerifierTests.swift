@@ -39,22 +39,4 @@ struct SignatureVerifierTests {
         #expect(!signatures.isValid(signature: keys[0].sign(message), for: message, by: none))
         #expect(!none.isValid(signature: keys[0].sign(message), for: message))
     }
-
-    @Test("It says the same with tables, which are made of few keys that come often (INV-9)")
-    func tables() {
-        let signatures = SignatureVerifier()
-        let keys = (0..<SignatureVerifier.preparedCapacity + 3).map { _ in SigningKey.generate() }
-        for key in keys {
-            let good = key.sign(message)
-            for _ in 0..<SignatureVerifier.often + 2 {
-                #expect(signatures.isValid(signature: good, for: message, by: key.publicKey))
-            }
-        }
-        #expect(signatures.preparedCount == SignatureVerifier.preparedCapacity && signatures.count == keys.count)
-        for (key, other) in zip(keys, keys.dropFirst()) {
-            #expect(!signatures.isValid(signature: key.sign(message), for: message, by: other.publicKey))
-            #expect(!signatures.isValid(signature: key.sign(message), for: message + [0], by: key.publicKey))
-            #expect(signatures.isValid(signature: key.sign(message), for: message, by: key.publicKey))
-        }
-    }
 }
