@@ -21,15 +21,17 @@ struct OrderedBlocks {
         }
     }
 
-    /// Takes a row out.
-    func remove(_ row: OrderedRow) throws(SQLiteError) {
-        guard let block = try block(table.precedingSQL, row) else { return }
+    /// Takes a row out. Returns it as it stood there.
+    func remove(_ row: OrderedRow) throws(SQLiteError) -> OrderedRow? {
+        guard let block = try block(table.precedingSQL, row) else { return nil }
         if block.first == row {
             let delete = try connection.statement(table.deleteSQL)
             try delete.bind(1, row)
             try delete.run()
         }
-        try save(OrderedBlock.filled(block.rows.filter { $0 != row }))
+        let rows = block.rows
+        try save(OrderedBlock.filled(rows.filter { $0 != row }))
+        return rows.first { $0 == row }
     }
 
     private func append(_ rows: ArraySlice<OrderedRow>, to end: OrderedBlock) throws(SQLiteError) {

@@ -9,8 +9,13 @@ struct OrderedRow: Comparable {
     let hlc: Int64
     /// Below 2^62, as every log's are.
     let position: UInt64
-    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not.
+    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not, and ``uncounted``.
     let speaker: Int64
+
+    /// The speaker of an event that is listed in its conversation, but does not count there: it cannot be read.
+    static let uncounted: Int64 = -1
+    /// Whether it is one of the events that the conversation has.
+    var isCounted: Bool { speaker != Self.uncounted }
 
     init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, speaker: Int64 = 0) {
         (self.owner, self.time, self.hlc, self.position, self.speaker) = (owner, time, hlc, position, speaker)

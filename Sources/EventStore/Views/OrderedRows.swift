@@ -35,7 +35,11 @@ final class OrderedRows {
 
     /// Takes out a row of an earlier batch.
     func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
-        if merge.covers(row) { return try OrderedBlocks(table: table, connection: store.connection).remove(row) }
+        if merge.covers(row) {
+            let removed = try OrderedBlocks(table: table, connection: store.connection).remove(row)
+            if let removed, table.isSummed { try ConversationRow.subtract(removed, store.connection) }
+            return
+        }
         try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
         gone.insert(row.position)
     }
@@ -66,7 +70,9 @@ final class OrderedRows {
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
             left -= rows.count
             merge.cursor = last
-            try blocks.insert(rows.filter { !gone.contains($0.position) })
+            let coming = rows.filter { !gone.contains($0.position) }
+            try blocks.insert(coming)
+            if table.isSummed { try ConversationRow.add(ConversationSum(coming), to: last.owner, store.connection) }
         }
         if merger?.left == 0 {
             merge.applied = merge.merging

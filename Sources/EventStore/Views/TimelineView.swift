@@ -7,9 +7,13 @@ final class TimelineView: View {
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else { return nil }
-        let speaker = event.isMessage && event.obstacle == nil ? event.author : 0
-        try store.timeline.apply(conversation, event, change, speaker: speaker, store)
+        try store.timeline.apply(conversation, event, change, speaker: Self.speaker(event), store)
         return nil
+    }
+
+    private static func speaker(_ event: ProjectedEvent) -> Int64 {
+        if event.obstacle != nil || ConversationsView.refusal(event) != nil { return OrderedRow.uncounted }
+        return event.isMessage ? event.author : 0
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store) }

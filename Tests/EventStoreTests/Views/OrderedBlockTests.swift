@@ -105,7 +105,7 @@ struct OrderedBlockTests {
                 expected.formUnion(rows.map(\.key))
             }
             for key in expected.sorted(by: { $0.row < $1.row }) where Int.random(in: 0..<40, using: &random) == 0 {
-                try blocks.remove(key.row)
+                #expect(try blocks.remove(key.row) == key.row)
                 expected.remove(key)
             }
         }
