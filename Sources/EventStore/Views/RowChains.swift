@@ -5,6 +5,7 @@
 /// eight to twelve bytes for a row of a live store, where a row as it is takes 40. A first row leaves a zero.
 struct RowChains {
     private struct Newest {
+        let owner: Int64
         let time: Int64
         let hlc: Int64
         let position: UInt64
@@ -12,7 +13,12 @@ struct RowChains {
         /// Where its record begins.
         let record: UInt32
 
-        func row(of owner: Int64) -> OrderedRow {
+        init(_ row: OrderedRow, record: Int) {
+            (owner, time, hlc, position, speaker) = (row.owner, row.time, row.hlc, row.position, row.speaker)
+            self.record = UInt32(record)
+        }
+
+        var row: OrderedRow {
             OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
         }
     }
@@ -22,48 +28,80 @@ struct RowChains {
     /// The longest record: five varints of ten bytes.
     private static let longest = 50
 
-    private var newest: [Int64: Newest] = [:]
+    /// One for each owner, in the order in which they came.
+    private var newest: [Newest] = []
+    /// For a hash of an owner its number in `newest`, counted from 1, or in a place after it; 0 where there is none. At most half
+    /// of a power of two are taken.
+    private var places: [UInt32] = [0, 0]
     /// Records; a record stands whole in one block, and the last block is still being filled.
     private var full: [[UInt8]] = []
     private var filling: [UInt8] = []
+    private var filled = 0
     /// How many rows there are.
     private(set) var count = 0
     /// The position of the row that came last.
     private(set) var last = UInt64(0)
 
-    var owners: some Collection<Int64> { newest.keys }
+    var owners: some Collection<Int64> { newest.lazy.map(\.owner) }
 
-    /// About how many bytes of memory it takes: of an owner its place in the table, of which up to half are empty.
-    var bytes: Int { full.count * Self.block + filling.count + newest.count * 80 }
+    /// About how many bytes of memory it takes: of an owner its newest row and its places, of which up to three quarters are empty.
+    var bytes: Int { full.count * Self.block + filled + newest.count * 80 }
 
     /// Adds a row with a greater position than all before.
     mutating func append(_ row: OrderedRow) {
-        if filling.count > Self.block - Self.longest || filling.capacity == 0 {
-            if !filling.isEmpty { full.append(filling) }
-            filling = []
-            filling.reserveCapacity(Self.block)
+        if filled > filling.count - Self.longest {
+            if filled > 0 { full.append(filling) }
+            filling = [UInt8](repeating: 0, count: Self.block)
+            filled = 0
         }
-        let record = full.count * Self.block + filling.count
-        let next = Newest(
-            time: row.time, hlc: row.hlc, position: row.position, speaker: row.speaker, record: UInt32(record))
-        if let before = newest.updateValue(next, forKey: row.owner) {
-            let earlier = before.row(of: row.owner)
-            filling.appendVarint(UInt64(record) - UInt64(before.record))
-            filling.appendVarint(zigzag(row.time &- earlier.time))
-            filling.appendVarint(zigzag(row.aheadOfTime &- earlier.aheadOfTime))
-            filling.append(row.position &- earlier.position, earlier.speaker)
+        let record = full.count * Self.block + filled
+        let place = place(of: row.owner)
+        let number = Int(places[place])
+        if number > 0 {
+            let before = newest[number - 1]
+            let earlier = before.row
+            filled = filling.withUnsafeMutableBytes { raw in
+                var writer = VarintWriter(raw, at: filled)
+                writer.put(UInt64(record) - UInt64(before.record))
+                writer.put(zigzag(row.time &- earlier.time))
+                writer.put(zigzag(row.aheadOfTime &- earlier.aheadOfTime))
+                writer.put(row.position &- earlier.position, speaker: earlier.speaker)
+                return writer.count
+            }
+            newest[number - 1] = Newest(row, record: record)
         } else {
-            filling.append(0)
+            filling[filled] = 0
+            filled += 1
+            newest.append(Newest(row, record: record))
+            places[place] = UInt32(newest.count)
+            if newest.count * 2 > places.count { spread() }
         }
         count += 1
         last = row.position
     }
 
+    /// Where the owner's number stands in `places`, or would. Refs are numbers that this node gave one after the other: to
+    /// multiply them (Knuth, "The Art of Computer Programming", vol. 3, §6.4) spreads them well, and is done at once.
+    private func place(of owner: Int64) -> Int {
+        let hash = UInt64(bitPattern: owner) &* 0x9e37_79b9_7f4a_7c15
+        var place = Int(hash >> UInt64(64 - places.count.trailingZeroBitCount))
+        while places[place] != 0, newest[Int(places[place]) - 1].owner != owner {
+            place = (place + 1) & (places.count - 1)
+        }
+        return place
+    }
+
+    private mutating func spread() {
+        places = [UInt32](repeating: 0, count: places.count * 2)
+        for index in newest.indices { places[place(of: newest[index].owner)] = UInt32(index + 1) }
+    }
+
     /// Calls `body` with the owner's rows, newest first.
     func chain(_ owner: Int64, _ body: (OrderedRow) -> Void) {
-        guard let found = newest[owner] else { return }
-        var row = found.row(of: owner)
-        var record = Int(found.record)
+        let number = Int(places[place(of: owner)])
+        guard number > 0 else { return }
+        var row = newest[number - 1].row
+        var record = Int(newest[number - 1].record)
         while true {
             body(row)
             guard let step = step(record) else { return }

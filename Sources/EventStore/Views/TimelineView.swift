@@ -2,7 +2,7 @@
 /// can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
-    static let takesLaterFormats = true
+    static let takesAll = true
     static let tables = OrderedTable.timeline.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
@@ -26,7 +26,7 @@ final class TimelineView: View {
 /// Every event of a user, in display order.
 final class HistoryView: View {
     static let name = "history"
-    static let takesLaterFormats = true
+    static let takesAll = true
     static let tables = OrderedTable.history.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
