@@ -117,7 +117,12 @@ struct RowMerger {
     private let generation: RowChains
     private let owners: [Int64]
     private var nextOwner = 0
+    /// The chains of the next owners, the next one last; newest row first.
+    private var loaded: [[OrderedRow]] = []
     private var rows: ArraySlice<OrderedRow> = []
+
+    /// How many owners' rows are in memory at a time.
+    private static let atOnce = 16
 
     /// Begins after `cursor`.
     init(_ generation: RowChains, after cursor: OrderedRow) {
@@ -147,9 +152,9 @@ struct RowMerger {
     }
 
     private mutating func load() {
-        var chain: [OrderedRow] = []
-        generation.chain(owners[nextOwner]) { chain.append($0) }
+        if loaded.isEmpty { loaded = generation.chains(owners[nextOwner...].prefix(Self.atOnce)).reversed() }
         nextOwner += 1
+        guard var chain = loaded.popLast() else { return }
         chain.reverse()
         // Mostly they came in order.
         if !zip(chain, chain.dropFirst()).allSatisfy({ $0 < $1 }) { chain.sort() }

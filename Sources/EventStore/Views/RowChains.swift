@@ -80,11 +80,41 @@ struct RowChains {
         last = row.position
     }
 
-    /// Where the owner's number stands in `places`, or would. Refs are numbers that this node gave one after the other: to
-    /// multiply them (Knuth, "The Art of Computer Programming", vol. 3, §6.4) spreads them well, and is done at once.
-    private func place(of owner: Int64) -> Int {
+    /// How many rows ahead the processor is asked for what an owner needs.
+    private static let lookahead = 8
+
+    /// Adds rows in order of position, greater than all before. Owners come in no order that a processor could foresee.
+    mutating func append(_ rows: ArraySlice<OrderedRow>) {
+        for index in rows.indices {
+            let (near, far) = (index + Self.lookahead, index + 2 * Self.lookahead)
+            if far < rows.endIndex { fetchPlace(of: rows[far].owner) }
+            if near < rows.endIndex { fetchNewest(of: rows[near].owner) }
+            append(rows[index])
+        }
+    }
+
+    private func fetchPlace(of owner: Int64) {
+        places.withUnsafeBufferPointer { $0.baseAddress.map { prefetch($0 + slot(of: owner)) } }
+    }
+
+    private func fetchNewest(of owner: Int64) {
+        let number = Int(places[slot(of: owner)])
+        guard number > 0 else { return }
+        newest.withUnsafeBufferPointer {
+            $0.baseAddress.map { prefetch($0 + (number - 1), MemoryLayout<Newest>.stride) }
+        }
+    }
+
+    /// Refs are numbers that this node gave one after the other: to multiply them (Knuth, "The Art of Computer Programming",
+    /// vol. 3, §6.4) spreads them well, and is done at once.
+    private func slot(of owner: Int64) -> Int {
         let hash = UInt64(bitPattern: owner) &* 0x9e37_79b9_7f4a_7c15
-        var place = Int(hash >> UInt64(64 - places.count.trailingZeroBitCount))
+        return Int(hash >> UInt64(64 - places.count.trailingZeroBitCount))
+    }
+
+    /// Where the owner's number stands in `places`, or would.
+    private func place(of owner: Int64) -> Int {
+        var place = slot(of: owner)
         while places[place] != 0, newest[Int(places[place]) - 1].owner != owner {
             place = (place + 1) & (places.count - 1)
         }
@@ -98,19 +128,68 @@ struct RowChains {
 
     /// Calls `body` with the owner's rows, newest first.
     func chain(_ owner: Int64, _ body: (OrderedRow) -> Void) {
-        let number = Int(places[place(of: owner)])
-        guard number > 0 else { return }
-        var row = newest[number - 1].row
-        var record = Int(newest[number - 1].record)
-        while true {
-            body(row)
-            guard let step = step(record) else { return }
-            record -= step.back
-            let time = row.time &- step.time
-            row = OrderedRow(
-                owner: owner, time: time, hlc: (row.aheadOfTime &- step.ahead) &+ time << 16,
-                position: row.position &- step.position, speaker: step.speaker)
+        guard var place = end(of: owner) else { return }
+        repeat { body(place.row) } while back(&place)
+    }
+
+    /// The rows of several owners, each newest first. Their chains are walked side by side, so that the processor need not wait for
+    /// one record before it fetches the next.
+    func chains(_ owners: ArraySlice<Int64>) -> [[OrderedRow]] {
+        for owner in owners { fetchPlace(of: owner) }
+        for owner in owners { fetchNewest(of: owner) }
+        var chains = [[OrderedRow]](repeating: [], count: owners.count)
+        var walks: [(chain: Int, place: Place)] = []
+        for (chain, owner) in owners.enumerated() {
+            guard let place = end(of: owner) else { continue }
+            fetch(place)
+            walks.append((chain, place))
         }
+        while !walks.isEmpty {
+            var left = 0
+            for index in walks.indices {
+                var walk = walks[index]
+                chains[walk.chain].append(walk.place.row)
+                guard back(&walk.place) else { continue }
+                fetch(walk.place)
+                walks[left] = walk
+                left += 1
+            }
+            walks.removeLast(walks.count - left)
+        }
+        return chains
+    }
+
+    /// A row, and the record that it left behind.
+    private struct Place {
+        var row: OrderedRow
+        var record: Int
+    }
+
+    /// The end of an owner's chain.
+    private func end(of owner: Int64) -> Place? {
+        let number = Int(places[place(of: owner)])
+        return number > 0 ? Place(row: newest[number - 1].row, record: Int(newest[number - 1].record)) : nil
+    }
+
+    /// Goes to the row before; false at the first.
+    private func back(_ place: inout Place) -> Bool {
+        guard let step = step(place.record) else { return false }
+        let row = place.row
+        let time = row.time &- step.time
+        place.row = OrderedRow(
+            owner: row.owner, time: time, hlc: (row.aheadOfTime &- step.ahead) &+ time << 16,
+            position: row.position &- step.position, speaker: step.speaker)
+        place.record -= step.back
+        return true
+    }
+
+    private func fetch(_ place: Place) {
+        withBlock(of: place.record) { raw in raw.baseAddress.map { prefetch($0 + place.record % Self.block) } }
+    }
+
+    private func withBlock<Result>(of record: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let block = record / Self.block
+        return block < full.count ? full[block].withUnsafeBytes(body) : filling.withUnsafeBytes(body)
     }
 
     /// The way from a row to the one before it.
@@ -124,8 +203,7 @@ struct RowChains {
 
     /// The record that begins at `index`; `nil` if it is that of a first row.
     private func step(_ index: Int) -> Step? {
-        let block = index / Self.block
-        return (block < full.count ? full[block] : filling).withUnsafeBytes { raw in
+        withBlock(of: index) { raw in
             var offset = index % Self.block
             guard let back = raw.varint(at: &offset) else { return nil }
             if back == 0 { return nil }
