@@ -4,14 +4,14 @@ struct OrderedBlocks {
     let connection: Connection
 
     /// Puts in rows that are one owner's, in order, and not there yet.
-    func insert(_ rows: [OrderedRow]) throws(SQLiteError) {
+    func insert(_ rows: ArraySlice<OrderedRow>) throws(SQLiteError) {
         guard let first = rows.first else { return }
         // Mostly they come behind all others.
         guard let end = try block(table.precedingSQL, .last(of: first.owner)) else {
             return try save(OrderedBlock.filled(rows))
         }
-        if end.last < first { return try append(rows[...], to: end) }
-        var rest = rows[...]
+        if end.last < first { return try append(rows, to: end) }
+        var rest = rows
         while let first = rest.first {
             let follower = try block(table.followingSQL, first)?.first
             let taken = rest.prefix { row in follower.map { row < $0 } ?? true }

@@ -70,7 +70,7 @@ final class OrderedRows {
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
             left -= rows.count
             merge.cursor = last
-            let coming = rows.filter { !gone.contains($0.position) }
+            let coming = gone.isEmpty ? rows : rows.filter { !gone.contains($0.position) }[...]
             try blocks.insert(coming)
             if table.isSummed { try ConversationRow.add(ConversationSum(coming), to: last.owner, store.connection) }
         }

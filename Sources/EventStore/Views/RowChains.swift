@@ -139,6 +139,7 @@ struct RowChains {
         for owner in owners { fetchNewest(of: owner) }
         var chains = [[OrderedRow]](repeating: [], count: owners.count)
         var walks: [(chain: Int, place: Place)] = []
+        walks.reserveCapacity(owners.count)
         for (chain, owner) in owners.enumerated() {
             guard let place = end(of: owner) else { continue }
             fetch(place)
