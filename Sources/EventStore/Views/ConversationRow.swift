@@ -85,29 +85,44 @@ struct ConversationRow {
     /// Adds the sum of rows that come into the base. The row is not read before.
     static func add(_ sum: ConversationSum, to conversation: Int64, _ connection: Connection) throws(SQLiteError) {
         guard sum.events > 0 else { return }
+        // Under load the next generation is merged within those four seconds: the rows are the last ones, and no index changes.
+        let extend = try connection.statement(
+            """
+            UPDATE conversation SET events = events + ?2, messages = messages + ?3, last_time = ?6, last_hlc = ?7
+            WHERE conversation = ?1 AND recent = ?8 AND (last_time < ?6 OR last_time = ?6 AND last_hlc <= ?7)
+              AND (first_time < ?4 OR first_time = ?4 AND first_hlc <= ?5)
+            """)
+        try run(extend, sum, conversation)
+        guard connection.changes == 0 else { return }
         let add = try connection.statement(
             """
             INSERT INTO conversation
               (conversation, events, messages, first_time, first_hlc, last_time, last_hlc, recent)
             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             ON CONFLICT DO UPDATE SET
-              events = events + excluded.events, messages = messages + excluded.messages,
-              first_hlc = CASE WHEN excluded.first_time < first_time THEN excluded.first_hlc
-                WHEN excluded.first_time > first_time THEN first_hlc ELSE min(first_hlc, excluded.first_hlc) END,
-              first_time = min(first_time, excluded.first_time),
-              last_hlc = CASE WHEN excluded.last_time > last_time THEN excluded.last_hlc
-                WHEN excluded.last_time < last_time THEN last_hlc ELSE max(last_hlc, excluded.last_hlc) END,
-              last_time = max(last_time, excluded.last_time), recent = max(ifnull(recent, ?8), ?8)
+              events = events + ?2, messages = messages + ?3,
+              first_hlc = CASE WHEN ?4 < first_time THEN ?5
+                WHEN ?4 > first_time THEN first_hlc ELSE min(first_hlc, ?5) END,
+              first_time = min(first_time, ?4),
+              last_hlc = CASE WHEN ?6 > last_time THEN ?7
+                WHEN ?6 < last_time THEN last_hlc ELSE max(last_hlc, ?7) END,
+              last_time = max(last_time, ?6), recent = max(ifnull(recent, ?8), ?8)
             """)
-        try add.bind(1, conversation)
-        try add.bind(2, sum.events)
-        try add.bind(3, sum.messages)
-        try add.bind(4, sum.first.time)
-        try add.bind(5, sum.first.hlc)
-        try add.bind(6, sum.last.time)
-        try add.bind(7, sum.last.hlc)
-        try add.bind(8, recent(sum.last.time))
-        try add.run()
+        try run(add, sum, conversation)
+    }
+
+    private static func run(
+        _ statement: Statement, _ sum: ConversationSum, _ conversation: Int64
+    ) throws(SQLiteError) {
+        try statement.bind(1, conversation)
+        try statement.bind(2, sum.events)
+        try statement.bind(3, sum.messages)
+        try statement.bind(4, sum.first.time)
+        try statement.bind(5, sum.first.hlc)
+        try statement.bind(6, sum.last.time)
+        try statement.bind(7, sum.last.hlc)
+        try statement.bind(8, recent(sum.last.time))
+        try statement.run()
     }
 
     /// Counts again after `row` has left the base: it may have been the first or the last.
