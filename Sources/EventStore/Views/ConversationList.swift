@@ -16,9 +16,11 @@ struct ConversationList {
     /// The first `limit` whose last events are before `bound`, and those that are tied with the last of them.
     func page(_ limit: Int, before bound: ConversationSum.Moment) throws(SQLiteError) -> [ConversationRow] {
         var rows = try ahead(limit, bound)
+        // What was active before all of these is on a later page.
+        let least = rows.count >= limit ? rows.map(\.sum.last).min() ?? .first : .first
         var seen = bound
         while true {
-            let page = try settled(limit, seen)
+            let page = try settled(limit, seen, since: least)
             rows += page.filter { !isAhead(pending[$0.conversation], $0) }.map(whole)
             guard page.count >= limit, let last = page.last?.sum.last else { return Self.first(limit, rows) }
             seen = last
@@ -29,13 +31,13 @@ struct ConversationList {
 
     /// Those whose last event is in the tail.
     private func ahead(_ limit: Int, _ bound: Moment) throws(SQLiteError) -> [ConversationRow] {
-        let candidates = pending.filter { $0.value.events > 0 && $0.value.last < bound }
-            .sorted { $0.value.last > $1.value.last }
+        let candidates = pending.lazy.filter { $0.value.events > 0 && $0.value.last < bound }
+            .map { (conversation: $0.key, last: $0.value.last) }.sorted { $0.last > $1.last }
         var rows: [ConversationRow] = []
-        for (conversation, sum) in candidates {
-            if rows.count >= limit, let end = rows.last, sum.last < end.sum.last { break }
+        for (conversation, last) in candidates {
+            if rows.count >= limit, let end = rows.last, last < end.sum.last { break }
             let row = try ConversationRow.load(conversation, connection)
-            if isAhead(sum, row) { rows.append(whole(row)) }
+            if isAhead(pending[conversation], row) { rows.append(whole(row)) }
         }
         return rows
     }
@@ -59,20 +61,20 @@ struct ConversationList {
         return Array(sorted.prefix { $0.sum.last >= end })
     }
 
-    /// The first `limit` rows of the table, and those that are tied with the last of them.
-    private func settled(_ limit: Int, _ bound: Moment) throws(SQLiteError) -> [ConversationRow] {
-        let recent = ConversationRow.recent(bound.time)
+    /// The first `limit` rows of the table, and those that are tied with the last of them; without most of those before `since`.
+    private func settled(_ limit: Int, _ bound: Moment, since: Moment) throws(SQLiteError) -> [ConversationRow] {
+        let (from, to) = (ConversationRow.recent(since.time), ConversationRow.recent(bound.time))
         // The index knows no closer in which four seconds the last of them stands.
         let least = try connection.integer(
             """
-            SELECT recent FROM conversation WHERE recent <= ? AND (last_time, last_hlc) < (?, ?)
+            SELECT recent FROM conversation WHERE recent BETWEEN ? AND ? AND (last_time, last_hlc) < (?, ?)
             ORDER BY recent DESC LIMIT 1 OFFSET ?
-            """, .integer(recent), .integer(bound.time), .integer(bound.hlc), .integer(Int64(limit) - 1))
+            """, .integer(from), .integer(to), .integer(bound.time), .integer(bound.hlc), .integer(Int64(limit) - 1))
         var rows = try self.rows(
             """
             recent BETWEEN ? AND ? AND (last_time, last_hlc) < (?, ?)
             ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
-            """, [least ?? .min, recent, bound.time, bound.hlc, Int64(limit)])
+            """, [least ?? from, to, bound.time, bound.hlc, Int64(limit)])
         guard rows.count == limit, let last = rows.last else { return rows }
         let end = last.sum.last
         rows += try self.rows(
