@@ -16,34 +16,38 @@ final class MessagesView: View {
         var edit: (stamp: Stamp, position: UInt64, text: String)?
         /// The earliest retraction; it is final.
         var retraction: Stamp?
+
+        fileprivate mutating func edit(_ change: ViewChange, _ stamp: Stamp, _ position: UInt64, _ text: String) {
+            edits += change.amount
+            guard change.amount >= 0, edit.map({ $0.stamp < stamp }) ?? true else { return }
+            edit = (stamp, position, text)
+        }
+
+        fileprivate mutating func retract(_ stamp: Stamp) {
+            if retraction.map({ stamp < $0 }) ?? true { retraction = stamp }
+        }
     }
 
+    /// What a batch does to messages.
     private var touched: [EventID: Row] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
-        if let value = payload["message"], value.string.flatMap({ EventID(text: $0) }) == nil {
-            return "message is not an event id"
+        var target = event.cause
+        if let value = payload["message"] {
+            target = value.string.flatMap { EventID(text: $0) }
+            if target == nil { return "message is not an event id" }
         }
-        guard let target = payload.string("message").flatMap({ EventID(text: $0) }) ?? event.cause else {
-            return "message is missing"
-        }
-        var row =
-            try touched[target].orLoad { () throws(SQLiteError) in try self.row(of: target, store.connection) }
-            ?? Row()
+        guard let target else { return "message is missing" }
         let stamp = Stamp(event.key)
         if event.type == .messageEdited {
             guard let text = payload.string("text") else { return "text is missing or not text" }
-            row.edits += change.amount
-            if change.amount >= 0, row.edit.map({ $0.stamp < stamp }) ?? true {
-                row.edit = (stamp, event.position, text)
-            }
-        } else if change.amount >= 0, row.retraction.map({ stamp < $0 }) ?? true {
-            row.retraction = stamp
+            touched[target, default: Row()].edit(change, stamp, event.position, text)
+        } else if change.amount >= 0 {
+            touched[target, default: Row()].retract(stamp)
         }
-        touched[target] = row
         return nil
     }
 
@@ -84,13 +88,6 @@ final class MessagesView: View {
         return rows
     }
 
-    private func row(of message: EventID, _ connection: Connection) throws(SQLiteError) -> Row? {
-        let select = try connection.statement("SELECT \(Self.found) FROM message WHERE message = ?")
-        defer { select.reset() }
-        try select.bind(1, message.bits)
-        return try select.step() ? Self.row(select, from: 0) : nil
-    }
-
     private static func row(_ select: Statement, from column: Int) -> Row {
         Row(
             edits: select.int64(column),
@@ -99,15 +96,30 @@ final class MessagesView: View {
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {
+        let save = try store.connection.statement(Self.save)
         for target in touched.keys.sorted() {
             guard let row = touched[target] else { continue }
-            try store.run(
-                "INSERT OR REPLACE INTO message VALUES(?,?,?,?,?,?)", .blob(target.bytes), .integer(row.edits),
-                .optional(row.edit?.stamp), row.edit.map { .integer(Int64(bitPattern: $0.position)) } ?? .null,
-                .optional(row.edit?.text), .optional(row.retraction))
+            try save.bind(1, target.bits)
+            try save.bind(2, row.edits)
+            try save.bind(3, .optional(row.edit?.stamp))
+            try save.bind(4, row.edit.map { .integer(Int64(bitPattern: $0.position)) } ?? .null)
+            try save.bind(5, .optional(row.edit?.text))
+            try save.bind(6, .optional(row.retraction))
+            try save.run()
         }
         touched = [:]
     }
+
+    /// Adds to a message's row. The row is not read before: the later edit counts, and the earlier retraction.
+    private static let save = """
+        INSERT INTO message VALUES(?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT DO UPDATE SET
+          edits = edits + ?2,
+          edit_position = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?4 ELSE edit_position END,
+          text = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?5 ELSE text END,
+          edit_stamp = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?3 ELSE edit_stamp END,
+          retract_stamp = coalesce(min(retract_stamp, ?6), retract_stamp, ?6)
+        """
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
         try store.rows("SELECT message, edits, edit_stamp, text, retract_stamp FROM message") { row in

@@ -83,6 +83,33 @@ struct OrderedBlock {
     }
 }
 
+/// Writes LEB128 numbers, ten bytes at most, one after the other into memory that has room for them.
+struct VarintWriter {
+    private let raw: UnsafeMutableRawBufferPointer
+    /// Where the next one begins.
+    private(set) var count: Int
+
+    init(_ raw: UnsafeMutableRawBufferPointer, at start: Int = 0) { (self.raw, count) = (raw, start) }
+
+    @inline(__always)
+    mutating func put(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            raw[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+            count += 1
+            rest >>= 7
+        }
+        raw[count] = UInt8(rest)
+        count += 1
+    }
+
+    /// What ``Array/append(_:_:)`` appends.
+    mutating func put(_ distance: UInt64, speaker: Int64) {
+        put(distance << 1 | (speaker == 0 ? 0 : 1))
+        if speaker != 0 { put(UInt64(bitPattern: speaker)) }
+    }
+}
+
 extension [UInt8] {
     /// Appends how far a row's position is from the one before, below 2^63, and its speaker if there is one.
     mutating func append(_ distance: UInt64, _ speaker: Int64) {

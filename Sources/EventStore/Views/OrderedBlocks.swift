@@ -4,14 +4,14 @@ struct OrderedBlocks {
     let connection: Connection
 
     /// Puts in rows that are one owner's, in order, and not there yet.
-    func insert(_ rows: [OrderedRow]) throws(SQLiteError) {
+    func insert(_ rows: ArraySlice<OrderedRow>) throws(SQLiteError) {
         guard let first = rows.first else { return }
         // Mostly they come behind all others.
         guard let end = try block(table.precedingSQL, .last(of: first.owner)) else {
             return try save(OrderedBlock.filled(rows))
         }
-        if end.last < first { return try append(rows[...], to: end) }
-        var rest = rows[...]
+        if end.last < first { return try append(rows, to: end) }
+        var rest = rows
         while let first = rest.first {
             let follower = try block(table.followingSQL, first)?.first
             let taken = rest.prefix { row in follower.map { row < $0 } ?? true }
@@ -21,15 +21,17 @@ struct OrderedBlocks {
         }
     }
 
-    /// Takes a row out.
-    func remove(_ row: OrderedRow) throws(SQLiteError) {
-        guard let block = try block(table.precedingSQL, row) else { return }
+    /// Takes a row out. Returns it as it stood there.
+    func remove(_ row: OrderedRow) throws(SQLiteError) -> OrderedRow? {
+        guard let block = try block(table.precedingSQL, row) else { return nil }
         if block.first == row {
             let delete = try connection.statement(table.deleteSQL)
             try delete.bind(1, row)
             try delete.run()
         }
-        try save(OrderedBlock.filled(block.rows.filter { $0 != row }))
+        let rows = block.rows
+        try save(OrderedBlock.filled(rows.filter { $0 != row }))
+        return rows.first { $0 == row }
     }
 
     private func append(_ rows: ArraySlice<OrderedRow>, to end: OrderedBlock) throws(SQLiteError) {

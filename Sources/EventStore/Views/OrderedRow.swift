@@ -9,8 +9,13 @@ struct OrderedRow: Comparable {
     let hlc: Int64
     /// Below 2^62, as every log's are.
     let position: UInt64
-    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not.
+    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not, and ``uncounted``.
     let speaker: Int64
+
+    /// The speaker of an event that is listed in its conversation, but does not count there: it cannot be read.
+    static let uncounted: Int64 = -1
+    /// Whether it is one of the events that the conversation has.
+    var isCounted: Bool { speaker != Self.uncounted }
 
     init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, speaker: Int64 = 0) {
         (self.owner, self.time, self.hlc, self.position, self.speaker) = (owner, time, hlc, position, speaker)
@@ -45,17 +50,18 @@ extension OrderedRow {
     /// Rows in a piece of a tail, in order of position, each a varint for the owner, then as in an ``OrderedBlock`` the
     /// differences to the row before, which is all zero before the first.
     static func pack(_ rows: ArraySlice<OrderedRow>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(rows.count * 12)
-        var previous = zero
-        for row in rows {
-            bytes.appendVarint(UInt64(bitPattern: row.owner))
-            bytes.appendVarint(zigzag(row.time &- previous.time))
-            bytes.appendVarint(zigzag(row.aheadOfTime &- previous.aheadOfTime))
-            bytes.append(row.position &- previous.position, row.speaker)
-            previous = row
+        [UInt8](unsafeUninitializedCapacity: rows.count * 50) { buffer, count in
+            var writer = VarintWriter(UnsafeMutableRawBufferPointer(buffer))
+            var previous = zero
+            for row in rows {
+                writer.put(UInt64(bitPattern: row.owner))
+                writer.put(zigzag(row.time &- previous.time))
+                writer.put(zigzag(row.aheadOfTime &- previous.aheadOfTime))
+                writer.put(row.position &- previous.position, speaker: row.speaker)
+                previous = row
+            }
+            count = writer.count
         }
-        return bytes
     }
 
     /// Calls `body` with the rows in `raw` whose owner is `owner`, or with all. Returns false where the bytes end too early.

@@ -35,7 +35,11 @@ final class OrderedRows {
 
     /// Takes out a row of an earlier batch.
     func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
-        if merge.covers(row) { return try OrderedBlocks(table: table, connection: store.connection).remove(row) }
+        if merge.covers(row) {
+            let removed = try OrderedBlocks(table: table, connection: store.connection).remove(row)
+            if let removed, table.isSummed { try ConversationRow.subtract(removed, store.connection) }
+            return
+        }
         try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
         gone.insert(row.position)
     }
@@ -66,7 +70,9 @@ final class OrderedRows {
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
             left -= rows.count
             merge.cursor = last
-            try blocks.insert(rows.filter { !gone.contains($0.position) })
+            let coming = gone.isEmpty ? rows : rows.filter { !gone.contains($0.position) }[...]
+            try blocks.insert(coming)
+            if table.isSummed { try ConversationRow.add(ConversationSum(coming), to: last.owner, store.connection) }
         }
         if merger?.left == 0 {
             merge.applied = merge.merging
@@ -111,7 +117,12 @@ struct RowMerger {
     private let generation: RowChains
     private let owners: [Int64]
     private var nextOwner = 0
+    /// The chains of the next owners, the next one last; newest row first.
+    private var loaded: [[OrderedRow]] = []
     private var rows: ArraySlice<OrderedRow> = []
+
+    /// How many owners' rows are in memory at a time.
+    private static let atOnce = 16
 
     /// Begins after `cursor`.
     init(_ generation: RowChains, after cursor: OrderedRow) {
@@ -141,9 +152,9 @@ struct RowMerger {
     }
 
     private mutating func load() {
-        var chain: [OrderedRow] = []
-        generation.chain(owners[nextOwner]) { chain.append($0) }
+        if loaded.isEmpty { loaded = generation.chains(owners[nextOwner...].prefix(Self.atOnce)).reversed() }
         nextOwner += 1
+        guard var chain = loaded.popLast() else { return }
         chain.reverse()
         // Mostly they came in order.
         if !zip(chain, chain.dropFirst()).allSatisfy({ $0 < $1 }) { chain.sort() }

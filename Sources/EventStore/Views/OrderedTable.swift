@@ -12,12 +12,14 @@
 ///           |              | row <= cursor      |
 /// ```
 struct OrderedTable {
-    static let timeline = OrderedTable("timeline", column: "conversation")
-    static let history = OrderedTable("history", column: "user")
+    static let timeline = OrderedTable("timeline", column: "conversation", isSummed: true)
+    static let history = OrderedTable("history", column: "user", isSummed: false)
 
     let name: String
     /// Which column is the owner.
     let column: String
+    /// Whether each owner has a ``ConversationRow`` with the sum of its rows in the base.
+    let isSummed: Bool
     /// Makes the tables.
     let schema: String
     /// Rows whose event counts no longer while they are not in the base.
@@ -31,9 +33,10 @@ struct OrderedTable {
     let saveSQL: String
     let deleteSQL: String
 
-    private init(_ name: String, column: String) {
+    private init(_ name: String, column: String, isSummed: Bool) {
         self.name = name
         self.column = column
+        self.isSummed = isSummed
         schema = """
             CREATE TABLE \(name)(
               \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
@@ -144,11 +147,16 @@ struct OrderedTable {
         let select = try connection.statement("SELECT time, hlc, position, rows, \(column) FROM \(name)")
         defer { select.reset() }
         while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
+        var rows: [OrderedRow] = []
+        try pending(connection) { rows.append($0) }
+        for row in rows { try body(row) }
+    }
+
+    /// Calls `body` with every row that is not in the base, in order of position, as of the open transaction.
+    func pending(_ connection: Connection, _ body: (OrderedRow) -> Void) throws(SQLiteError) {
         let merge = try merge(connection)
         let gone = try gone(connection)
-        var rows: [OrderedRow] = []
-        try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { rows.append($0) } }
-        for row in rows { try body(row) }
+        try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { body($0) } }
     }
 
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.

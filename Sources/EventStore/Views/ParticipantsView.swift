@@ -68,9 +68,10 @@ final class ParticipantsView: View {
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try store.rows("SELECT conversation FROM conversation UNION SELECT conversation FROM member") {
-            found throws(SQLiteError) in
-            let conversation = found.int64(0)
+        var conversations = try ConversationsView.all(
+            try ConversationSum.pending(store.connection), store.connection)
+        try store.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
+        for conversation in conversations {
             let pending = store.timeline.pending(conversation)
             for row in try Self.rows(conversation, pending, store.connection, name: store.text) {
                 digest.add(
@@ -104,6 +105,7 @@ final class ParticipantsView: View {
             return true
         }
         said[0] = nil
+        said[OrderedRow.uncounted] = nil
         var rows: [ByteText: Row] = [:]
         for (speaker, messages) in said {
             let user = try name(speaker)

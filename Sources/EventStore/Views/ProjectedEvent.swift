@@ -4,17 +4,15 @@ struct ProjectedEvent {
     let user: Int64
     let conversation: Int64?
     let author: Int64
-    let origin: Int64
     /// `nil`: one that no view interprets.
     let type: EventType?
-    let id: EventID
+    /// `nil` if no view reads this type's payload.
     let cause: EventID?
     let key: DisplayKey
     /// Refs of origins and the seqs the event's origin had newly applied.
     let dependencies: [Dot]
     /// `nil` if no view reads this type's payload, or it was erased.
     let payload: JSONObject?
-    let isErased: Bool
     /// What keeps this release from reading it, if anything does (D13).
     let obstacle: Obstacle?
     let twinOf: UInt64?
@@ -72,6 +70,8 @@ final class ProjectionSource {
     let log: LogReader
     /// By their refs.
     private var types: [Int64: EventType] = [:]
+    /// Most events are of the type that the one before had.
+    private var lastType: (ref: Int64, type: EventType)?
     /// Payloads held at once; INV-9.
     private static let batchBytes = 4 << 20
 
@@ -82,7 +82,7 @@ final class ProjectionSource {
         after position: UInt64, through last: UInt64 = UInt64(Int64.max), limit: Int
     ) throws(SQLiteError) -> [ProjectedEvent] {
         let select = try log.connection.statement(
-            "SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?")
+            "SELECT \(Self.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?")
         defer { select.reset() }
         try select.bind(1, position)
         try select.bind(2, last)
@@ -103,7 +103,7 @@ final class ProjectionSource {
     func predecessors(of twin: ProjectedEvent, first: UInt64) throws(SQLiteError) -> [ProjectedEvent] {
         let select = try log.connection.statement(
             """
-            SELECT \(EventRow.columns) FROM event
+            SELECT \(Self.columns) FROM event
             WHERE (position = ?1 OR twin = ?1) AND position < ?2 ORDER BY position
             """)
         defer { select.reset() }
@@ -114,40 +114,58 @@ final class ProjectionSource {
         return events
     }
 
+    /// What views need of an event. The payload, which is last in the row, comes first, as in ``EventRow/columns``.
+    private static let columns = """
+        payload, position, user, conversation, time, hlc, origin, seq, type, author, cause, dependencies, unknown, twin
+        """
+
+    private enum Column {
+        static let payload = 0
+        static let position = 1
+        static let user = 2
+        static let conversation = 3
+        static let time = 4
+        static let hlc = 5
+        static let origin = 6
+        static let seq = 7
+        static let type = 8
+        static let author = 9
+        static let cause = 10
+        static let dependencies = 11
+        static let unknown = 12
+        static let twin = 13
+    }
+
     private func projected(_ row: Statement) throws(SQLiteError) -> ProjectedEvent {
-        let (type, isOpaque) = try type(row.int64(EventRow.Column.type))
-        let hlc = HybridTime(rawValue: row.uint64(EventRow.Column.hlc))
-        let time = row.isNull(EventRow.Column.time) ? hlc.milliseconds : row.int64(EventRow.Column.time)
-        let origin = row.int64(EventRow.Column.origin)
-        guard let id = row.uuid(EventRow.Column.id) else {
-            throw SQLiteError(
-                extendedCode: 11, message: "event \(row.int64(0)): its id is not 16 bytes", context: "event")
-        }
-        let isErased = !row.isNull(EventRow.Column.digest)
+        let (type, isOpaque) = try type(row.int64(Column.type))
+        let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
         let obstacle = Self.obstacle(row, isOpaque: isOpaque)
-        let wantsPayload = type?.isRead == true && !isErased && obstacle == nil
-        let user = row.int64(EventRow.Column.user)
+        let isRead = type?.isRead == true && obstacle == nil
+        let user = row.int64(Column.user)
         return ProjectedEvent(
-            position: row.uint64(EventRow.Column.position), user: user,
-            conversation: row.isNull(EventRow.Column.conversation) ? nil : row.int64(EventRow.Column.conversation),
-            author: row.isNull(EventRow.Column.author) ? user : row.int64(EventRow.Column.author), origin: origin,
-            type: type, id: EventID(id), cause: row.uuid(EventRow.Column.cause).map(EventID.init),
+            position: row.uint64(Column.position), user: user, conversation: row.int64IfAny(Column.conversation),
+            author: row.int64IfAny(Column.author) ?? user, type: type,
+            cause: isRead ? row.uuid(Column.cause).map(EventID.init) : nil,
             key: DisplayKey(
-                time: min(time, hlc.milliseconds), hlc: hlc,
+                time: min(row.int64IfAny(Column.time) ?? .max, hlc.milliseconds), hlc: hlc,
                 dot: Dot(
-                    origin: try log.names.origin(origin, on: log.connection), seq: row.uint64(EventRow.Column.seq))),
-            dependencies: row.isNull(EventRow.Column.dependencies)
+                    origin: try log.names.origin(row.int64(Column.origin), on: log.connection),
+                    seq: row.uint64(Column.seq))),
+            dependencies: row.isNull(Column.dependencies)
                 ? []
                 : try EventRow.dependencies(
-                    row.bytes(EventRow.Column.dependencies), names: &log.names, on: log.connection),
-            payload: wantsPayload ? JSONObject(validated: row.bytes(EventRow.Column.payload)) : nil,
-            isErased: isErased, obstacle: obstacle,
-            twinOf: row.isNull(EventRow.Column.twin) ? nil : row.uint64(EventRow.Column.twin))
+                    row.bytes(Column.dependencies), names: &log.names, on: log.connection),
+            payload: isRead && !row.isNull(Column.payload) ? JSONObject(validated: row.bytes(Column.payload)) : nil,
+            obstacle: obstacle, twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))
     }
 
     /// The type behind a ref; opaque if the event's header could not be read.
     private func type(_ ref: Int64) throws(SQLiteError) -> (type: EventType?, isOpaque: Bool) {
-        if let known = types[ref] { return (known, false) }
+        if let lastType, lastType.ref == ref { return (lastType.type, false) }
+        if let known = types[ref] {
+            lastType = (ref, known)
+            return (known, false)
+        }
         let text = try log.names.text(ref, on: log.connection)
         types[ref] = EventType(rawValue: text)
         return (types[ref], text.isEmpty)
@@ -155,13 +173,13 @@ final class ProjectionSource {
 
     private static func obstacle(_ row: Statement, isOpaque: Bool) -> ProjectedEvent.Obstacle? {
         if isOpaque {
-            let obstacle = EventHeader(opaque: row.bytes(EventRow.Column.unknown))?.obstacle
+            let obstacle = EventHeader(opaque: row.bytes(Column.unknown))?.obstacle
             return .opaqueHeader(reason: obstacle?.description ?? "it was kept as it came by an earlier release")
         }
-        if !row.isNull(EventRow.Column.unknown) { return .laterFormat }
-        guard row.isBlob(EventRow.Column.payload) else { return nil }
+        if !row.isNull(Column.unknown) { return .laterFormat }
+        guard row.isBlob(Column.payload) else { return nil }
         do throws(InvalidEvent) {
-            try JSONScanner.validateObject(row.bytes(EventRow.Column.payload))
+            try JSONScanner.validateObject(row.bytes(Column.payload))
             return .payload(reason: "payload: it was kept as it came by an earlier release")
         } catch {
             return .payload(reason: error.description)

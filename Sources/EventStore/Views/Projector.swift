@@ -24,12 +24,16 @@ package final class Projector {
     private struct Target {
         let path: String
         let store: ViewStore
-        var views = ViewDatabase.makeViews()
+        let views: [any View]
+        /// Those of ``views`` that only list events, whatever is in them.
+        let lists: [any View]
         /// How many events are quarantined here.
         var quarantined: UInt64
 
         init(path: String, source: ProjectionSource, tails: ViewTails) throws(SQLiteError) {
             self.path = path
+            views = ViewDatabase.makeViews()
+            lists = views.filter { type(of: $0).takesAll }
             let connection = try Connection(path: path, mode: .write)
             try connection.execute(
                 """
@@ -42,6 +46,13 @@ package final class Projector {
             try store.history.load(connection)
             quarantined = try ViewDatabase.quarantined(connection)
             connection.gatherWALWrites()
+        }
+
+        /// The views that have something to do with an event. What this release cannot read is listed if it can be, and not
+        /// interpreted; nor are messages and what has no meaning here.
+        func views(for event: ProjectedEvent) -> [any View] {
+            if let obstacle = event.obstacle { return obstacle.isListed ? lists : [] }
+            return event.type?.isRead == true ? views : lists
         }
     }
 
@@ -262,7 +273,7 @@ package final class Projector {
     /// Returns whether the event was quarantined.
     private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) -> Bool {
         var reasons: [(view: String, reason: String)] = []
-        for view in target.views where event.isShown(to: view) {
+        for view in target.views(for: event) {
             let reason = try view.apply(event, change, target.store)
             if let reason { reasons.append((type(of: view).name, reason)) }
         }
@@ -349,12 +360,6 @@ enum ViewDigests {
 }
 
 extension ProjectedEvent {
-    /// What this release cannot read is listed if it can be, and not interpreted.
-    fileprivate func isShown(to view: any View) -> Bool {
-        guard let obstacle else { return true }
-        return obstacle.isListed && Swift.type(of: view).takesLaterFormats
-    }
-
     /// Whether of two events with one id this is the one that counts.
     fileprivate func precedes(_ other: ProjectedEvent) -> Bool {
         key.hlc != other.key.hlc ? key.hlc < other.key.hlc : key.dot < other.key.dot

@@ -74,7 +74,7 @@ final class RowTail: Sendable {
             let slice = rest.prefix(Self.slice)
             rest.removeFirst(slice.count)
             state.withLock { state in
-                for row in slice { state.active.append(row) }
+                state.active.append(slice)
                 // Only whole commits count as known: a transaction may end between two slices, but not begin there.
                 if rest.isEmpty { state.last = slice.last?.position ?? state.last }
             }

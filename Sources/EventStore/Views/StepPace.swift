@@ -10,9 +10,9 @@ struct StepPace {
     static let rest: UInt64 = 3
     /// Most nanoseconds of a pause.
     static let longest: UInt64 = 100_000_000
-    /// So many events are worth a step of their own. The larger a store's summaries, the fewer of their pages events have in
-    /// common: with ten million events steps of 16,384 wrote two thirds more, and were slower by a third.
-    static let enough: UInt64 = 65_536
+    /// So many events are worth a step of their own: larger steps write little less for each event, and the views end so far
+    /// behind the log at most, when that stops.
+    static let enough: UInt64 = 4_096
 
     /// When the next step of few events is due.
     private var next: UInt64 = 0

@@ -2,14 +2,18 @@
 /// can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
-    static let takesLaterFormats = true
+    static let takesAll = true
     static let tables = OrderedTable.timeline.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else { return nil }
-        let speaker = event.isMessage && event.obstacle == nil ? event.author : 0
-        try store.timeline.apply(conversation, event, change, speaker: speaker, store)
+        try store.timeline.apply(conversation, event, change, speaker: Self.speaker(event), store)
         return nil
+    }
+
+    private static func speaker(_ event: ProjectedEvent) -> Int64 {
+        if event.obstacle != nil || ConversationsView.refusal(event) != nil { return OrderedRow.uncounted }
+        return event.isMessage ? event.author : 0
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store) }
@@ -22,7 +26,7 @@ final class TimelineView: View {
 /// Every event of a user, in display order.
 final class HistoryView: View {
     static let name = "history"
-    static let takesLaterFormats = true
+    static let takesAll = true
     static let tables = OrderedTable.history.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {

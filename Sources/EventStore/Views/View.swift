@@ -9,10 +9,10 @@ protocol View: AnyObject {
     /// Its tables.
     static var tables: String { get }
 
-    /// Whether it takes in events that this release cannot interpret: a header of a later format, a payload that is none.
-    /// It then reads from them only what every format has, where they stand in time and in which conversation. From other
+    /// Whether it takes in every event, also those that this release cannot interpret: a type that it does not read, a header of a
+    /// later format, a payload that is none. It then reads from them only what every format has, where they stand in time and in which conversation. From other
     /// views they are hidden (D13).
-    static var takesLaterFormats: Bool { get }
+    static var takesAll: Bool { get }
 
     /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String?
@@ -25,7 +25,7 @@ protocol View: AnyObject {
 }
 
 extension View {
-    static var takesLaterFormats: Bool { false }
+    static var takesAll: Bool { false }
 
     func flush(_ store: ViewStore) throws(SQLiteError) {}
 }

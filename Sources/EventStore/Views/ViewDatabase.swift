@@ -5,9 +5,8 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Raised with every change to a view's tables or meaning: older files are rebuilt.
-    static let version: Int64 = 7
+    static let version: Int64 = 8
 
-    /// In the order in which a batch is flushed: conversations look at the timeline.
     static func makeViews() -> [any View] {
         [
             TimelineView(), HistoryView(), ConversationsView(), ParticipantsView(), ProfilesView(), SurveysView(),

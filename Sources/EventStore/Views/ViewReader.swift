@@ -120,31 +120,9 @@ package final class ViewReader {
     package func conversations(
         limit: Int, after: ConversationSummary? = nil
     ) throws(StoreError) -> [ConversationSummary] {
+        let bound = after.map { ConversationSum.Moment(time: $0.lastTime, hlc: $0.lastHLC) } ?? .last
         let rows = try reading { connection throws(SQLiteError) in
-            let (time, hlc) = (after?.lastTime ?? Int64.max, after?.lastHLC ?? Int64.max)
-            let select = try connection.statement(
-                """
-                SELECT \(Self.summaryColumns) FROM conversation
-                WHERE events > 0 AND recent BETWEEN ? AND ? AND (last_time, last_hlc) < (?, ?)
-                ORDER BY last_time DESC, last_hlc DESC, conversation DESC LIMIT ?
-                """)
-            try select.bind(1, try Self.leastRecent(limit, time, hlc, connection))
-            try select.bind(2, ConversationsView.recent(time))
-            try select.bind(3, time)
-            try select.bind(4, hlc)
-            try select.bind(5, Int64(limit))
-            var rows = try Self.summaries(select)
-            guard rows.count == limit, let last = rows.last else { return rows }
-            let ties = try connection.statement(
-                """
-                SELECT \(Self.summaryColumns) FROM conversation
-                WHERE events > 0 AND last_time = ? AND last_hlc = ? AND conversation < ?
-                """)
-            try ties.bind(1, last.last)
-            try ties.bind(2, last.lastHLC)
-            try ties.bind(3, last.ref)
-            rows += try Self.summaries(ties)
-            return rows
+            try ConversationList(connection).page(limit, before: bound)
         }
         var summaries: [ConversationSummary] = []
         for row in rows { summaries.append(try named(row)) }
@@ -156,83 +134,43 @@ package final class ViewReader {
         }
     }
 
-    /// In which `recent` the last of `limit` conversations stands, if there are so many that were active before: the index
-    /// knows no closer.
-    private static func leastRecent(
-        _ limit: Int, _ time: Int64, _ hlc: Int64, _ connection: Connection
-    ) throws(SQLiteError) -> Int64 {
-        try connection.integer(
-            """
-            SELECT recent FROM conversation
-            WHERE events > 0 AND recent <= ? AND (last_time, last_hlc) < (?, ?)
-            ORDER BY recent DESC LIMIT 1 OFFSET ?
-            """, .integer(ConversationsView.recent(time)), .integer(time), .integer(hlc), .integer(Int64(limit) - 1))
-            ?? .min
-    }
-
     /// One conversation; `nil` if there is none with this id.
     package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
         guard let ref = try log.ref(id) else { return nil }
-        let rows = try reading { connection throws(SQLiteError) in
-            let select = try connection.statement(
-                "SELECT \(Self.summaryColumns) FROM conversation WHERE conversation = ?")
-            try select.bind(1, ref)
-            return try Self.summaries(select)
-        }
-        guard let row = rows.first else { return nil }
-        return try named(row)
+        let known = tails.timeline.find(ref)
+        let row = try reading { connection throws(SQLiteError) in try Self.conversation(ref, known, connection) }
+        return row.isKnown ? try named(row) : nil
     }
 
     /// How many events a conversation had, and when the log was at which position: for optimistic concurrency.
     package func conversationVersion(_ id: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
         let ref = try log.ref(id)
+        let known = ref.map(tails.timeline.find) ?? RowTail.Found()
         return try reading { connection throws(SQLiteError) in
-            let version = try ref.flatMap { ref throws(SQLiteError) in
-                try connection.integer("SELECT events FROM conversation WHERE conversation = ?", .integer(ref))
-            }
+            let row = try ref.map { ref throws(SQLiteError) in try Self.conversation(ref, known, connection) }
             let position = try connection.integer("SELECT position FROM progress")
-            return (UInt64(bitPattern: version ?? 0), UInt64(bitPattern: position ?? 0))
+            return (UInt64(bitPattern: row?.sum.events ?? 0), UInt64(bitPattern: position ?? 0))
         }
     }
 
-    private static let summaryColumns = """
-        conversation, title, category, starter, events, messages, first_time, last_time, last_hlc
-        """
-
-    private struct SummaryRow {
-        let ref: Int64
-        let title: String?
-        let category: String?
-        let starter: Int64?
-        let events: UInt64
-        let messages: UInt64
-        let first: Int64
-        let last: Int64
-        let lastHLC: Int64
+    /// A conversation with what its pending rows add, as of the open transaction.
+    private static func conversation(
+        _ ref: Int64, _ known: RowTail.Found, _ connection: Connection
+    ) throws(SQLiteError) -> ConversationRow {
+        var row = try ConversationRow.load(ref, connection)
+        row.sum = row.sum + ConversationSum(try OrderedTable.timeline.pending(ref, known: known, connection))
+        return row
     }
 
-    private static func summaries(_ select: Statement) throws(SQLiteError) -> [SummaryRow] {
-        var rows: [SummaryRow] = []
-        while try select.step() {
-            rows.append(
-                SummaryRow(
-                    ref: select.int64(0), title: select.isNull(1) ? nil : select.text(1),
-                    category: select.isNull(2) ? nil : select.text(2),
-                    starter: select.isNull(3) ? nil : select.int64(3),
-                    events: select.uint64(4), messages: select.uint64(5), first: select.int64(6),
-                    last: select.int64(7), lastHLC: select.int64(8)))
-        }
-        select.reset()
-        return rows
-    }
-
-    private func named(_ row: SummaryRow) throws(StoreError) -> ConversationSummary {
+    private func named(_ row: ConversationRow) throws(StoreError) -> ConversationSummary {
         var starter: String?
-        if let ref = row.starter { starter = try log.text(ref) }
+        if let start = row.start { starter = try log.text(start.value) }
         return ConversationSummary(
-            conversation: try log.text(row.ref), title: row.title, category: row.category, startedBy: starter,
-            events: row.events, messages: row.messages, firstTime: row.first, lastTime: row.last,
-            lastHLC: row.lastHLC, ref: row.ref)
+            conversation: try log.text(row.conversation), title: row.title?.value, category: row.category?.value,
+            startedBy: starter, events: UInt64(clamping: row.sum.events),
+            messages: UInt64(clamping: row.sum.messages),
+            firstTime: row.sum.first.time, lastTime: row.sum.last.time, lastHLC: row.sum.last.hlc,
+            ref: row.conversation)
     }
 
     /// Who takes part, by name. Reads the conversation's timeline.

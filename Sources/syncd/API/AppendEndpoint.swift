@@ -57,7 +57,7 @@ extension Service {
     /// How many events a conversation has, once the views have seen everything committed before the request.
     private func version(of conversation: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
         guard views.wait(for: views.top, milliseconds: 2_000) else { throw .busy("the views are behind") }
-        return try ViewReader(store.files, pattern: .mixed).conversationVersion(conversation)
+        return try ViewReader(store.files, tails: views.tails, pattern: .mixed).conversationVersion(conversation)
     }
 }
 

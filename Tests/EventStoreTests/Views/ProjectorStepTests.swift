@@ -66,7 +66,7 @@ struct ProjectorStepTests {
         try projector.catchUp()
         try log.deliver((11...2_600).map { event(1, $0, hlc: Int64($0)) })
         let connection = try Connection(path: log.files.log, mode: .write)
-        try connection.execute("UPDATE event SET id = x'010203' WHERE position = 2500")
+        try connection.execute("UPDATE event SET type = 9999 WHERE position = 2500")
         let last = try projector.step()
         #expect(last > 1_000 && last < 2_500)
         for _ in 0..<3 { #expect(throws: StoreError.self) { while try projector.step() > 0 {} } }

@@ -19,6 +19,7 @@ struct RowChainsTests {
         let owners = [1, 40, 5_000, 30_000][Int(seed) - 1]
         var chains = RowChains()
         var expected: [Int64: [OrderedRow]] = [:]
+        var batch: [OrderedRow] = []
         var position = UInt64(0)
         for number in 0..<30_000 {
             position += UInt64.random(in: 1...3, using: &random)
@@ -34,7 +35,11 @@ struct RowChainsTests {
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
             let speaker = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
             let row = OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
-            chains.append(row)
+            batch.append(row)
+            if Int.random(in: 0..<40, using: &random) == 0 || number == 29_999 {
+                chains.append(batch[...])
+                batch = []
+            }
             expected[owner, default: []].append(row)
         }
         #expect(chains.count == 30_000)
@@ -45,6 +50,12 @@ struct RowChainsTests {
             #expect(rows(chains, owner).map(\.speaker) == wanted.reversed().map(\.speaker))
         }
         #expect(rows(chains, Int64(owners) + 1).isEmpty)
+        // Several at once, and one that has none.
+        var some = Array(expected.keys.shuffled(using: &random).prefix(40))
+        some.append(Int64(owners) + 1)
+        let found = chains.chains(some[...])
+        #expect(found == some.map { Array((expected[$0] ?? []).reversed()) })
+        #expect(found.map { $0.map(\.speaker) } == some.map { (expected[$0] ?? []).reversed().map(\.speaker) })
     }
 
     @Test(
