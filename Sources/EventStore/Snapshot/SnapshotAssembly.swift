@@ -104,7 +104,6 @@ final class SnapshotAssembly {
 
     /// All rows are here: begins to build what is made of them and of `names` alone, each index on `threads` threads.
     func beginIndexes(_ names: NameList?, threads: Int) throws(SQLiteError) -> Indexes {
-        try table.finish(root: roots.event)
         let twins = try IndexRuns(path: folder.twins)
         let work = [
             try IndexWork(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
@@ -132,6 +131,7 @@ final class SnapshotAssembly {
         if hasNames, !indexes.hasNames { indexes.jobs.add(nameWork(.database(folder.scratch)).jobs) }
         try indexes.jobs.finish()
         for index in indexes.work { try index.finish() }
+        try table.finish(root: roots.event)
         try file.finish()
         do {
             let connection = try Self.open(folder.log)

@@ -190,7 +190,7 @@ package final class SnapshotBuilder: Sendable {
                 do throws(SQLiteError) {
                     try parts.assembly.add(&built)
                     spent.withLock { $0.append(built) }
-            written(number, last)
+                    written(number, last)
                 } catch {
                     fail(SnapshotError(error))
                 }
