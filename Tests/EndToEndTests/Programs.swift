@@ -36,9 +36,9 @@ enum Programs {
         let process = Process()
         process.executableURL = folder.appending(path: "syncctl")
         process.arguments = ["--store", store] + arguments
-        process.standardInput = try FileHandle(forReadingFrom: names[0])
-        process.standardOutput = try FileHandle(forWritingTo: names[1])
-        process.standardError = try FileHandle(forWritingTo: names[2])
+        let streams = try StandardStreams(input: names[0], output: names[1], errors: names[2])
+        defer { streams.close() }
+        streams.give(to: process)
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
@@ -87,6 +87,7 @@ final class DaemonProcess: @unchecked Sendable {
             try file.seekToEnd()
             process.standardError = file
         }
+        defer { if isTalking { try? (process.standardError as? FileHandle)?.close() } }
         try process.run()
         self.process = process
         for _ in 0..<400 {

@@ -47,9 +47,9 @@ struct Tool: Sendable {
         process.arguments = arguments
         process.environment = environment
         process.currentDirectoryURL = URL(fileURLWithPath: folder)
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
+        let streams = try StandardStreams(input: files[0], output: files[1], errors: files[2])
+        defer { streams.close() }
+        streams.give(to: process)
         try await Self.finish(process)
         let code =
             process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
@@ -69,6 +69,29 @@ struct Tool: Sendable {
                 continuation.resume(throwing: error)
             }
         }
+    }
+}
+
+/// Files as the standard streams of a process. They are closed by name: a `Process` keeps its handles for good, and
+/// Foundation's `Process.run()` reads past the end of a directory's buffer once some 1,360 descriptors are open.
+struct StandardStreams {
+    private let handles: [FileHandle]
+
+    init(input: URL, output: URL, errors: URL) throws {
+        handles = [
+            try FileHandle(forReadingFrom: input), try FileHandle(forWritingTo: output),
+            try FileHandle(forWritingTo: errors),
+        ]
+    }
+
+    func give(to process: Process) {
+        process.standardInput = handles[0]
+        process.standardOutput = handles[1]
+        process.standardError = handles[2]
+    }
+
+    func close() {
+        for handle in handles { try? handle.close() }
     }
 }
 

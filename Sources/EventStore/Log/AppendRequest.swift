@@ -91,6 +91,8 @@ struct PreparedDraft: Sendable {
     let draft: EventDraft
     let salt: UUIDBits
     let payloadDigest: Digest
+
+    var body: EventBody { .present(salt: salt, payload: draft.payload) }
 }
 
 /// `conversation` had `version` events when the log was at `position`; the writer checks that none came since.

@@ -111,6 +111,20 @@ enum EventRow {
         var author: Int64?
         var origin: Int64
 
+        /// The refs of the texts of `header`, if they are all in `names`.
+        init?(_ header: EventHeader, origin: Int64, names: NameTable) {
+            guard let user = names[header.user], let type = names[header.type], let author = names[header.author]
+            else {
+                return nil
+            }
+            (self.origin, self.user, self.type) = (origin, user, type)
+            if let text = header.conversation {
+                guard let conversation = names[text] else { return nil }
+                self.conversation = conversation
+            }
+            if author != user { self.author = author }
+        }
+
         /// Interns the texts of `header`.
         init(
             _ header: EventHeader, origin: Int64, names: inout NameWriter, on connection: Connection
@@ -124,50 +138,76 @@ enum EventRow {
         }
     }
 
-    static let insert = """
-        INSERT INTO event(\(allColumns)) VALUES(?19,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?17,?18,?16)
-        """
+    /// Puts rows in, in order. Where one may not be, those before it stay: they are the changes of the statement.
+    static func insert(rows: Int) -> String {
+        let values = (0..<rows).map { row in
+            "(" + (1...parameters).map { "?\(row * parameters + $0)" }.joined(separator: ",") + ")"
+        }
+        return "INSERT OR FAIL INTO event(\(parameterColumns)) VALUES\(values.joined(separator: ","))"
+    }
 
-    /// Runs `insert`, a statement of ``insert``, for an event.
+    private static let parameterColumns = """
+        position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, unknown, \
+        twin, leaf, salt, digest, payload
+        """
+    private static let parameters = 19
+
+    /// Runs a statement of ``insert(rows:)`` for one event.
     static func store(
         _ header: EventHeader, _ body: EventBody, position: UInt64, refs: Refs, dependencies: [UInt8], twin: UInt64?,
         leaf: Digest, with insert: Statement
     ) throws(SQLiteError) {
-        try insert.bind(1, position)
-        try insert.bind(2, refs.user)
-        try insert.bind(optional: 3, refs.conversation)
-        try insert.bind(optional: 4, header.time == header.hlc.milliseconds ? nil : header.time)
-        try insert.bind(5, header.hlc.rawValue)
-        try insert.bind(6, refs.origin)
-        try insert.bind(7, header.dot.seq)
-        try insert.bind(8, refs.type)
-        try insert.bind(optional: 9, refs.author)
-        try insert.bind(10, header.id.bits)
-        if let cause = header.cause { try insert.bind(11, cause.bits) } else { try insert.bindNull(11) }
-        if dependencies.isEmpty { try insert.bindNull(12) } else { try insert.bind(12, blob: dependencies) }
-        try insert.bind(optional: 13, header.version == 1 ? nil : Int64(header.version))
-        if header.unknownFields.isEmpty {
-            try insert.bindNull(14)
-        } else {
-            try insert.bind(14, blob: header.unknownFields)
+        try bind(
+            header, body, position: position, refs: refs, dependencies: dependencies, twin: twin, leaf: leaf,
+            to: insert)
+        try run(insert, rows: 1) { _ in body }
+    }
+
+    /// Runs a statement of ``insert(rows:)`` whose rows are bound, of events with these bodies.
+    static func run(_ insert: Statement, rows: Int, _ body: (Int) -> EventBody) throws(SQLiteError) {
+        try insert.run(rows: rows, binding: parameters) { row in
+            if case .present(_, let payload) = body(row) { payload } else { nil }
         }
-        try insert.bind(optional: 15, twin.map(Int64.init(bitPattern:)))
-        try insert.bind(16, leafCheck(leaf))
+    }
+
+    /// Binds an event to the `row`-th row of a statement of ``insert(rows:)``: all but a payload, which it is run with.
+    static func bind(
+        _ header: EventHeader, _ body: EventBody, position: UInt64, refs: Refs, dependencies: [UInt8] = [],
+        twin: UInt64? = nil, leaf: Digest, to insert: Statement, row: Int = 0
+    ) throws(SQLiteError) {
+        let first = row * parameters + 1
+        try insert.bind(first, position)
+        try insert.bind(first + 1, refs.user)
+        try insert.bind(optional: first + 2, refs.conversation)
+        try insert.bind(optional: first + 3, header.time == header.hlc.milliseconds ? nil : header.time)
+        try insert.bind(first + 4, header.hlc.rawValue)
+        try insert.bind(first + 5, refs.origin)
+        try insert.bind(first + 6, header.dot.seq)
+        try insert.bind(first + 7, refs.type)
+        try insert.bind(optional: first + 8, refs.author)
+        try insert.bind(first + 9, header.id.bits)
+        if let cause = header.cause {
+            try insert.bind(first + 10, cause.bits)
+        } else {
+            try insert.bindNull(first + 10)
+        }
+        try insert.bind(unlessEmpty: first + 11, dependencies)
+        try insert.bind(optional: first + 12, header.version == 1 ? nil : Int64(header.version))
+        try insert.bind(unlessEmpty: first + 13, header.unknownFields)
+        try insert.bind(optional: first + 14, twin.map(Int64.init(bitPattern:)))
+        try insert.bind(first + 15, leafCheck(leaf))
         switch body {
-        case .present(let salt, let payload):
-            try insert.bind(17, salt)
-            try insert.bindNull(18)
-            try insert.run(binding: 19, text: payload)
+        case .present(let salt, _):
+            try insert.bind(first + 16, salt)
+            try insert.bindNull(first + 17)
         case .unreadable(let salt, let bytes):
-            try insert.bind(17, salt)
-            try insert.bindNull(18)
-            try insert.bind(19, blob: bytes)
-            try insert.run()
+            try insert.bind(first + 16, salt)
+            try insert.bindNull(first + 17)
+            try insert.bind(first + 18, blob: bytes)
         case .erased(let digest):
-            try insert.bindNull(17)
-            try insert.bind(18, blob: digest.bytes)
-            try insert.bindNull(19)
-            try insert.run()
+            try insert.bindNull(first + 16)
+            try insert.bind(first + 17, blob: digest.bytes)
+            try insert.bindNull(first + 18)
         }
     }
 
@@ -204,6 +244,10 @@ enum EventRow {
 }
 
 extension Statement {
+    func bind(unlessEmpty index: Int, _ bytes: [UInt8]) throws(SQLiteError) {
+        if bytes.isEmpty { try bindNull(index) } else { try bind(index, blob: bytes) }
+    }
+
     func bind(optional index: Int, _ value: Int64?) throws(SQLiteError) {
         if let value { try bind(index, value) } else { try bindNull(index) }
     }

@@ -5,7 +5,7 @@ final class LogAppender {
     let sha = SHA256()
     private(set) var state: LogState
     let wall: WallTime
-    private let insertion: Statement
+    private var insertion: EventInsertion
     private var names = NameWriter()
     private var reader = NameReader()
     private var ids = EventIDGenerator()
@@ -21,7 +21,7 @@ final class LogAppender {
     init(connection: Connection, wall: @escaping WallTime = { WallClock.now }) throws(SQLiteError) {
         self.connection = connection
         self.wall = wall
-        insertion = try connection.statement(EventRow.insert)
+        insertion = EventInsertion(connection)
         state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 
@@ -58,8 +58,73 @@ final class LogAppender {
         }
         var outcomes: [AppendOutcome] = []
         outcomes.reserveCapacity(request.drafts.count)
-        for draft in request.drafts { outcomes.append(try append(draft)) }
+        // Who names dependencies, or comes alone, goes the simple way.
+        while outcomes.count < request.drafts.count, !state.dirty.isEmpty || request.drafts.count == 1 {
+            outcomes.append(try append(request.drafts[outcomes.count]))
+        }
+        outcomes += try appendNew(outcomes.isEmpty ? request.drafts : Array(request.drafts[outcomes.count...]))
+        for draft in request.drafts.dropFirst(outcomes.count) { outcomes.append(try append(draft)) }
         return outcomes
+    }
+
+    /// Appends the first of the drafts, several at a time, up to one that is here already or that is no event.
+    private func appendNew(_ drafts: [PreparedDraft]) throws(SQLiteError) -> [AppendOutcome] {
+        guard !drafts.isEmpty, let own = state.own else { return [] }
+        let wall = wall()
+        var clock = state.clock
+        let places = drafts.map { prepared in
+            PlacedEvents.Place(
+                hlc: clock.tick(wall: wall), id: prepared.draft.id ?? ids.next(milliseconds: wall))
+        }
+        let events = PlacedEvents(drafts, at: places, of: state.origins[own], names: names.cache)
+        var outcomes: [AppendOutcome] = []
+        outcomes.reserveCapacity(drafts.count)
+        while outcomes.count < events.count {
+            let (statement, rows) = try insertion.statement(for: events.count - outcomes.count)
+            let stored = try insert(rows, of: events, drafts, from: outcomes.count, own, with: statement)
+            for _ in 0..<stored {
+                state.position += 1
+                let header = events.header(outcomes.count)
+                note(header, drafts[outcomes.count].body, twin: nil)
+                outcomes.append(.appended(AppendReceipt(of: header, at: state.position)))
+            }
+            if stored < rows { break }
+        }
+        guard !outcomes.isEmpty else { return [] }
+        advanced.insert(own)
+        let last = places[outcomes.count - 1].hlc
+        state.clock = HybridClock(last: last)
+        let growth = events.growth(outcomes.count)
+        (state.origins[own].range, state.origins[own].hlc) = (growth.tree, last)
+        try keep(growth.nodes, own)
+        return outcomes
+    }
+
+    /// Writes the rows of events. Returns of how many: all, or those before one whose id is here already.
+    private func insert(
+        _ rows: Int, of events: PlacedEvents, _ drafts: [PreparedDraft], from first: Int, _ own: Int,
+        with statement: Statement
+    ) throws(SQLiteError) -> Int {
+        for row in 0..<rows {
+            let index = first + row
+            var refs: EventRow.Refs
+            if let known = events.refs(index) {
+                refs = known
+            } else {
+                refs = try EventRow.Refs(
+                    events.header(index), origin: state.origins[own].ref, names: &names, on: connection)
+            }
+            try EventRow.bind(
+                events.header(index), drafts[index].body, position: state.position + 1 + UInt64(row), refs: refs,
+                leaf: events.leaf(index), to: statement, row: row)
+        }
+        do throws(SQLiteError) {
+            try EventRow.run(statement, rows: rows) { drafts[first + $0].body }
+            return rows
+        } catch {
+            guard error.isConstraint else { throw error }
+            return connection.changes
+        }
     }
 
     private func violated(_ condition: AppendCondition?) throws(SQLiteError) -> AppendRejection? {
@@ -101,39 +166,27 @@ final class LogAppender {
         let hlc = clock.tick(wall: wall)
         let named = state.dirty.isEmpty ? [] : state.nextDependencies(Self.maximumDependencies)
         let dependencies = named.isEmpty ? [] : dots(of: named)
-        let header = EventHeader(
-            dot: Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc: hlc, time: draft.time,
-            id: draft.id ?? ids.next(milliseconds: wall), type: draft.type, conversation: draft.conversation,
-            user: draft.user, author: draft.author, cause: draft.cause, dependencies: dependencies,
-            version: draft.version)
-        encoding.bytes.removeAll(keepingCapacity: true)
-        header.writeCanonical(to: &encoding)
-        guard encoding.bytes.count <= Limits.header else {
+        let header = draft.header(
+            Dot(origin: state.origins[own].id, seq: state.origins[own].size + 1), hlc,
+            draft.id ?? ids.next(milliseconds: wall), after: dependencies)
+        guard let leaf = sha.leaf(of: header, prepared.payloadDigest, encoding: &encoding) else {
             return .rejected(.invalid(.headerTooLarge(bytes: encoding.bytes.count)))
         }
-        let leaf = sha.leaf(header: encoding.bytes, payloadDigest: prepared.payloadDigest)
         do {
-            try insert(
-                header, .present(salt: prepared.salt, payload: draft.payload), origin: own, leaf: leaf, twin: nil)
+            try insert(header, prepared.body, origin: own, leaf: leaf, twin: nil)
         } catch  where error.isConstraint {
             // The normal path asks nothing first: the unique index on the id finds a repeated append.
             guard let stored = try stored(header.id) else { throw error }
             guard draft.matches(stored.event) else { return .rejected(.idReused(position: stored.position)) }
-            return .already(receipt(stored))
+            return .already(AppendReceipt(of: stored.event.header, at: stored.position))
         }
         state.clock = clock
         if !named.isEmpty { state.dirty.subtract(named) }
-        return .appended(
-            AppendReceipt(position: state.position, dot: header.dot, id: header.id, hlc: header.hlc))
+        return .appended(AppendReceipt(of: header, at: state.position))
     }
 
     private func dots(of indexes: Set<Int>) -> [Dot] {
         indexes.map { Dot(origin: state.origins[$0].id, seq: state.origins[$0].size) }.sorted()
-    }
-
-    private func receipt(_ stored: StoredEvent) -> AppendReceipt {
-        let header = stored.event.header
-        return AppendReceipt(position: stored.position, dot: header.dot, id: header.id, hlc: header.hlc)
     }
 
     private func stored(_ id: EventID) throws(SQLiteError) -> StoredEvent? {
@@ -258,25 +311,51 @@ final class LogAppender {
         try EventRow.store(
             header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,
             leaf: leaf,
-            with: insertion)
+            with: try insertion.single())
         state.position += 1
         advanced.insert(index)
-        if isFollowed, fresh.hasRoom {
-            fresh.add(StoredEvent(position: state.position, event: Event(header: header, body: body), twinOf: twin))
-        }
-        try grow(index, leaf, header.hlc)
+        note(header, body, twin: twin)
+        state.origins[index].hlc = header.hlc
+        try keep(state.origins[index].range.grow(leaf, using: sha), index)
     }
 
-    /// Puts a leaf into an origin's tree, and the roots of subtrees that it completes into the log where they are kept.
-    private func grow(_ index: Int, _ leaf: Digest, _ hlc: HybridTime) throws(SQLiteError) {
-        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
-        state.origins[index].range.append(leaf, using: sha) { level, number, hash in
-            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
-        }
-        state.origins[index].hlc = hlc
-        for node in finished {
+    /// Keeps the event at the log's end for those who follow it.
+    private func note(_ header: EventHeader, _ body: EventBody, twin: UInt64?) {
+        guard isFollowed, fresh.hasRoom else { return }
+        fresh.add(StoredEvent(position: state.position, event: Event(header: header, body: body), twinOf: twin))
+    }
+
+    /// Puts the roots of completed subtrees into the log.
+    private func keep(_ nodes: [MerkleNode], _ index: Int) throws(SQLiteError) {
+        for node in nodes {
             try merkle.insertNode(
                 origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)
         }
+    }
+}
+
+extension AppendReceipt {
+    fileprivate init(of header: EventHeader, at position: UInt64) {
+        self.init(position: position, dot: header.dot, id: header.id, hlc: header.hlc)
+    }
+}
+
+extension EventDraft {
+    /// The header that it gets at its place.
+    func header(_ dot: Dot, _ hlc: HybridTime, _ id: EventID, after dependencies: [Dot] = []) -> EventHeader {
+        EventHeader(
+            dot: dot, hlc: hlc, time: time, id: id, type: type, conversation: conversation, user: user,
+            author: author,
+            cause: cause, dependencies: dependencies, version: version)
+    }
+}
+
+extension SHA256 {
+    /// The leaf of an event, if its header is not too large; its bytes are then in `encoding`, whose memory is used again.
+    func leaf(of header: EventHeader, _ payloadDigest: Digest, encoding: inout ProtobufWriter) -> Digest? {
+        encoding.bytes.removeAll(keepingCapacity: true)
+        header.writeCanonical(to: &encoding)
+        guard encoding.bytes.count <= Limits.header else { return nil }
+        return leaf(header: encoding.bytes, payloadDigest: payloadDigest)
     }
 }

@@ -85,7 +85,7 @@ struct LogUpgrade {
         try EventRow.store(
             header, event.body, position: UInt64(bitPattern: position), refs: refs, dependencies: dependencies,
             twin: try first(with: header.id, orAt: position), leaf: SHA256().leaf(of: event),
-            with: try connection.statement(EventRow.insert))
+            with: try connection.statement(EventRow.insert(rows: 1)))
         return true
     }
 

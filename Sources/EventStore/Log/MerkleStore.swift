@@ -127,6 +127,26 @@ struct MerkleStore {
     }
 }
 
+/// The root of a perfect subtree: the `index`-th of 2^level events.
+struct MerkleNode: Sendable {
+    let level: Int
+    let index: UInt64
+    let hash: Digest
+}
+
+extension MerkleRange {
+    /// Adds a leaf. Gives the roots of subtrees that it completes, those that the log keeps.
+    mutating func grow(_ leaf: Digest, using sha: SHA256) -> [MerkleNode] {
+        var nodes: [MerkleNode] = []
+        append(leaf, using: sha) { level, index, hash in
+            if level > 0, level % MerkleStore.levelStep == 0 {
+                nodes.append(MerkleNode(level: level, index: index, hash: hash))
+            }
+        }
+        return nodes
+    }
+}
+
 extension SHA256 {
     /// The Merkle leaf of an event.
     package func leaf(of event: Event) -> Digest {

@@ -97,19 +97,26 @@ final class Statement {
         try check(sqlite3_bind_blob(handle, Int32(index), uuids + index, 16, nil))
     }
 
-    /// Runs a statement that gives no rows with `text`, which is not empty, as parameter `index`, and resets it. Nothing is
-    /// copied: payloads go from the caller's array into SQLite's page.
-    func run(binding index: Int, text: [UInt8]) throws(SQLiteError) {
-        let code = text.withUnsafeBytes { raw in
-            let start = raw.count == 0 ? nil : raw.bindMemory(to: CChar.self).baseAddress
-            let bound = sqlite3_bind_text(handle, Int32(index), start, Int32(raw.count), nil)
-            return bound == SQLITE_OK ? sqlite3_step(handle) : bound
-        }
+    /// Runs a statement that gives no rows and takes several, with a text for each of them that has one, as parameter `index` of
+    /// the first row and so on every `index` parameters, and resets it. Nothing is copied: payloads go from the caller's arrays
+    /// into SQLite's pages.
+    func run(rows: Int, binding index: Int, texts: (_ row: Int) -> [UInt8]?) throws(SQLiteError) {
+        let code = step(0, rows, index, texts)
         let failure = code == SQLITE_DONE ? nil : connection.error(sql)
         reset()
-        // The pointer is good for this call only.
-        sqlite3_bind_null(handle, Int32(index))
+        // The pointers were good for this call only.
+        for row in 1...rows { sqlite3_bind_null(handle, Int32(row * index)) }
         if let failure { throw failure }
+    }
+
+    private func step(_ row: Int, _ rows: Int, _ index: Int, _ texts: (_ row: Int) -> [UInt8]?) -> Int32 {
+        guard row < rows else { return sqlite3_step(handle) }
+        guard let text = texts(row) else { return step(row + 1, rows, index, texts) }
+        return text.withUnsafeBytes { raw in
+            let start = raw.count == 0 ? nil : raw.bindMemory(to: CChar.self).baseAddress
+            let bound = sqlite3_bind_text(handle, Int32((row + 1) * index), start, Int32(raw.count), nil)
+            return bound == SQLITE_OK ? step(row + 1, rows, index, texts) : bound
+        }
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {

@@ -36,6 +36,7 @@ final class SoakNode: @unchecked Sendable {
     func start() throws {
         if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(fileURLWithPath: log)) }
         let errors = try #require(FileHandle(forWritingAtPath: log))
+        defer { try? errors.close() }
         try errors.seekToEnd()
         let process = Process()
         process.executableURL = Programs.folder.appending(path: "syncd")

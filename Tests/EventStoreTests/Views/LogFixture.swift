@@ -45,7 +45,7 @@ final class LogFixture {
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for dot in header.dependencies { pairs.append((try ref(dot.origin), dot.seq)) }
         top += 1
-        let insert = try connection.statement(EventRow.insert)
+        let insert = try connection.statement(EventRow.insert(rows: 1))
         let leaf = SHA256().digest([1])
         try EventRow.store(
             header, event.body, position: top, refs: row, dependencies: EventRow.dependencyBytes(pairs),
