@@ -1,26 +1,19 @@
 internal import CCrypto
 
-/// SHA-256 (FIPS 180-4) through OpenSSL with a context that is used again. Not Sendable: one for each thread.
+/// SHA-256 (FIPS 180-4) of OpenSSL, with a state that is used again. Not Sendable: one for each thread.
 package final class SHA256 {
-    /// Looked up once: OpenSSL does so under locks. Unsafe for the compiler only: it never changes, and OpenSSL's algorithms
-    /// are made for use from several threads.
-    private nonisolated(unsafe) static let algorithm: OpaquePointer? = EVP_MD_fetch(nil, "SHA256", nil)
+    private let state = UnsafeMutablePointer<SHA256_CTX>.allocate(capacity: 1)
 
-    private let context: OpaquePointer?
+    package init() { state.initialize(to: SHA256_CTX()) }
 
-    package init() {
-        context = EVP_MD_CTX_new()
-        precondition(context != nil && Self.algorithm != nil, "OpenSSL has no SHA-256")
-    }
-
-    deinit { EVP_MD_CTX_free(context) }
+    deinit { state.deallocate() }
 
     /// The digest of what `feed` passes to its argument, in order.
     package func digest(_ feed: (_ update: (UnsafeRawBufferPointer) -> Void) -> Void) -> Digest {
-        EVP_DigestInit_ex2(context, Self.algorithm, nil)
-        feed { bytes in _ = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) }
+        sillok_sha256_begin(state)
+        feed { bytes in sillok_sha256_add(state, bytes.baseAddress, bytes.count) }
         return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
-            EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+            sillok_sha256_end(state, out.assumingMemoryBound(to: UInt8.self).baseAddress)
             return Digest(reading: UnsafeRawBufferPointer(out))
         }
     }
@@ -30,10 +23,10 @@ package final class SHA256 {
         _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, to out: UnsafeMutableRawBufferPointer
     ) {
         precondition(out.count >= 32)
-        EVP_DigestInit_ex2(context, Self.algorithm, nil)
-        EVP_DigestUpdate(context, first.baseAddress, first.count)
-        if second.count > 0 { EVP_DigestUpdate(context, second.baseAddress, second.count) }
-        EVP_DigestFinal_ex(context, out.assumingMemoryBound(to: UInt8.self).baseAddress, nil)
+        sillok_sha256_begin(state)
+        sillok_sha256_add(state, first.baseAddress, first.count)
+        sillok_sha256_add(state, second.baseAddress, second.count)
+        sillok_sha256_end(state, out.assumingMemoryBound(to: UInt8.self).baseAddress)
     }
 
     /// The digest of a block of memory.

@@ -12,7 +12,8 @@ struct NameTable {
     private static let capacity = 200_000
     private static let textCapacity = 16 << 20
     private var slots = [Slot](repeating: Slot(), count: 1_024)
-    private var texts: [UInt8] = []
+    /// One after the other, in the order in which they came.
+    private(set) var texts: [UInt8] = []
     private var used = 0
     /// Drawn for each table, so that nobody can choose ids that all land in one place.
     private let seed: UInt64

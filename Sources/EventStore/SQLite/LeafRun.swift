@@ -76,10 +76,11 @@ struct LeafRun: Sendable {
         open = nil
     }
 
-    private static let emptyPage = [UInt8](repeating: 0, count: PageFile.pageSize)
+    /// Not one for all: several threads would count their references to it.
+    private let emptyPage = [UInt8](repeating: 0, count: PageFile.pageSize)
 
     private mutating func addPage() -> Int {
-        bytes.append(contentsOf: Self.emptyPage)
+        bytes.append(contentsOf: emptyPage)
         return pageCount - 1
     }
 

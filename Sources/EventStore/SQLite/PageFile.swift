@@ -15,6 +15,8 @@ final class PageFile: Sendable {
     static let lockPage = UInt32(0x4000_0000 / pageSize) + 1
     /// Pages collected before they are written.
     private static let batch = 64
+    /// Bytes that the disk is told to write at once.
+    private static let stretch = 4 << 20
 
     private struct State {
         /// The number of the next page.
@@ -55,17 +57,19 @@ final class PageFile: Sendable {
 
     /// Appends one page and returns its number.
     func append(_ page: [UInt8]) throws(SQLiteError) -> UInt32 {
-        try state.withLock { state throws(SQLiteError) in
+        let (number, isFlushed) = try state.withLock { state throws(SQLiteError) in
             if state.next == skipped {
                 try flush(&state)
                 state.next += 1
             }
             state.waiting.append(contentsOf: page)
             state.next += 1
-            let number = state.next - 1
-            if state.waiting.count >= Self.batch * Self.pageSize { try flush(&state) }
-            return number
+            let isFull = state.waiting.count >= Self.batch * Self.pageSize
+            if isFull { try flush(&state) }
+            return (state.next - 1, isFull)
         }
+        if isFlushed { startWriting() }
+        return number
     }
 
     /// Appends the pages of a run and calls `leaf` with the number and the last key of each leaf, in order.
@@ -138,12 +142,14 @@ final class PageFile: Sendable {
 
     /// Lets the disk begin while pages are still being made: the sync at the end has little left to do.
     private func startWriting() {
-        state.withLock { state in
-            let end = Int(state.next - 1) * Self.pageSize
-            guard end - state.started >= 8 << 20 else { return }
-            sync_file_range(descriptor, off_t(state.started), off_t(end - state.started), 2)
-            state.started = end
+        let range = state.withLock { state -> Range<Int>? in
+            let end = Int(state.next - 1) * Self.pageSize - state.waiting.count
+            guard end - state.started >= Self.stretch else { return nil }
+            defer { state.started = end }
+            return state.started..<end
         }
+        guard let range else { return }
+        sync_file_range(descriptor, off_t(range.lowerBound), off_t(range.count), 2)
     }
 }
 

@@ -149,13 +149,26 @@ final class Statement {
         return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value))))
     }
 
-    /// Appends the `count` bytes of a BLOB or TEXT column. False: it is NULL, has no bytes or another number of them.
-    func append(_ column: Int, count: Int, to out: inout [UInt8]) -> Bool {
-        guard let pointer = sqlite3_column_blob(handle, Int32(column)),
-            count == sqlite3_column_bytes(handle, Int32(column))
-        else { return false }
-        out.append(contentsOf: UnsafeRawBufferPointer(start: pointer, count: count))
-        return true
+    /// A column of the row at hand, until the next step. To find one costs more than what is then asked of it.
+    @inline(__always)
+    func value(_ column: Int) -> Value { Value(handle: sqlite3_column_value(handle, Int32(column))) }
+
+    struct Value {
+        fileprivate let handle: OpaquePointer?
+
+        var isNull: Bool { sqlite3_value_type(handle) == SQLITE_NULL }
+        var int64: Int64 { sqlite3_value_int64(handle) }
+        var uint64: UInt64 { UInt64(bitPattern: int64) }
+        /// Bytes of a TEXT or BLOB; 0 for NULL.
+        var count: Int { Int(sqlite3_value_bytes(handle)) }
+
+        /// Appends the `count` bytes of a BLOB or TEXT. False: it is NULL, has no bytes or another number of them.
+        @inline(__always)
+        func append(count: Int, to out: inout [UInt8]) -> Bool {
+            guard let pointer = sqlite3_value_blob(handle), count == self.count else { return false }
+            out.append(contentsOf: UnsafeRawBufferPointer(start: pointer, count: count))
+            return true
+        }
     }
 
     func text(_ column: Int) -> String {

@@ -11,6 +11,9 @@ final class ScratchDatabase: SnapshotScratch {
         names = try SnapshotNames(connection: connection)
     }
 
+    /// All names, if they are in memory.
+    var nameList: NameList? { names.list }
+
     func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)] {
         let select = try connection.statement("SELECT id, key FROM origin ORDER BY ref")
         defer { select.reset() }

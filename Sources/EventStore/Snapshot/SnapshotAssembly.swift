@@ -94,26 +94,44 @@ final class SnapshotAssembly {
         try dots.add(rows.dots)
     }
 
-    /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
-    ///
-    /// - Parameters:
-    ///   - skews: Origins to be flagged for their clocks.
-    ///   - threads: On how many each index is built.
-    func finish(
-        as path: String, skews: [(origin: OriginID, skew: ClockSkew)], threads: Int
-    ) throws(SQLiteError) {
-        try table.finish(root: roots.event)
+    /// The indexes of table `event`, and table `name` if all names were in memory: they are being built.
+    struct Indexes {
+        fileprivate let work: [IndexWork]
+        fileprivate let twins: IndexRuns
+        fileprivate let jobs: SideBySide
+        fileprivate let hasNames: Bool
+    }
+
+    /// All rows are here: begins to build what is made of them and of `names` alone, each index on `threads` threads.
+    func beginIndexes(_ names: NameList?, threads: Int) throws(SQLiteError) -> Indexes {
         let twins = try IndexRuns(path: folder.twins)
         let work = [
             try IndexWork(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
             try IndexWork(.dots, dots, file: file, root: roots.dot, most: threads),
         ]
-        let names = NameWork(
-            file: file, scratch: folder.scratch, tableRoot: roots.name, indexRoot: roots.text)
+        var jobs = work.flatMap(\.jobs)
+        let names = names.flatMap { $0.isLong ? nameWork(.memory($0)) : nil }
+        if let names { jobs += names.jobs }
+        // The thread that goes on from here takes part, too, once it has nothing else to do.
+        return Indexes(
+            work: work, twins: twins, jobs: SideBySide(jobs, threads: threads - 1), hasNames: names != nil)
+    }
+
+    private func nameWork(_ source: NameWork.Source) -> NameWork {
+        NameWork(file: file, source: source, tableRoot: roots.name, indexRoot: roots.text)
+    }
+
+    /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
+    ///
+    /// - Parameter skews: Origins to be flagged for their clocks.
+    func finish(
+        _ indexes: Indexes, as path: String, skews: [(origin: OriginID, skew: ClockSkew)]
+    ) throws(SQLiteError) {
         let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
-        let nameJobs: [SnapshotJob] = hasNames ? [names.buildTable, names.buildIndex] : []
-        try runSideBySide(nameJobs + work.flatMap(\.jobs))
-        for index in work { try index.finish() }
+        if hasNames, !indexes.hasNames { indexes.jobs.add(nameWork(.database(folder.scratch)).jobs) }
+        try indexes.jobs.finish()
+        for index in indexes.work { try index.finish() }
+        try table.finish(root: roots.event)
         try file.finish()
         do {
             let connection = try Self.open(folder.log)
@@ -125,7 +143,7 @@ final class SnapshotAssembly {
                 try flag.run()
             }
         }
-        try mark(twins)
+        try mark(indexes.twins)
         let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0, rename(folder.log, path) == 0 else {
             throw SQLiteError(extendedCode: 10, message: String(cString: strerror(errno)), context: path)

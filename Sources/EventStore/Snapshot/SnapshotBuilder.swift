@@ -51,12 +51,14 @@ package final class SnapshotBuilder: Sendable {
     ///
     /// `@unchecked Sendable`: each part is used only by the thread whose turn it is; turns change under the monitor.
     private final class Parts: @unchecked Sendable {
+        let scratch: ScratchDatabase
         let sequencer: SnapshotSequencer
         let assembly: SnapshotAssembly
 
         init(_ folder: SnapshotFolder, own: OriginID) throws(SQLiteError) {
             assembly = try SnapshotAssembly(folder)
-            sequencer = try SnapshotSequencer(try ScratchDatabase(assembly.scratch), own: own)
+            scratch = try ScratchDatabase(assembly.scratch)
+            sequencer = try SnapshotSequencer(scratch, own: own)
         }
     }
 
@@ -132,10 +134,17 @@ package final class SnapshotBuilder: Sendable {
         }
         if let failure = failure ?? nil { throw failure }
         stop()
+        let indexes: SnapshotAssembly.Indexes
+        do throws(SQLiteError) {
+            indexes = try parts.assembly.beginIndexes(parts.scratch.nameList, threads: threadCount)
+        } catch {
+            throw SnapshotError(error)
+        }
+        // While they are built, for nothing if this fails.
         try parts.sequencer.finish(coverage, expecting: expecting)
         do throws(SQLiteError) {
             try parts.assembly.finish(
-                as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now), threads: threadCount)
+                indexes, as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now))
         } catch {
             throw SnapshotError(error)
         }

@@ -153,37 +153,43 @@ private final class IndexRecord {
     }
 }
 
-/// Builds table `name` and its index out of the scratch database.
+/// Builds table `name` and its index.
 struct NameWork: Sendable {
+    enum Source {
+        case memory(NameList)
+        /// The scratch database at this path.
+        case database(String)
+    }
+
     /// With fewer names a tree might have one page only; SQLite inserts those.
     static let fewest: Int64 = 2_000
 
     let file: PageFile
-    let scratch: String
+    let source: Source
     let tableRoot: UInt32
     let indexRoot: UInt32
 
-    func buildTable() throws(SQLiteError) {
-        let connection = try Connection(path: scratch, mode: .read)
-        let select = try connection.statement("SELECT ref, text FROM fresh ORDER BY ref")
-        defer { select.reset() }
+    /// What two threads may do at once.
+    var jobs: [SnapshotJob] { [buildTable, buildIndex] }
+
+    private func buildTable() throws(SQLiteError) {
         var tree = TableTreeBuilder(file: file)
         var run = LeafRun()
         run.empty(capacity: 1 << 20)
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
         defer { bytes.deallocate() }
-        while try select.step() {
-            let ref = select.int64(0)
-            let count = select.withBytes(1) { text in
-                var record = Record(bytes)
-                record.null()
-                record.type(UInt64(text.count * 2 + 13))
-                record.headerEnded()
-                record.body(text)
-                return record.count
-            }
-            run.add(ref, UnsafeRawBufferPointer(start: bytes, count: count))
+        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(SQLiteError) {
+            var record = Record(bytes)
+            record.null()
+            record.type(UInt64(text.count * 2 + 13))
+            record.headerEnded()
+            record.body(text)
+            run.add(ref, UnsafeRawBufferPointer(start: bytes, count: record.count))
             if run.bytes.count >= 1 << 20 { try flush(&run, &tree) }
+        }
+        switch source {
+        case .memory(let names): try names.each(add)
+        case .database(let path): try Self.select("ref, text FROM fresh ORDER BY ref", path, (ref: 0, text: 1), add)
         }
         try flush(&run, &tree)
         try tree.finish(root: tableRoot)
@@ -197,33 +203,34 @@ struct NameWork: Sendable {
         run.empty(capacity: 1 << 20)
     }
 
-    func buildIndex() throws(SQLiteError) {
-        let connection = try Connection(path: scratch, mode: .read)
-        let select = try connection.statement("SELECT text, ref FROM fresh ORDER BY text")
-        defer { select.reset() }
+    private func buildIndex() throws(SQLiteError) {
         var leaves = IndexLeaves(file: file)
         let entry = IndexRecord()
-        while try select.step() {
-            let ref = select.int64(1)
-            let count = select.withBytes(0) { entry.write(text: $0, ref: ref) }
+        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(SQLiteError) {
+            let count = entry.write(text: text, ref: ref)
             try leaves.add(UnsafeRawBufferPointer(start: entry.start, count: count))
+        }
+        switch source {
+        case .memory(let names): try names.eachByText(add)
+        case .database(let path): try Self.select("text, ref FROM fresh ORDER BY text", path, (ref: 1, text: 0), add)
         }
         var tree = IndexTreeBuilder(file: file)
         try tree.finish(leaves, root: indexRoot)
     }
-}
 
-/// What a thread of its own does towards a snapshot's indexes.
-typealias SnapshotJob = @Sendable () throws(SQLiteError) -> Void
-
-/// Runs jobs on threads of their own; the first error of one of them is thrown when all have ended.
-func runSideBySide(_ jobs: [SnapshotJob]) throws(SQLiteError) {
-    let failure = Lock<SQLiteError?>(nil)
-    let threads = jobs.map { job in
-        WorkerThread(name: "snapshot-index") {
-            do throws(SQLiteError) { try job() } catch { failure.withLock { $0 = $0 ?? error } }
+    private static func select(
+        _ what: String, _ path: String, _ column: (ref: Int, text: Int),
+        _ body: (Int64, UnsafeRawBufferPointer) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        let connection = try Connection(path: path, mode: .read)
+        let select = try connection.statement("SELECT " + what)
+        defer { select.reset() }
+        while try select.step() {
+            let ref = select.int64(column.ref)
+            let result = select.withBytes(column.text) { text in
+                Result { () throws(SQLiteError) in try body(ref, text) }
+            }
+            try result.get()
         }
     }
-    for thread in threads { thread.join() }
-    if let error = failure.withLock({ $0 }) { throw error }
 }

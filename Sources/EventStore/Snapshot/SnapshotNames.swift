@@ -7,6 +7,8 @@ struct SnapshotNames {
 
     private let connection: Connection
     private var cache = NameTable()
+    /// What is in the cache, while that is all.
+    private var entries: [NameList.Entry] = []
     private var bytes = 0
     private var isComplete = true
     private var next: Int64
@@ -30,6 +32,9 @@ struct SnapshotNames {
             .get()
         }
     }
+
+    /// All names, if they are in memory.
+    var list: NameList? { isComplete ? NameList(texts: cache.texts, entries: entries) : nil }
 
     /// How many names ahead the memory is asked for in which they are looked up.
     private static let ahead = 8
@@ -69,11 +74,13 @@ struct SnapshotNames {
     }
 
     private mutating func remember(_ text: UnsafeRawBufferPointer, _ ref: Int64) throws(SQLiteError) {
+        entries.append(NameList.Entry(ref: ref, start: UInt32(bytes), count: UInt32(text.count)))
         bytes += text.count
         if isComplete, next > Self.most || bytes > Self.mostBytes {
             isComplete = false
             try connection.execute("CREATE UNIQUE INDEX fresh_text ON fresh(text)")
         }
+        if !isComplete { entries = [] }
         cache.insert(String(decoding: text, as: UTF8.self), ref)
     }
 }

@@ -93,16 +93,17 @@ struct SnapshotRowsWriter: ~Copyable {
 
     /// Adds the row of ``select`` the statement stands at. False: with it the piece might have more than `bytes`.
     mutating func add(_ row: Statement, below bytes: Int, from reader: SnapshotReader) throws(SQLiteError) -> Bool {
-        let payload = row.count(Column.payload)
-        let dependencies = row.count(Column.dependencies)
-        let unknown = row.count(Column.unknown)
+        let body = row.value(Column.payload)
+        let payload = body.count
+        let dependencies = row.value(Column.dependencies).count
+        let unknown = row.value(Column.unknown).count
         let most = 4 * (Limits.identifier + 2) + 600 + payload + unknown + dependencies * 9
         if count > 0, size + most > bytes { return false }
         guard row.uint64(Column.position) == after + UInt64(count) + 1 else { throw damaged("no event") }
         let (user, conversation) = (row.int64(Column.user), row.int64(Column.conversation))
         names.expect(user)
         names.expect(conversation)
-        let isErased = try addBody(row, payload)
+        let isErased = try addBody(row, body, payload)
         let start = columns.count
         var flags = isErased ? Flag.erased : 0
         var fields = RawWriter(room)
@@ -116,17 +117,17 @@ struct SnapshotRowsWriter: ~Copyable {
             flags |= Flag.conversation
             fields.varint(try name(conversation, reader))
         }
-        let time = row.uint64(Column.time)
-        if time != 0 || !row.isNull(Column.time) {
+        let time = row.value(Column.time)
+        if time.int64 != 0 || !time.isNull {
             flags |= Flag.time
-            fields.bigEndian(time)
+            fields.bigEndian(time.uint64)
         }
         let author = row.int64(Column.author)
         if author != 0 {
             flags |= Flag.author
             fields.varint(try name(author, reader))
         }
-        if row.count(Column.cause) > 0 {
+        if row.value(Column.cause).count > 0 {
             guard let cause = row.uuid(Column.cause) else { throw damaged("no id of a cause") }
             flags |= Flag.cause
             fields.uuid(cause)
@@ -157,13 +158,15 @@ struct SnapshotRowsWriter: ~Copyable {
     }
 
     /// Adds id, salt and payload, or id and digest: then the row is erased.
-    private mutating func addBody(_ row: Statement, _ payload: Int) throws(SQLiteError) -> Bool {
-        guard row.append(Column.id, count: 16, to: &ids) else { throw damaged("no id") }
-        if row.append(Column.salt, count: 16, to: &salts) {
-            guard row.append(Column.payload, count: payload, to: &payloads) else { throw damaged("no payload") }
+    private mutating func addBody(
+        _ row: Statement, _ body: Statement.Value, _ payload: Int
+    ) throws(SQLiteError) -> Bool {
+        guard row.value(Column.id).append(count: 16, to: &ids) else { throw damaged("no id") }
+        if row.value(Column.salt).append(count: 16, to: &salts) {
+            guard body.append(count: payload, to: &payloads) else { throw damaged("no payload") }
             return false
         }
-        guard row.append(Column.digest, count: 32, to: &salts) else { throw damaged("no digest") }
+        guard row.value(Column.digest).append(count: 32, to: &salts) else { throw damaged("no digest") }
         return true
     }
 

@@ -31,9 +31,7 @@ final class PeerLink {
     private var partialSince: UInt64?
     /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
     private static let longestFrame: UInt64 = 300_000
-    /// Bytes a second: pieces of a snapshot go as they are over a line faster than this, which is as fast as a processor
-    /// compresses. There fewer bytes save no time, and zstd would be a fifth of the work of both sides.
-    private static let fastLine: UInt64 = 512 << 20
+    private var lineSpeed = LineSpeed()
     /// Told once, when the link is gone.
     var onEnd: ((PeerLink, SessionEnd) -> Void)?
     /// Asked whether a snapshot that the peer offers may be taken.
@@ -184,14 +182,15 @@ final class PeerLink {
         case .describeSnapshot(let id):
             let this = loop.bind(self)
             snapshots.server.describe { offer in
-                this.post { $0.input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) } }
+                this.post { link in
+                    link.input { $0.snapshotDescribed(id, offer, now: $1, effects: &$2) }
+                    if let offer, case .offered = link.session.snapshot.role { link.snapshotFeed.prepare(offer) }
+                }
             }
         case .readSnapshot(let id, var request):
-            if let rate = link.deliveryRate, rate >= Self.fastLine { request.compress = false }
+            if lineSpeed.isFast(link.deliveryRate) { request.compress = false }
             let this = loop.bind(self)
-            let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
-            self.feed = feed
-            feed.read(request) { result in
+            snapshotFeed.read(request) { result in
                 this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
             }
         case .openSnapshot(let id, let offer):
@@ -221,6 +220,12 @@ final class PeerLink {
             workers.storeLeading(frame, completion: completion)
         else { return workers.store(frame, completion: completion) }
         share.led(from: start, to: MonotonicClock.now)
+    }
+
+    private var snapshotFeed: SnapshotFeed {
+        let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
+        self.feed = feed
+        return feed
     }
 
     private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {

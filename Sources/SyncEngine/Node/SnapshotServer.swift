@@ -4,7 +4,7 @@ internal import EventStore
 ///
 /// ## Concurrency model
 /// Three threads read; whoever asks is answered on one of them. Nothing is kept between pieces but what was read ahead:
-/// at most ``SnapshotFeed/ahead`` pieces of 1 MiB for each session.
+/// at most ``SnapshotFeed/ahead`` pieces of 512 KiB for each session.
 final class SnapshotServer: Sendable {
     typealias Context = Result<SnapshotReader, StoreError>
 
@@ -92,6 +92,11 @@ final class SnapshotFeed: Sendable {
 
     deinit { server.rest() }
 
+    /// Reads the first pieces while the peer gets ready for what it is offered.
+    func prepare(_ offer: SnapshotOffer) {
+        readAhead(SnapshotRead(offer: offer, after: 0, parts: 0, bytes: Self.size, compress: true))
+    }
+
     func read(_ request: SnapshotRead, completion: @escaping Completion) {
         if request.after == request.offer.through { return readProof(request, completion) }
         let ready = state.withLock { state -> Result<SnapshotPart, SessionFailure>? in
@@ -132,17 +137,17 @@ final class SnapshotFeed: Sendable {
     /// rows. If it is full before, the rest becomes a piece of its own.
     private static func end(of from: UInt64, _ request: SnapshotRead, _ state: State) -> UInt64 {
         if let next = state.slots.keys.filter({ $0 > from }).min() { return next }
-        let rows = state.rowBytes > 0 ? size(request) / state.rowBytes * 15 / 16 : 256
+        let rows = state.rowBytes > 0 ? min(request.bytes, size) / state.rowBytes * 15 / 16 : 256
         return min(from + UInt64(max(1, min(SnapshotRows.limit, rows))), request.offer.through)
     }
 
-    /// Bytes to put into a piece: it fits a frame as it is.
-    private static func size(_ request: SnapshotRead) -> Int { min(request.bytes, 1 << 20) }
+    /// Bytes of a piece at most: it fits a frame as it is, and what is done to it a processor's cache.
+    private static let size = 512 << 10
 
     private func start(_ request: SnapshotRead, from: UInt64, through: UInt64) {
         server.submit { [self] context in
             do throws(StoreError) {
-                let rows = try context.get().rows(after: from, through: through, bytes: Self.size(request))
+                let rows = try context.get().rows(after: from, through: through, bytes: min(request.bytes, Self.size))
                 let frame = Message.snapshotRows(rows).frame(compress: request.compress)
                 finish(from, .success(SnapshotPart(frame: frame, last: rows.last, isEnd: false)), rows)
             } catch {

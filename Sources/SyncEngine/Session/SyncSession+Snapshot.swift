@@ -44,7 +44,7 @@ extension SyncSession {
     }
 
     /// Bytes of rows on their way before it is known how fast they pass.
-    private static let snapshotFlight = 1 << 20
+    private static let snapshotFlight = 4 << 20
 
     mutating func pumpSnapshot(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .sending(var sending) = snapshot.role, sending.reading == nil, !sending.isEnded,

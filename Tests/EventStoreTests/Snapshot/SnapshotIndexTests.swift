@@ -32,7 +32,7 @@ struct SnapshotIndexTests {
             }
             let file = try PageFile(path: path)
             let work = try IndexWork(.ids(twins: twins), runs, file: file, root: root, most: most, fewest: 40)
-            try runSideBySide(work.jobs)
+            try SideBySide(work.jobs, threads: 3).finish()
             try work.finish()
             try file.finish()
         }

@@ -54,15 +54,20 @@ private final class Handover: Sendable {
         SnapshotIntake(store: target, minFree: minFree, threads: 2, log: { _ in })
     }
 
-    /// All parts, in order.
+    /// All parts after `after`, in order.
     ///
-    /// - Parameter compress: Whether the part of this number may be compressed.
-    func parts(compress: (Int) -> Bool = { _ in true }) throws -> [SnapshotPart] {
+    /// - Parameters:
+    ///   - prepared: Whether the first are read before they are asked for.
+    ///   - compress: Whether the part of this number may be compressed.
+    func parts(
+        after: UInt64 = 0, prepared: Bool = false, compress: (Int) -> Bool = { _ in true }
+    ) throws -> [SnapshotPart] {
         let feed = SnapshotFeed(server) { [source] in source.head() }
+        if prepared { feed.prepare(offer) }
         var parts: [SnapshotPart] = []
         while parts.last?.isEnd != true {
             let request = SnapshotRead(
-                offer: offer, after: parts.last?.last ?? 0,
+                offer: offer, after: parts.last?.last ?? after,
                 parts: parts.last?.last == offer.through ? parts.count { $0.last == offer.through } - 1 : 0,
                 bytes: 1 << 20, compress: compress(parts.count))
             parts.append(try wait { feed.read(request, completion: $0) }.get())
@@ -97,6 +102,21 @@ extension SnapshotIntake {
 
 @Suite(.serialized)
 struct SnapshotIntakeTests {
+    @Test(
+        "What was read before the peer asked is what it gets, wherever it goes on",
+        arguments: [0, 1, 256, 300, 1_400, 1_536, 2_999] as [UInt64])
+    func prepared(after: UInt64) throws {
+        let handover = try Handover(events: 3_000)
+        let parts = try handover.parts(after: after, prepared: true)
+        var last = after
+        for part in parts where part.frame.type == MessageType.snapshotRows.rawValue {
+            let rows = try SnapshotReception.rows(in: part.frame)
+            #expect(rows.after == last && rows.last == part.last && rows.count > 0)
+            last = part.last
+        }
+        #expect(last == handover.offer.through && parts.last?.isEnd == true)
+    }
+
     @Test(
         "Cut after each piece, the transfer goes on where it was, and the log is whole in the end, compressed or not",
         arguments: [false, true])

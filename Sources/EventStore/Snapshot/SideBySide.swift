@@ -1,0 +1,69 @@
+/// A part of the work on a snapshot's indexes.
+typealias SnapshotJob = @Sendable () throws(SQLiteError) -> Void
+
+/// Does jobs on some threads, what was added last first. Whoever drops it waits for the jobs that were begun.
+final class SideBySide {
+    private struct State {
+        var jobs: [SnapshotJob]
+        /// Whether no more will be added.
+        var isComplete = false
+        var failure: SQLiteError?
+    }
+
+    private let state: Monitor<State>
+    private var threads: [WorkerThread] = []
+
+    init(_ jobs: [SnapshotJob], threads count: Int) {
+        let state = Monitor(State(jobs: jobs))
+        self.state = state
+        threads = (0..<count).map { _ in WorkerThread(name: "snapshot-index") { Self.run(state) } }
+    }
+
+    deinit { end() }
+
+    func add(_ jobs: [SnapshotJob]) {
+        state.update { state in
+            if state.failure == nil { state.jobs += jobs }
+            return true
+        }
+    }
+
+    /// Takes part until all is done. Throws the first error of a job; what was not begun before it is not done.
+    func finish() throws(SQLiteError) {
+        state.update { state in
+            state.isComplete = true
+            return true
+        }
+        Self.run(state)
+        end()
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func end() {
+        state.update { state in
+            state.isComplete = true
+            state.jobs = []
+            return true
+        }
+        for thread in threads { thread.join() }
+        threads = []
+    }
+
+    private static func run(_ state: Monitor<State>) {
+        func next(_ state: inout State) -> Waiting<SnapshotJob?> {
+            if let job = state.jobs.popLast() { return .done(job) }
+            return state.isComplete ? .done(nil) : .forever
+        }
+        while let job = state.wait(for: next) {
+            do throws(SQLiteError) {
+                try job()
+            } catch {
+                state.update { state in
+                    state.failure = state.failure ?? error
+                    state.jobs = []
+                    return false
+                }
+            }
+        }
+    }
+}
