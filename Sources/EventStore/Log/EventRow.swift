@@ -111,20 +111,6 @@ enum EventRow {
         var author: Int64?
         var origin: Int64
 
-        /// The refs of the texts of `header`, if they are all in `names`.
-        init?(_ header: EventHeader, origin: Int64, names: NameTable) {
-            guard let user = names[header.user], let type = names[header.type], let author = names[header.author]
-            else {
-                return nil
-            }
-            (self.origin, self.user, self.type) = (origin, user, type)
-            if let text = header.conversation {
-                guard let conversation = names[text] else { return nil }
-                self.conversation = conversation
-            }
-            if author != user { self.author = author }
-        }
-
         /// Interns the texts of `header`.
         init(
             _ header: EventHeader, origin: Int64, names: inout NameWriter, on connection: Connection
@@ -133,8 +119,9 @@ enum EventRow {
             user = try names.ref(header.user, on: connection)
             if let text = header.conversation { conversation = try names.ref(text, on: connection) }
             type = try names.ref(header.type, on: connection)
-            let author = try names.ref(header.author, on: connection)
-            if author != user { self.author = author }
+            if !header.author.hasSameBytes(as: header.user) {
+                author = try names.ref(header.author, on: connection)
+            }
         }
     }
 

@@ -76,19 +76,19 @@ final class LogAppender {
             PlacedEvents.Place(
                 hlc: clock.tick(wall: wall), id: prepared.draft.id ?? ids.next(milliseconds: wall))
         }
-        let events = PlacedEvents(drafts, at: places, of: state.origins[own], names: names.cache)
+        let events = PlacedEvents(drafts, at: places, of: state.origins[own])
         var outcomes: [AppendOutcome] = []
         outcomes.reserveCapacity(drafts.count)
-        while outcomes.count < events.count {
-            let (statement, rows) = try insertion.statement(for: events.count - outcomes.count)
-            let stored = try insert(rows, of: events, drafts, from: outcomes.count, own, with: statement)
-            for _ in 0..<stored {
-                state.position += 1
-                let header = events.header(outcomes.count)
-                note(header, drafts[outcomes.count].body, twin: nil)
-                outcomes.append(.appended(AppendReceipt(of: header, at: state.position)))
+        for part in events.parts {
+            let part = part.output()
+            let stored = try store(part, drafts, from: outcomes.count, own)
+            for index in 0..<stored {
+                let header = part.headers[index]
+                let position = state.position - UInt64(stored - 1 - index)
+                note(header, drafts[outcomes.count].body, at: position, twin: nil)
+                outcomes.append(.appended(AppendReceipt(of: header, at: position)))
             }
-            if stored < rows { break }
+            if stored < part.headers.count || !part.isWhole { break }
         }
         guard !outcomes.isEmpty else { return [] }
         advanced.insert(own)
@@ -100,31 +100,33 @@ final class LogAppender {
         return outcomes
     }
 
-    /// Writes the rows of events. Returns of how many: all, or those before one whose id is here already.
-    private func insert(
-        _ rows: Int, of events: PlacedEvents, _ drafts: [PreparedDraft], from first: Int, _ own: Int,
-        with statement: Statement
+    /// Writes the rows of events whose drafts begin at `first`. Returns of how many: all, or those before one whose id is here
+    /// already.
+    private func store(
+        _ part: PlacedEvents.Part, _ drafts: [PreparedDraft], from first: Int, _ own: Int
     ) throws(SQLiteError) -> Int {
-        for row in 0..<rows {
-            let index = first + row
-            var refs: EventRow.Refs
-            if let known = events.refs(index) {
-                refs = known
-            } else {
-                refs = try EventRow.Refs(
-                    events.header(index), origin: state.origins[own].ref, names: &names, on: connection)
+        var stored = 0
+        while stored < part.headers.count {
+            let (statement, rows) = try insertion.statement(for: part.headers.count - stored)
+            for row in 0..<rows {
+                let index = stored + row
+                let refs = try EventRow.Refs(
+                    part.headers[index], origin: state.origins[own].ref, names: &names, on: connection)
+                try EventRow.bind(
+                    part.headers[index], drafts[first + index].body, position: state.position + 1 + UInt64(row),
+                    refs: refs, leaf: part.leaves[index], to: statement, row: row)
             }
-            try EventRow.bind(
-                events.header(index), drafts[index].body, position: state.position + 1 + UInt64(row), refs: refs,
-                leaf: events.leaf(index), to: statement, row: row)
+            do throws(SQLiteError) {
+                try EventRow.run(statement, rows: rows) { drafts[first + stored + $0].body }
+            } catch {
+                guard error.isConstraint else { throw error }
+                state.position += UInt64(connection.changes)
+                return stored + connection.changes
+            }
+            state.position += UInt64(rows)
+            stored += rows
         }
-        do throws(SQLiteError) {
-            try EventRow.run(statement, rows: rows) { drafts[first + $0].body }
-            return rows
-        } catch {
-            guard error.isConstraint else { throw error }
-            return connection.changes
-        }
+        return stored
     }
 
     private func violated(_ condition: AppendCondition?) throws(SQLiteError) -> AppendRejection? {
@@ -314,15 +316,15 @@ final class LogAppender {
             with: try insertion.single())
         state.position += 1
         advanced.insert(index)
-        note(header, body, twin: twin)
+        note(header, body, at: state.position, twin: twin)
         state.origins[index].hlc = header.hlc
         try keep(state.origins[index].range.grow(leaf, using: sha), index)
     }
 
     /// Keeps the event at the log's end for those who follow it.
-    private func note(_ header: EventHeader, _ body: EventBody, twin: UInt64?) {
+    private func note(_ header: EventHeader, _ body: EventBody, at position: UInt64, twin: UInt64?) {
         guard isFollowed, fresh.hasRoom else { return }
-        fresh.add(StoredEvent(position: state.position, event: Event(header: header, body: body), twinOf: twin))
+        fresh.add(StoredEvent(position: position, event: Event(header: header, body: body), twinOf: twin))
     }
 
     /// Puts the roots of completed subtrees into the log.

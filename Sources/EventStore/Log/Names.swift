@@ -1,7 +1,7 @@
 /// Interned strings on the writing side: text → small integer. Bounded memory: the cache is emptied when it is full, the
 /// table is the truth.
 struct NameWriter {
-    private(set) var cache = NameTable()
+    private var cache = NameTable()
     /// Whether the last text that was not in the cache stood in the table, as most do after a start; later most are new. So
     /// mostly there is one search of the index, not two.
     private var wasStored = false

@@ -38,16 +38,15 @@ struct Preparation: Sendable {
         _ sha: SHA256 = SHA256()
     ) {
         self.atomicity = atomicity
-        let pieces = drafts.count / Self.piece
-        if pieces > 1 {
-            let parts = concurrently(pieces) { piece in
-                let range = drafts.count * piece / pieces..<drafts.count * (piece + 1) / pieces
-                return Part(drafts[range], Lock(RandomSource()), SHA256())
-            }
-            for part in parts { take(part) }
-        } else {
-            take(Part(drafts[...], salts, sha))
+        let first = drafts.prefix(Self.piece)
+        let others = stride(from: first.endIndex, to: drafts.endIndex, by: Self.piece).map { start in
+            let piece = drafts[start..<min(drafts.endIndex, start + Self.piece)]
+            return WorkAside { Part(piece, Lock(RandomSource()), SHA256()) }
         }
+        // This thread begins at one end, others at the other.
+        for part in others.reversed() { part.offer() }
+        take(Part(first, salts, sha))
+        for part in others { take(part.output()) }
         guard atomicity == .whole, let culprit = rejected.first?.index else { return }
         accepted = []
         var reasons = Dictionary(uniqueKeysWithValues: rejected.map { ($0.index, $0.rejection) })

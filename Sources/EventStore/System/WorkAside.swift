@@ -1,17 +1,5 @@
 internal import Dispatch
 
-/// What comes of the pieces 0 ..< `count`, in order, worked on by the calling thread and others that are free. Blocks until all
-/// are done, and takes part itself: so it needs no other to be free.
-func concurrently<Output: Sendable>(_ count: Int, _ body: @escaping @Sendable (Int) -> Output) -> [Output] {
-    guard count > 1 else { return (0..<count).map(body) }
-    let outputs = (0..<count).map { _ in Lock(Output?.none) }
-    DispatchQueue.concurrentPerform(iterations: count) { piece in
-        let output = body(piece)
-        outputs[piece].withLock { $0 = output }
-    }
-    return outputs.compactMap { $0.withLock { $0 } }
-}
-
 /// A piece of work that another thread does if one is free, and else whoever wants what comes of it.
 final class WorkAside<Output: Sendable>: Sendable {
     private enum Progress {
@@ -22,10 +10,10 @@ final class WorkAside<Output: Sendable>: Sendable {
 
     private let progress: Monitor<Progress>
 
-    init(_ work: @escaping @Sendable () -> Output) {
-        progress = Monitor(.waiting(work))
-        DispatchQueue.global().async { self.work() }
-    }
+    init(_ work: @escaping @Sendable () -> Output) { progress = Monitor(.waiting(work)) }
+
+    /// Asks another thread to do it.
+    func offer() { DispatchQueue.global().async { self.work() } }
 
     /// What comes of it. Blocks while another thread is at it.
     func output() -> Output {
