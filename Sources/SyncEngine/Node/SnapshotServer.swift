@@ -141,7 +141,7 @@ final class SnapshotFeed: Sendable {
         return min(from + UInt64(max(1, min(SnapshotRows.limit, rows))), request.offer.through)
     }
 
-    /// Bytes of a piece at most: it fits a frame as it is, and what is done to it a processor's cache.
+    /// Bytes of a piece at most: it fits a frame as it is.
     private static let size = 512 << 10
 
     private func start(_ request: SnapshotRead, from: UInt64, through: UInt64) {
