@@ -66,7 +66,6 @@ def limit(row, what, sections, ours, at_most, unit):
 GOALS = [
     single("in process, p50 ≤ 1.15 × C floor", "sillok", 1.15, "floor"),
     single("through the Unix socket, p50 ≤ 1.0 × PostgreSQL", "syncd", 1.0, "postgres"),
-    single("through the Unix socket, p50 ≤ 1.15 × C floor behind one", "syncd", 1.15, "floor socket"),
     clients("in process ≥ 2 × PostgreSQL", "sillok", 2.0, "postgres"),
     clients("in process ≥ 1.0 × Redis, always synced", "sillok", 1.0, "redis"),
     clients("through the Unix socket ≥ 2 × PostgreSQL", "syncd", 2.0, "postgres"),
