@@ -80,7 +80,7 @@ fuzz: deps
 # which only tests use, have some. A small quarantine, for some tests measure memory.
 asan tsan: deps
 	ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=16 $(SWIFT) test --sanitize=$(if $(filter asan,$@),address,thread) --scratch-path .build/$@ --no-parallel \
-	  $(if $(FILTER),--filter $(FILTER))
+	  $(if $(FILTER),--filter '$(FILTER)')
 
 install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd
