@@ -209,7 +209,7 @@ public final class EventStore: Sendable {
             if case .failure = result { batch.lineage.breakOff() }
             completion(result)
         }
-        writer.submit([job], leading: leading, following: true)
+        if leading { writer.lead([job]) } else { writer.submit([job]) }
     }
 
     // MARK: Memory and forks

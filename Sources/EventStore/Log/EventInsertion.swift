@@ -8,9 +8,6 @@ struct EventInsertion {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// The statement for one row.
-    mutating func single() throws(SQLiteError) -> Statement { try statement(for: 1).statement }
-
     /// A statement for as many of the next `count` rows as fit.
     mutating func statement(for count: Int) throws(SQLiteError) -> (statement: Statement, rows: Int) {
         var level = 0

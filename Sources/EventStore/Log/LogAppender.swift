@@ -313,7 +313,7 @@ final class LogAppender {
         try EventRow.store(
             header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,
             leaf: leaf,
-            with: try insertion.single())
+            with: try insertion.statement(for: 1).statement)
         state.position += 1
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)

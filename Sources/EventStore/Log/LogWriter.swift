@@ -63,14 +63,11 @@ final class LogWriter: Sendable {
         submit([.append(request, completion)])
     }
 
-    /// Queues jobs in one go, so that one commit can take them. If `leading`, commits them on the calling thread, which
-    /// then has had its answers, provided that nothing is queued before them.
-    ///
-    /// - Parameter following: Does then what the observers would do on threads of their own.
-    func submit(_ jobs: [Job], leading: Bool, following: Bool = false) {
-        guard leading, let committer = takeLead() else { return submit(jobs) }
-        commit(jobs, committer, leading: true, following: following)
-        guard following else { return }
+    /// Commits jobs on the calling thread, provided that nothing is queued before them, and does then what the observers would do on
+    /// threads of their own; else queues them.
+    func lead(_ jobs: [Job]) {
+        guard let committer = takeLead() else { return submit(jobs) }
+        commit(jobs, committer, leading: true)
         for observer in observers.withLock({ $0 }) { observer.afterwards?() }
     }
 
@@ -149,6 +146,7 @@ final class LogWriter: Sendable {
         }
     }
 
+    /// Queues jobs in one go, so that one commit can take them.
     func submit(_ jobs: [Job]) {
         var refused: [(job: Job, error: StoreError)] = []
         queue.wakeOne { queue in
@@ -179,14 +177,12 @@ final class LogWriter: Sendable {
 
     /// Writes what the jobs ask for, and syncs it unless somebody else does. Who leads does not go on with what others have
     /// written meanwhile.
-    private func commit(
-        _ jobs: [Job], _ committer: LogCommitter, leading: Bool = false, following: Bool = false
-    ) {
+    private func commit(_ jobs: [Job], _ committer: LogCommitter, leading: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
         switch committer.commit(jobs) {
         case .success(let answers):
             var commit = committer.takeWritten(jobs, answers, isFollowed: isFollowed)
-            commit.notice?.isFollowedUp = following
+            commit.notice?.isFollowedUp = leading
             var commits: [WrittenCommit] = []
             do throws(StoreError) { commits = try putBack(committer, with: commit) } catch {
                 for job in jobs { job.fail(error) }

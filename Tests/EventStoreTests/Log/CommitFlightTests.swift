@@ -150,7 +150,7 @@ struct CommitFlightTests {
             let job = LogWriter.Job.append(try #require(preparation.request(nil))) { result in
                 note((try? result.get()) == nil ? "failed" : "answered")
             }
-            fixture.writer.submit([job], leading: true, following: true)
+            fixture.writer.lead([job])
             return calls.wait(milliseconds: 20_000) { $0.last == last ? $0 : nil } ?? []
         }
         fixture.disk.allow()
