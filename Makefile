@@ -8,7 +8,7 @@ MINUTES ?= 10
 SEED ?=
 SEEDS ?= 10000
 JOBS ?= $(shell nproc)
-PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
+PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
   protobuf-compiler zstd
 
 help:

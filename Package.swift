@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLibuuid", pkgConfig: "uuid", providers: [.apt(["uuid-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
@@ -41,7 +42,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
 
         .target(
-            name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CLinux"], swiftSettings: strict),
+            name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CSodium", "CLinux"],
+            swiftSettings: strict),
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
             swiftSettings: strict),

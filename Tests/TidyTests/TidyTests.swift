@@ -51,6 +51,7 @@ struct TidyTests {
             "CSQLite": ["Sources/EventStore/SQLite"],
             "CLibuuid": ["Sources/EventStore/System"],
             "CCrypto": ["Sources/EventStore/Crypto"],
+            "CSodium": ["Sources/EventStore/Crypto"],
             "COpenSSL": ["Sources/SyncEngine/Transport", "Tests/SyncEngineTests/Transport"],
             "CLibevent": ["Sources/SyncEngine/Transport", "Tests/SyncEngineTests/Transport"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],

@@ -81,7 +81,6 @@ package final class IngestVerifier {
     /// Of all batches it lets pass.
     package let lineage = Lineage()
     private let sha = SHA256()
-    private let signatures = SignatureVerifier()
     /// The origin this node appended to when the verifier was made.
     package let own: OriginID
     /// Origins proven to have two histories: what depends on an event of theirs cannot say on which, so it does not wait
@@ -230,7 +229,7 @@ package final class IngestVerifier {
         let size = tree.range.size
         guard head.size >= size else { throw .notCovered(head.origin) }
         let isKnown = tree.ahead.contains(cover.head) || batch.heads.contains(cover.head)
-        guard isKnown || cover.head.isValid(for: tree.key, signatures) else {
+        guard isKnown || cover.head.isValid(for: tree.key) else {
             throw .badSignature(head.origin, size: head.size)
         }
         let root = tree.range.root(using: sha)

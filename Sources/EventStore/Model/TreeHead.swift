@@ -46,11 +46,6 @@ public struct SignedHead: Hashable, Sendable {
         key.isValid(signature: signature, for: Array(head.checkpointText.utf8))
     }
 
-    /// As ``isValid(for:)``, where the same keys come again and again.
-    func isValid(for key: VerifyingKey, _ signatures: SignatureVerifier) -> Bool {
-        signatures.isValid(signature: signature, for: Array(head.checkpointText.utf8), by: key)
-    }
-
     /// The whole C2SP signed note: the checkpoint, an empty line and the signature line. The key is named by the
     /// node id; its hash is the first four bytes of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key).
     public func note(signer key: VerifyingKey) -> String {
