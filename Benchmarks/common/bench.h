@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,43 +192,49 @@ static inline void end(const stretch *s, long events) {
 /* One client: sends one record and waits until it is acknowledged as durable. */
 typedef void (*send_one)(void *connection, const char *record, long number);
 
+/* What the clients take their records from. */
 typedef struct {
     send_one send;
-    void *connection;
     const char *records;
-    long from, count, step;
+    long from, count;
+    atomic_long next;
     uint64_t *latencies;
+} supply;
+
+typedef struct {
+    supply *supply;
+    void *connection;
 } client;
 
 static inline void *run_client(void *argument) {
     client *c = argument;
-    for (long i = 0; i < c->count; i++) {
+    supply *all = c->supply;
+    for (long i; (i = atomic_fetch_add(&all->next, 1)) < all->count;) {
         uint64_t start = now(CLOCK_MONOTONIC);
-        c->send(c->connection, c->records + i * c->step * RECORD, c->from + i * c->step);
-        c->latencies[i] = now(CLOCK_MONOTONIC) - start;
+        all->send(c->connection, all->records + i * RECORD, all->from + i);
+        all->latencies[i] = now(CLOCK_MONOTONIC) - start;
     }
     return NULL;
 }
 
-/* `count` records over as many connections, each with a thread of its own. They take turns through the records, so that ids,
- * which have the time in front, come in nearly the order of time, as those of clients that live do. */
+/* `count` records over as many connections, each with a thread of its own. Each takes the next one when its last is acknowledged, so
+ * that ids, which have the time in front, come in the order of time, as those of clients that live do. */
 static inline void run_clients(
     send_one send, void **connections, int clients, const char *records, long from, long count, pid_t server) {
-    long each = count / clients;
-    uint64_t *latencies = calloc((size_t)(each * clients), sizeof *latencies);
     client all[256];
     pthread_t threads[256];
-    if (clients < 1 || clients > 256 || each < 1) fail("1 to 256 clients, each with an event");
+    if (clients < 1 || clients > 256 || count < clients) fail("1 to 256 clients, each with an event");
+    supply events = {send, records, from, count, 0, calloc((size_t)count, sizeof(uint64_t))};
     stretch s = begin(server);
     for (int i = 0; i < clients; i++) {
-        all[i] = (client){send, connections[i], records + i * RECORD, from + i, each, clients, latencies + i * each};
+        all[i] = (client){&events, connections[i]};
         if (i > 0 && pthread_create(&threads[i], NULL, run_client, &all[i]) != 0) fail("pthread_create");
     }
     run_client(&all[0]);
     for (int i = 1; i < clients; i++) pthread_join(threads[i], NULL);
-    end(&s, each * clients);
-    report_latencies("", latencies, each * clients);
-    free(latencies);
+    end(&s, count);
+    report_latencies("", events.latencies, count);
+    free(events.latencies);
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* The log behind a Unix socket: one thread that reads a request of HTTP's form, commits the next record, and answers as syncd
- * does. It reads no more of a request than its length, and waits in the kernel for the next one: what that costs beside the
- * commit is what two processes cost that wake each other. */
+ * does. It reads no more of a request than its length, and waits for the next one in poll(2), as those do who serve many (in read(2) it would
+ * be woken later): what that costs beside the commit is what two processes cost that wake each other. */
 #include "floor.h"
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -12,6 +13,8 @@ static int read_request(int client) {
     static char request[REQUEST];
     size_t have = 0, whole = 0;
     while (!whole || have < whole) {
+        struct pollfd coming = {.fd = client, .events = POLLIN};
+        if (poll(&coming, 1, -1) < 0) fail("poll: %s", strerror(errno));
         ssize_t count = read(client, request + have, sizeof request - 1 - have);
         if (count <= 0) return 0;
         request[have += (size_t)count] = 0;

@@ -1,4 +1,5 @@
 internal import EventStore
+internal import Synchronization
 
 /// Durable commits into a store that has some events already.
 enum AppendBenchmark {
@@ -51,35 +52,45 @@ enum AppendBenchmark {
         let store = try BenchmarkStore(place.folder, withViews: withViews)
         defer { store.close() }
         let drafts = try Records.read(place.data, from: place.from, count: place.count)
-        let each = drafts.count / clients
         let stretch = Stretch()
         var latencies: [UInt64] = []
         if clients == 1 {
             latencies.reserveCapacity(drafts.count)
             for draft in drafts { latencies.append(try nanoseconds { try store.append([draft]) }) }
         } else {
+            // Each takes the next one when its last is acknowledged, so that ids, which have the time in front, come in the order of
+            // time, as those of clients that live do.
+            let supply = Supply(drafts)
             latencies = try await withThrowingTaskGroup(of: [UInt64].self) { group in
-                for client in 0..<clients {
-                    // In turns, so that ids, which have the time in front, come in nearly the order of time.
-                    let part = (0..<each).map { drafts[client + $0 * clients] }
-                    group.addTask { try await Self.send(part, to: store) }
-                }
+                for _ in 0..<clients { group.addTask { try await Self.send(supply, to: store) } }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
         }
-        try stretch.end(events: each * clients)
+        try stretch.end(events: drafts.count)
         try store.waitForViews()
         report(latencies: latencies)
     }
 
-    private static func send(_ drafts: [EventDraft], to store: BenchmarkStore) async throws -> [UInt64] {
+    private static func send(_ supply: Supply, to store: BenchmarkStore) async throws -> [UInt64] {
         var latencies: [UInt64] = []
-        latencies.reserveCapacity(drafts.count)
-        for draft in drafts {
+        while let draft = supply.next() {
             let start = MonotonicClock.now
             try await store.append(draft)
             latencies.append(MonotonicClock.now - start)
         }
         return latencies
+    }
+}
+
+/// What the clients take their records from.
+private final class Supply: Sendable {
+    private let drafts: [EventDraft]
+    private let taken = Atomic(0)
+
+    init(_ drafts: [EventDraft]) { self.drafts = drafts }
+
+    func next() -> EventDraft? {
+        let index = taken.wrappingAdd(1, ordering: .relaxed).oldValue
+        return index < drafts.count ? drafts[index] : nil
     }
 }

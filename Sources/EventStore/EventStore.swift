@@ -175,7 +175,8 @@ public final class EventStore: Sendable {
             answer()
             return true
         }
-        return try writer.appendAtOnce(request, meanwhile: { meanwhile(preparation.outcomes($0)) }, answer: answer)
+        return try writer.appendAtOnce(
+            request, awake: false, meanwhile: { meanwhile(preparation.outcomes($0)) }, answer: answer)
     }
 
     /// Makes everything queued so far durable, and a signed head that covers it. Blocks.

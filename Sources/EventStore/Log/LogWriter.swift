@@ -27,7 +27,7 @@ final class LogWriter: Sendable {
     private let threads: Lock<[WorkerThread]>
 
     /// Told whether it may stay awake for it: whether others have nothing better to do with the processor.
-    typealias WaitForDisk = @Sendable (_ isLone: Bool) throws(StoreError) -> Void
+    typealias WaitForDisk = @Sendable (_ awake: Bool) throws(StoreError) -> Void
 
     /// Opens the log for writing and starts the writer's threads.
     ///
@@ -45,8 +45,8 @@ final class LogWriter: Sendable {
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
             // What a process wrote that ended before it synced is read as if it were durable.
-            try wal.run(isLone: false)
-            self.waitForDisk = { isLone throws(StoreError) in try wal.run(isLone: isLone) }
+            try wal.run(awake: false)
+            self.waitForDisk = { awake throws(StoreError) in try wal.run(awake: awake) }
             committer.handOver = { offset, count in wal.begin(at: offset, count: count) }
         } else {
             self.waitForDisk = nil
@@ -74,23 +74,25 @@ final class LogWriter: Sendable {
     /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
     func appendBlocking(_ request: AppendRequest) throws(StoreError) -> [AppendOutcome] {
         var outcomes: [AppendOutcome] = []
-        if try appendAtOnce(request, meanwhile: { outcomes = $0 }) { return outcomes }
+        if try appendAtOnce(request, awake: true, meanwhile: { outcomes = $0 }) { return outcomes }
         return try blocking { append(request, completion: $0) }
     }
 
     /// Commits on the calling thread when nothing is queued before it; else does nothing, and gives false.
     ///
     /// - Parameters:
+    ///   - awake: Whether to wait for the disk awake at first (``SyncPace``): not where somebody on this machine waits for the answer, who
+    ///     is woken sooner by a thread that has used little of its processor's time.
     ///   - meanwhile: Gets the outcomes while the disk works, and must not tell them.
     ///   - answer: Called when they are durable, before the observers are told.
     func appendAtOnce(
-        _ request: AppendRequest, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void = {}
+        _ request: AppendRequest, awake: Bool, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void = {}
     ) throws(StoreError) -> Bool {
         guard let committer = takeLead() else { return false }
         switch committer.append(request) {
         case .success(let outcomes):
             let commits = try putBack(committer, with: committer.takeWritten(isFollowed: isFollowed))
-            try sync(commits, leading: true, meanwhile: { meanwhile(outcomes) }, answer: answer)
+            try sync(commits, awake: awake, meanwhile: { meanwhile(outcomes) }, answer: answer)
             return true
         case .failure(let failure):
             refused([], failure, committer)
@@ -187,7 +189,7 @@ final class LogWriter: Sendable {
             do throws(StoreError) { commits = try putBack(committer, with: commit) } catch {
                 for job in jobs { job.fail(error) }
             }
-            while !commits.isEmpty { commits = (try? sync(commits, leading: leading, goOn: !leading)) ?? [] }
+            while !commits.isEmpty { commits = (try? sync(commits, awake: leading, goOn: !leading)) ?? [] }
         case .failure(let failure): refused(jobs, failure, committer)
         }
     }
@@ -223,12 +225,12 @@ final class LogWriter: Sendable {
     ///   - answer: The caller's own.
     @discardableResult
     private func sync(
-        _ commits: [WrittenCommit], leading: Bool = false, goOn: Bool = false, meanwhile: () -> Void = {},
+        _ commits: [WrittenCommit], awake: Bool = false, goOn: Bool = false, meanwhile: () -> Void = {},
         answer: () -> Void = {}
     ) throws(StoreError) -> [WrittenCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
-            let sync = OneSync { () throws(StoreError) in try waitForDisk(leading) }
+            let sync = OneSync { () throws(StoreError) in try waitForDisk(awake) }
             if commits.count == 1, let commit = commits.first, let notice = commit.notice, !notice.events.isEmpty {
                 prepare(commit, notice, observers, sync)
             }

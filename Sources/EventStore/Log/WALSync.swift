@@ -10,7 +10,7 @@ internal import Glibc
 /// A sync is two waits: until the disk has the pages, and until it has emptied its cache. A small commit is handed to the disk as
 /// soon as it is written, so that what is left to do of it goes on during the first.
 final class WALSync: Sendable {
-    /// Larger commits are left to ``run(isLone:)``: to hand them over takes long, too, and the next one waits for who writes.
+    /// Larger commits are left to ``run(awake:)``: to hand them over takes long, too, and the next one waits for who writes.
     private static let small = 256 << 10
 
     private let path: String
@@ -26,18 +26,18 @@ final class WALSync: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Hands a commit of `count` bytes to the disk, if it is small, without waiting for it. It tells of no error; ``run(isLone:)`` does.
+    /// Hands a commit of `count` bytes to the disk, if it is small, without waiting for it. It tells of no error; ``run(awake:)`` does.
     func begin(at offset: Int64, count: Int) {
         guard count <= Self.small else { return }
         pace.withLock { $0.begun = MonotonicClock.now }
         _ = sync_file_range(descriptor, Int(offset), count, 2 /* SYNC_FILE_RANGE_WRITE */)
     }
 
-    /// Waits for the disk; awake at first (``SyncPace``), if the commit is a lone one.
-    func run(isLone: Bool) throws(StoreError) {
+    /// Waits for the disk; `awake` at first, as long as ``SyncPace`` says.
+    func run(awake: Bool) throws(StoreError) {
         let start = MonotonicClock.now
-        let awake = isLone ? pace.withLock { $0.awake(at: start) } : 0
-        while MonotonicClock.now < awake {}
+        let end = awake ? pace.withLock { $0.awake(at: start) } : 0
+        while MonotonicClock.now < end {}
         guard fdatasync(descriptor) == 0 else { throw .system(path) }
         pace.withLock { $0.ended(from: start, to: MonotonicClock.now) }
     }

@@ -139,7 +139,7 @@ final class HTTPConnection {
     }
 
     /// Takes from the kernel what the parser has had from it.
-    func letGo() {
+    private func letGo() {
         while held > 0, let count = receive(0, most: held) { held -= count }
     }
 

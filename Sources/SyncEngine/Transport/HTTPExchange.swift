@@ -69,10 +69,6 @@ package final class HTTPExchange: Sendable {
         }
     }
 
-    /// Takes the request from the kernel, which else is done after the answer: that takes a system call, and a client that waits
-    /// in read(2) is woken for nothing. For whoever is about to wait for the disk. Loop thread only.
-    package func takeRequest() { transaction.value.takeRequest() }
-
     /// Begins an answer without known length (chunked in HTTP/1.1), for feeds and exports.
     /// - Parameter onGone: called on the loop thread when the client leaves before ``HTTPStream/end()``.
     package func startStream(

@@ -41,9 +41,6 @@ final class HTTPTransaction {
 
     func reply(_ head: HTTPReplyHead, text: String) { reply(head, body: Array((text + "\n").utf8)) }
 
-    /// Takes from the kernel what the request was read from.
-    func takeRequest() { connection?.letGo() }
-
     func watch(onGone: @escaping () -> Void) {
         guard case .waiting = state, connection != nil else {
             if connection == nil { onGone() }

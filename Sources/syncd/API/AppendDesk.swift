@@ -50,7 +50,6 @@ final class AppendDesk {
         var text: [UInt8] = []
         do throws(StoreError) {
             return try service.store.appendAtOnce(batch.drafts, atomicity: batch.atomicity) { outcomes in
-                exchange.takeRequest()
                 text = batch.text(outcomes)
             } answer: {
                 exchange.send(lines: text)

@@ -222,7 +222,7 @@ struct CommitFlightTests {
         }
         Thread.detachNewThread { [writer = fixture.writer] in
             do throws(StoreError) {
-                let isDone = try writer.appendAtOnce(request) { outcomes in
+                let isDone = try writer.appendAtOnce(request, awake: false) { outcomes in
                     tell("\(text) is at \(outcomes.first?.receipt?.position ?? 0)")
                 } answer: {
                     tell("\(text) is durable")
