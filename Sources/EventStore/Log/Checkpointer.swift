@@ -109,6 +109,7 @@ final class Checkpointer: Sendable {
         try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 0;")
         // A connection that has read nothing has no WAL to copy.
         _ = try connection.integer("PRAGMA user_version")
+        connection.paceCopying()
         return connection
     }
 }

@@ -164,6 +164,11 @@ final class Connection {
         return (Int(wal), Int(copied))
     }
 
+    /// From now on the database is synced also while a WAL is copied back into it, some pages at a time (``PacedCopying``).
+    ///
+    /// - Parameter synced: Told of each such sync.
+    func paceCopying(synced: @escaping () -> Void = {}) { PacedCopying.begin(handle, synced: synced) }
+
     /// Waits until the disk has what was copied into the database. SQLite does so itself only when all of the WAL is copied.
     func syncDatabase() {
         var file: UnsafeMutablePointer<sqlite3_file>?

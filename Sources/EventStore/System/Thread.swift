@@ -37,5 +37,9 @@ package final class WorkerThread: @unchecked Sendable {
     }
 }
 
+/// Lets threads go first that wait for this one's processor. A kernel may wake a thread where it ran last, though another processor is
+/// idle, and let whoever runs there go on for some milliseconds.
+func giveWay() { sched_yield() }
+
 /// Gives free memory of the heap back to the system, after work that took much.
 package func returnFreeMemory() { _ = malloc_trim(0) }

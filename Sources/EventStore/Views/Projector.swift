@@ -20,6 +20,11 @@ package final class Projector {
     /// shorter one it did so 25 times a second under small commits, in the way of the log's.
     private static let duePages = 8_000
 
+    /// Where the views lack no more events than this, others go first.
+    private static let near: UInt64 = 16_384
+    /// How many events are applied before others may go first.
+    private static let turn = 64
+
     /// A file of views under work.
     private struct Target {
         let path: String
@@ -46,6 +51,7 @@ package final class Projector {
             try store.history.load(connection)
             quarantined = try ViewDatabase.quarantined(connection)
             connection.gatherWALWrites()
+            connection.paceCopying()
         }
 
         /// The views that have something to do with an event. What this release cannot read is listed if it can be, and not
@@ -238,8 +244,10 @@ package final class Projector {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
         var room = Self.stepBytes
+        let isNear = durable - position <= Self.near
         while let end = events.last {
-            for event in events {
+            for (index, event) in events.enumerated() {
+                if isNear, index % Self.turn == Self.turn - 1 { giveWay() }
                 try store.clocks.apply(event, store)
                 let (change, replaced) = try change(for: event)
                 if let replaced { _ = try apply(replaced, .remove) }
