@@ -37,7 +37,7 @@ def append_single(bench, to):
     bench.take_turns("append-single", to.among(
         sillok=partial(to.with_sillok, "clients", *what, 1, "--log-only"),
         floor=partial(to.with_floor, "log", *what, 1),
-        floor_socket=partial(to.with_floor_socket, *what),
+        floor_socket=partial(to.with_floor_socket, *what, 1),
         syncd=partial(to.with_syncd, "clients", *what, 1),
         postgres=partial(to.with_postgres, "clients", *what, 1),
         redis=partial(to.with_redis, "clients", *what, 1),
@@ -52,6 +52,7 @@ def append_clients(bench, to):
     what = (bench.records, size.preload, size.many, size.clients)
     bench.take_turns("append-clients", to.among(
         sillok=partial(to.with_sillok, "clients", *what),
+        floor_socket=partial(to.with_floor_socket, *what),
         syncd=partial(to.with_syncd, "clients", *what),
         postgres=partial(to.with_postgres, "clients", *what),
         redis=partial(to.with_redis, "clients", *what),

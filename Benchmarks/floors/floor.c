@@ -4,7 +4,7 @@
  *   floor log FOLDER DATA FROM COUNT BATCH         durable commits of BATCH events into a log
  *   floor views FOLDER DATA FROM COUNT BATCH       the same, the views merged every 65,536 events, between two commits
  *   floor threads FOLDER DATA FROM COUNT BATCH     the same, merged by a second thread
- *   floor serve FOLDER DATA FROM COUNT SOCKET      a durable commit of one event for each request over a Unix socket
+ *   floor serve FOLDER DATA FROM COUNT SOCKET      durable commits of one event for each request over a Unix socket
  *   floor live FOLDER DATA FROM COUNT OTHER-FOLDER one event after the other into the log of one process, then of another
  *   floor history FOLDER QUERIES                   the last fifty events of a user, from log and views
  *   floor scan FOLDER                              every column of every event in order */

@@ -1,27 +1,23 @@
-/* The log behind a Unix socket: one thread that reads a request of HTTP's form, commits the next record, and answers as syncd
- * does. It reads no more of a request than its length, and waits for the next one in poll(2), as those do who serve many (in read(2) it would
- * be woken later): what that costs beside the commit is what two processes cost that wake each other. */
+/* The log behind a Unix socket: requests of HTTP's form, each answered as syncd does when its record is committed. One thread waits in
+ * poll(2), reads all that has come, commits it together, and answers: what that costs beside the commit is what processes cost that
+ * wake each other. Of a request it reads no more than its length; the records are its own. */
 #include "floor.h"
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { REQUEST = 1 << 16 };
+enum { REQUEST = 4096, CLIENTS = 256 };
 
-/* Reads one request; 0 if the client has gone. */
-static int read_request(int client) {
-    static char request[REQUEST];
-    size_t have = 0, whole = 0;
-    while (!whole || have < whole) {
-        struct pollfd coming = {.fd = client, .events = POLLIN};
-        if (poll(&coming, 1, -1) < 0) fail("poll: %s", strerror(errno));
-        ssize_t count = read(client, request + have, sizeof request - 1 - have);
-        if (count <= 0) return 0;
-        request[have += (size_t)count] = 0;
-        char *body = strstr(request, "\r\n\r\n"), *field = strcasestr(request, "content-length:");
-        if (body && field) whole = (size_t)(body + 4 - request) + strtoul(field + 15, NULL, 10);
-    }
-    return 1;
+typedef struct {
+    char bytes[REQUEST];
+    size_t have;
+} connection;
+
+/* Whether all of a request is there. */
+static int is_whole(connection *c) {
+    c->bytes[c->have] = 0;
+    char *body = strstr(c->bytes, "\r\n\r\n"), *field = strcasestr(c->bytes, "content-length:");
+    return body && field && c->have >= (size_t)(body + 4 - c->bytes) + strtoul(field + 15, NULL, 10);
 }
 
 static void answer(int client, const char *record, const entry *stored) {
@@ -35,22 +31,53 @@ static void answer(int client, const char *record, const entry *stored) {
     if (send(client, whole, (size_t)count, MSG_NOSIGNAL) != count) fail("floor: the client does not read");
 }
 
-/* Serves one client after another, and never returns. */
+/* The places in `all` of those whose request has come; of all others nothing is whole. The first place is the listener. */
+static int gather(struct pollfd *all, connection *of, int *places, int *open) {
+    int count = 0;
+    if (poll(all, (nfds_t)*open, -1) < 0) fail("poll: %s", strerror(errno));
+    for (int i = *open - 1; i > 0; i--) {
+        if (!all[i].revents) continue;
+        ssize_t came = read(all[i].fd, of[i].bytes + of[i].have, REQUEST - 1 - of[i].have);
+        if (came <= 0) {
+            /* Its neighbour was looked at already, and is moved with what it has. */
+            close(all[i].fd);
+            for (int k = 0; k < count; k++) if (places[k] == *open - 1) places[k] = i;
+            all[i] = all[--*open];
+            of[i] = of[*open];
+            continue;
+        }
+        of[i].have += (size_t)came;
+        if (is_whole(&of[i])) places[count++] = i;
+    }
+    if (all[0].revents && *open <= CLIENTS) {
+        all[*open] = (struct pollfd){.fd = accept(all[0].fd, NULL, NULL), .events = POLLIN};
+        if (all[*open].fd < 0) fail("accept: %s", strerror(errno));
+        of[(*open)++].have = 0;
+    }
+    return count;
+}
+
+/* Serves until there are no more records, and never returns. */
 void serve(const char *path, const char *records, long count) {
+    static struct pollfd all[CLIENTS + 1];
+    static connection of[CLIENTS + 1];
+    static entry stored[CLIENTS];
+    int places[CLIENTS], open = 1;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    all[0] = (struct pollfd){.fd = socket(AF_UNIX, SOCK_STREAM, 0), .events = POLLIN};
     if (strlen(path) >= sizeof address.sun_path) fail("%s is too long for a socket", path);
     strcpy(address.sun_path, path);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 1) != 0)
+    if (bind(all[0].fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(all[0].fd, CLIENTS) != 0)
         fail("%s: %s", path, strerror(errno));
     for (long done = 0;;) {
-        int client = accept(listener, NULL, NULL);
-        if (client < 0) fail("accept: %s", strerror(errno));
-        for (; done < count && read_request(client); done++) {
-            entry stored;
-            log_append(records + done * RECORD, 1, &stored);
-            answer(client, stored.record, &stored);
+        int ready = gather(all, of, places, &open);
+        if (ready == 0) continue;
+        if (done + ready > count) fail("floor: more requests than records");
+        log_append(records + done * RECORD, ready, stored);
+        done += ready;
+        for (int i = 0; i < ready; i++) {
+            of[places[i]].have = 0;
+            answer(all[places[i]].fd, stored[i].record, &stored[i]);
         }
-        close(client);
     }
 }

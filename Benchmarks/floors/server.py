@@ -1,4 +1,4 @@
-"""The C floor as a server of one client. Ready is when it can be called."""
+"""The C floor as a server. Ready is when it can be called."""
 
 import os
 import socket
