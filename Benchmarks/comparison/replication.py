@@ -153,6 +153,6 @@ def sillok_live(to, bench):
         return bench.sillok("live", folder, bench.records, bench.size.preload, bench.size.live, other)
 
 
-def floor_live(to, bench):
+def floor_live(to, bench, how):
     with bench.copy("floor", to.fill_floor) as folder, bench.folder("other") as other:
-        return bench.floor("live", folder, bench.records, bench.size.preload, bench.size.live, other)
+        return bench.floor(how, folder, bench.records, bench.size.preload, bench.size.live, other)

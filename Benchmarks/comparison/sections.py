@@ -145,7 +145,8 @@ def live(bench, to):
     """One event at a time, from the append on one node until readers of another see it."""
     bench.take_turns("live", to.among(
         sillok=partial(replication.sillok_live, to, bench),
-        floor=partial(replication.floor_live, to, bench),
+        floor=partial(replication.floor_live, to, bench, "live"),
+        floor_early=partial(replication.floor_live, to, bench, "early"),
         postgres=partial(replication.postgres_live, to, bench),
         redis=partial(replication.redis_live, to, bench)))
 

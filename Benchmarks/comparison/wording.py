@@ -6,7 +6,7 @@ CONTESTANTS = {
     "sillok": "Sillok, in process", "sillok log": "Sillok, in process, log alone", "syncd": "Sillok, syncd through its socket",
     "syncctl": "Sillok, syncctl as a process", "sillok snapshot": "Sillok, from a snapshot", "floor": "C floor",
     "floor log": "C floor, log alone", "floor threads": "C floor, second thread for views",
-    "floor socket": "C floor, through a Unix socket", "postgres": "PostgreSQL",
+    "floor socket": "C floor, through a Unix socket", "floor early": "C floor, sent before its sync", "postgres": "PostgreSQL",
     "postgres copy": "PostgreSQL, COPY", "postgres insert": "PostgreSQL, INSERT",
     "postgres projections": "PostgreSQL, INSERT + projections", "postgres initial": "PostgreSQL, initial copy",
     "postgres streamed": "PostgreSQL, streamed", "redis": "Redis, always synced", "nats": "NATS JetStream, not synced",

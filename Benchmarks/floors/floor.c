@@ -6,6 +6,7 @@
  *   floor threads FOLDER DATA FROM COUNT BATCH     the same, merged by a second thread
  *   floor serve FOLDER DATA FROM COUNT SOCKET      durable commits of one event for each request over a Unix socket
  *   floor live FOLDER DATA FROM COUNT OTHER-FOLDER one event after the other into the log of one process, then of another
+ *   floor early FOLDER DATA FROM COUNT OTHER-FOLDER the same, sent before the first has it: both disks write at a time
  *   floor history FOLDER QUERIES                   the last fifty events of a user, from log and views
  *   floor scan FOLDER                              every column of every event in order */
 #include "floor.h"
@@ -238,8 +239,8 @@ int main(int count, char **words) {
     else if (count == 7 && strcmp(words[1], "serve") == 0) {
         log_open(file_in(words[2], "log.db"));
         serve(words[6], map_records(words[3], atol(words[4]), atol(words[5])), atol(words[5]));
-    } else if (count == 7 && strcmp(words[1], "live") == 0)
-        live(file_in(words[2], "log.db"), file_in(words[6], "log.db"), words[3], atol(words[4]), atol(words[5]));
+    } else if (count == 7 && (!strcmp(words[1], "live") || !strcmp(words[1], "early")))
+        live(file_in(words[2], "log.db"), file_in(words[6], "log.db"), words[3], atol(words[4]), atol(words[5]), *words[1] == 'e');
     else if (count == 4 && strcmp(words[1], "history") == 0) history(words[2], atol(words[3]));
     else if (count == 3 && strcmp(words[1], "scan") == 0) scan(words[2]);
     else fail("floor: see the head of floor.c");

@@ -48,7 +48,7 @@ void log_keep_wal(void);
 void log_copy_back(void);
 
 /* Live replication between two processes. */
-void live(const char *path, const char *other, const char *data, long from, long count);
+void live(const char *path, const char *other, const char *data, long from, long count, int early);
 
 /* Appends `count` records, one for each request that comes over the Unix socket at `path`. Never returns. */
 void serve(const char *path, const char *records, long count);

@@ -43,17 +43,20 @@ static void follow(int line, const char *path) {
     }
 }
 
-static void lead(int line, const char *path, const char *records, long count) {
+/* Early: sent before it is committed here. Both may have it when this one says so; if the power goes first, only the other. */
+static void lead(int line, const char *path, const char *records, long count, int early) {
     uint64_t *latencies = calloc((size_t)count, sizeof *latencies), *acknowledged = calloc((size_t)count, sizeof *latencies);
     log_open(path);
     log_keep_wal();
     for (long i = -EARLIER; i < count; i++) {
         const char *record = records + (EARLIER + i) * RECORD;
         uint64_t start = now(CLOCK_MONOTONIC), visible;
+        if (early) transmit(line, record, RECORD);
         log_append(record, 1, NULL);
         uint64_t committed = now(CLOCK_MONOTONIC);
-        transmit(line, record, RECORD);
+        if (!early) transmit(line, record, RECORD);
         if (!receive(line, &visible, sizeof visible)) fail("floor: event %ld never arrived", i);
+        if (visible < committed) visible = committed;
         if (i >= 0) {
             acknowledged[i] = committed - start;
             latencies[i] = visible - start;
@@ -68,7 +71,7 @@ static void lead(int line, const char *path, const char *records, long count) {
     report_latencies("", latencies, count);
 }
 
-void live(const char *path, const char *other, const char *data, long from, long count) {
+void live(const char *path, const char *other, const char *data, long from, long count, int early) {
     const char *records = map_records(data, from, EARLIER + count);
     struct sockaddr_in address;
     int listener = listen_anywhere(&address), status = 0;
@@ -83,7 +86,7 @@ void live(const char *path, const char *other, const char *data, long from, long
         follow(line, other);
         _exit(0);
     }
-    lead(line, path, records, count);
+    lead(line, path, records, count, early);
     close(line);
     if (waitpid(child, &status, 0) != child || status != 0) fail("floor: the other side failed");
 }
