@@ -70,10 +70,11 @@ static const char *name_of(int fd, char path[4096]) {
 }
 
 /* Whether this is the room that is made in a WAL, once for each opening, whenever there is time for it: SQLite opens its
-   WAL for reading, too. */
+   WAL for reading, too. Or that in the map of a WAL, a byte a page, which becomes long where it is copied back a moment later. */
 static int is_room(int fd, const char *name) {
     const char *end = strrchr(name, '-');
-    return end && !strcmp(end, "-wal") && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
+    if (!end) return 0;
+    return !strcmp(end, "-shm") || (!strcmp(end, "-wal") && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY);
 }
 
 static void wrote(int fd, long bytes) {
