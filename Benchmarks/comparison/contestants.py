@@ -78,9 +78,9 @@ class Contestants:
         with self.bench.copy("floor", self.fill_floor) as folder:
             return self.bench.floor(words[0], folder, *words[1:])
 
-    def with_floor_socket(self, records, first, count, clients):
+    def with_floor_socket(self, records, first, count, clients, work=0):
         program = os.path.join(self.bench.native, "floor")
-        with self.bench.copy("floor", self.fill_floor) as folder, FloorServer(folder, program, records, first, count) as server:
+        with self.bench.copy("floor", self.fill_floor) as folder, FloorServer(folder, program, records, first, count, work) as server:
             return self.bench.driver("syncd", "clients", server.where, server.pid, records, first, count, clients)
 
     def with_syncd(self, *words):

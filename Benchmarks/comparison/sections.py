@@ -38,6 +38,7 @@ def append_single(bench, to):
         sillok=partial(to.with_sillok, "clients", *what, 1, "--log-only"),
         floor=partial(to.with_floor, "log", *what, 1),
         floor_socket=partial(to.with_floor_socket, *what, 1),
+        floor_working=partial(to.with_floor_socket, *what, 1, 20),
         syncd=partial(to.with_syncd, "clients", *what, 1),
         postgres=partial(to.with_postgres, "clients", *what, 1),
         redis=partial(to.with_redis, "clients", *what, 1),

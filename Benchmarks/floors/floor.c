@@ -4,7 +4,8 @@
  *   floor log FOLDER DATA FROM COUNT BATCH         durable commits of BATCH events into a log
  *   floor views FOLDER DATA FROM COUNT BATCH       the same, the views merged every 65,536 events, between two commits
  *   floor threads FOLDER DATA FROM COUNT BATCH     the same, merged by a second thread
- *   floor serve FOLDER DATA FROM COUNT SOCKET      durable commits of one event for each request over a Unix socket
+ *   floor serve FOLDER DATA FROM COUNT SOCKET WORK durable commits of one event for each request over a Unix socket,
+ *                                                  after WORK microseconds of computing
  *   floor live FOLDER DATA FROM COUNT OTHER-FOLDER one event after the other into the log of one process, then of another
  *   floor early FOLDER DATA FROM COUNT OTHER-FOLDER the same, sent before the first has it: both disks write at a time
  *   floor history FOLDER QUERIES                   the last fifty events of a user, from log and views
@@ -236,9 +237,9 @@ int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "sync") == 0) sync_alone(words[2]);
     else if (count == 7 && (!strcmp(words[1], "log") || !strcmp(words[1], "views") || !strcmp(words[1], "threads")))
         append(words[1], words[2], words[3], atol(words[4]), atol(words[5]), atol(words[6]));
-    else if (count == 7 && strcmp(words[1], "serve") == 0) {
+    else if (count == 8 && strcmp(words[1], "serve") == 0) {
         log_open(file_in(words[2], "log.db"));
-        serve(words[6], map_records(words[3], atol(words[4]), atol(words[5])), atol(words[5]));
+        serve(words[6], map_records(words[3], atol(words[4]), atol(words[5])), atol(words[5]), atol(words[7]));
     } else if (count == 7 && (!strcmp(words[1], "live") || !strcmp(words[1], "early")))
         live(file_in(words[2], "log.db"), file_in(words[6], "log.db"), words[3], atol(words[4]), atol(words[5]), *words[1] == 'e');
     else if (count == 4 && strcmp(words[1], "history") == 0) history(words[2], atol(words[3]));

@@ -51,7 +51,7 @@ void log_copy_back(void);
 void live(const char *path, const char *other, const char *data, long from, long count, int early);
 
 /* Appends `count` records, one for each request that comes over the Unix socket at `path`. Never returns. */
-void serve(const char *path, const char *records, long count);
+void serve(const char *path, const char *records, long count, long microseconds);
 
 /* Opens the views beside the log. */
 void views_open(const char *path);

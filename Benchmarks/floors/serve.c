@@ -1,6 +1,7 @@
 /* The log behind a Unix socket: requests of HTTP's form, each answered as syncd does when its record is committed. One thread waits in
  * poll(2), reads all that has come, commits it together, and answers: what that costs beside the commit is what processes cost that
- * wake each other. Of a request it reads no more than its length; the records are its own. */
+ * wake each other. Of a request it reads no more than its length; the records are its own. It may compute for some microseconds before it commits
+ * each, as those do who check what they are given. */
 #include "floor.h"
 #include <poll.h>
 #include <sys/socket.h>
@@ -57,8 +58,13 @@ static int gather(struct pollfd *all, connection *of, int *places, int *open) {
     return count;
 }
 
+static void compute(long nanoseconds) {
+    uint64_t end = now(CLOCK_MONOTONIC) + (uint64_t)nanoseconds;
+    while (now(CLOCK_MONOTONIC) < end) {}
+}
+
 /* Serves until there are no more records, and never returns. */
-void serve(const char *path, const char *records, long count) {
+void serve(const char *path, const char *records, long count, long microseconds) {
     static struct pollfd all[CLIENTS + 1];
     static connection of[CLIENTS + 1];
     static entry stored[CLIENTS];
@@ -73,6 +79,7 @@ void serve(const char *path, const char *records, long count) {
         int ready = gather(all, of, places, &open);
         if (ready == 0) continue;
         if (done + ready > count) fail("floor: more requests than records");
+        if (microseconds) compute(ready * microseconds * 1000);
         log_append(records + done * RECORD, ready, stored);
         done += ready;
         for (int i = 0; i < ready; i++) {

@@ -57,6 +57,7 @@ enum Daemon {
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
         if let path = configuration.api.socket.path { log.info("API at unix:\(path)") }
+        forgetStart()
         notify("READY=1")
         log.info("ready")
 
