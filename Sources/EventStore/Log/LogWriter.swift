@@ -221,6 +221,7 @@ final class LogWriter: Sendable {
     /// `goOn`. If that fails the jobs are told.
     ///
     /// - Parameters:
+    ///   - awake: Whether it may stay awake for the disk.
     ///   - meanwhile: Done while the disk works.
     ///   - answer: The caller's own.
     @discardableResult

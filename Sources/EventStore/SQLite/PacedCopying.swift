@@ -34,10 +34,11 @@ enum PacedCopying {
             let original = paced.pointee.original
             let code = original.pointee.xWrite(file, page, length, place)
             paced.pointee.count += 1
-            guard code == SQLITE_OK, paced.pointee.count == PacedCopying.most else { return code }
+            guard code == SQLITE_OK, paced.pointee.count >= PacedCopying.most else { return code }
             paced.pointee.count = 0
-            paced.pointee.synced()
-            return original.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+            let outcome = original.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+            if outcome == SQLITE_OK { paced.pointee.synced() }
+            return outcome
         }
         paced.pointee.methods.xClose = { file in
             guard let file, let paced = PacedCopying.paced(file) else { return SQLITE_IOERR }
