@@ -228,6 +228,10 @@ public final class EventStore: Sendable {
         }
     }
 
+    /// How many events of `origin` are durable here, if it is the one this node appends to; else 0. No peer has heard of more, unless
+    /// this node has lost its memory.
+    package func ownSize(of origin: OriginID) -> UInt64 { signer.size(of: origin) }
+
     /// The last stamp this node has given. More than ``HybridClock/bound`` beyond its clock, the clock is or was wrong.
     package var lastStamp: HybridTime? { signer.lastStamp }
 

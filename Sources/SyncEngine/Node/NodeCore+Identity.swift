@@ -102,7 +102,7 @@ extension SyncNode.Core {
         let peer = name(of: link.node)
         switch report {
         case .behind(let origin, let have, let known):
-            guard origin == local.origin else { return }
+            guard origin == local.origin, workers.isBehind(known, of: origin) else { return }
             log("AMNESIA: \(peer) has \(known) events of this node's origin \(origin), the log has \(have)")
             startOrigin(insteadOf: origin, .behind, known: known)
         case .forked(let origin, _):
