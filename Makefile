@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak sim lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
+.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -16,6 +16,7 @@ help:
 	@echo 'make test      all tests (installs what is missing)'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
+	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make lint      swift format lint --strict'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
@@ -49,6 +50,11 @@ soak: deps
 sim: deps
 	$(SWIFT) build -c release --product sillok-sim
 	.build/release/sillok-sim $(if $(SEED),replay $(SEED),run $(SEEDS) --jobs $(JOBS))
+
+# One build of a copy holds all faults; an environment variable chooses one (Tests/Mutants/faults.py).
+mutants: deps
+	@Scripts/install-packages python3
+	@python3 -B Tests/Mutants/run.py $(ONLY)
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks

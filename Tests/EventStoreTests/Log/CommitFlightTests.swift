@@ -5,6 +5,7 @@ import Testing
 @testable import EventStore
 
 /// The next commit is written while the last one is synced; nothing is said of either before the disk has it (INV-1).
+@Suite(.timeLimit(.minutes(1)))
 struct CommitFlightTests {
     /// A disk that takes as long as a test wants.
     private final class Disk: Sendable {
