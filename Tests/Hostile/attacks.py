@@ -1,1 +1,413 @@
+"""What a peer that is let in, and one that is not, can try. Each try names the outcomes that are allowed."""
+import json
+import os
+import random
+import re
+import socket
+import struct
+import time
+import uuid
+
+import zstandard
+
+import peer
+import record
+import wire
+from lab import Failed, check
+
 CASES = []
+REFUSED = {'Bye 8', 'Bye 9'}
+SEQ_LIMIT = 2**44 - 1
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def tries(victim, attempts, features=1, timeout=2.0):
+    """Each attempt (name, allowed outcomes, what to do with the link) from a peer of its own. The failures, as text."""
+    wrong = []
+    for name, allowed, act in attempts:
+        identity = victim.identity()
+        try:
+            link = peer.meet(victim.port, identity, features=features)
+            link.send('Standing' if features & 1 else 'Vector', peer.standing([]) if features & 1 else {})
+        except (peer.Closed, peer.Silent) as problem:
+            raise Failed(f'{name}: no honest beginning: {problem}') from None
+        try:
+            act(link)
+            link.send('Ping', {'nonce': 99})
+            got = settled(link, timeout)
+        except peer.Closed:
+            got = link.outcome(timeout)
+        except peer.Silent:
+            got = 'stuck'
+        link.close()
+        check(victim.alive(), f'{name}: died, exit {victim.process.returncode}')
+        if got not in allowed:
+            wrong.append(f'{name}: {got}, not {"/".join(sorted(allowed))}')
+    check(not wrong, '; '.join(wrong))
+
+
+def settled(link, timeout=2.0, grace=0.25):
+    """`Bye n` and so on, or `open` once our Ping 99 is answered."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        try:
+            name, found = link.receive(max(0.01, end - time.monotonic()))
+        except peer.Silent:
+            return 'silent'
+        except peer.Closed:
+            return f'Bye {link.bye}' if link.bye else 'closed'
+        if name == 'Bye':
+            return f'Bye {found["code"]}'
+        if name == 'Pong' and found['nonce'] == 99:
+            try:  # what was asked before may be judged on another thread
+                link.until('Bye', timeout=grace)
+            except (peer.Silent, peer.Closed):
+                pass
+            return f'Bye {link.bye}' if link.bye else 'open'
+    return 'silent'
+
+
+def bomb(size, announced=None, after=b''):
+    packed = zstandard.compress(bytes(size), 19)
+    return wire.frame(wire.TYPES['Events'], struct.pack('>I', size if announced is None else announced) + packed + after, flags=1)
+
+
+@case
+def first_frames(lab):
+    """Nothing but a good Hello opens a conversation."""
+    victim = lab.daemon()
+    wrong = []
+    identity = None
+    hello = lambda: wire.encode('Hello', peer.hello(identity, 'lab'))
+    attempts = [
+        ('4,097 bytes', {'Bye 8'}, lambda: wire.frame(1, hello() + wire.tagged(99, 2, bytes(4097 - len(hello()) - 4)))),
+        ('length 2^32-1', {'Bye 8'}, lambda: wire.frame(1, b'', length=2**32 - 1)),
+        ('reserved bits', {'Bye 9'}, lambda: wire.frame(1, hello(), reserved=1)),
+        ('unknown flags', {'Bye 9'}, lambda: wire.frame(1, hello(), flags=2)),
+        ('compressed', {'Bye 9'}, lambda: wire.message('Hello', peer.hello(identity, 'lab'), compress=True)),
+        ('Events first', {'Bye 9'}, lambda: wire.message('Events', {})),
+        ('garbage', {'Bye 8', 'Bye 9'}, lambda: os.urandom(64)),
+        ('a group', {'Bye 9'}, lambda: wire.frame(1, hello() + b'\x9b\x06\x9c\x06')),
+        ('an overlong varint', {'Bye 9'}, lambda: wire.frame(1, hello() + b'\xa8\x06\x80\x00')),
+        ('two Hellos', {'Bye 9'}, lambda: wire.frame(1, hello()) * 2),
+    ]
+    for name, allowed, data in attempts:
+        identity = victim.identity()
+        with peer.Link(victim.port, identity) as link:
+            link.write(data())
+            got = link.outcome(3)
+            if got not in allowed:
+                wrong.append(f'{name}: {got}')
+    check(not wrong, '; '.join(wrong))
+    return f'{len(attempts)} tries'
+
+
+@case
+def bad_frames(lab):
+    """Lengths, flags, bombs, messages out of turn: Bye 8 or 9, and no memory."""
+    victim, _ = lab.pair()
+    dot = {'origin': bytes(16), 'seq': 1}
+    attempts = [
+        ('1 MiB + 1', {'Bye 8'}, lambda k: k.write(wire.frame(3, b'', length=(1 << 20) + 1))),
+        ('2^32-1', {'Bye 8'}, lambda k: k.write(wire.frame(3, b'', length=2**32 - 1))),
+        ('Ping over 4 KiB', {'Bye 8'}, lambda k: k.write(wire.frame(6, bytes(4097)))),
+        ('8 MiB in 275 bytes', REFUSED, lambda k: k.write(bomb(8 << 20))),
+        ('more than 64 times', REFUSED, lambda k: k.write(bomb(1 << 20))),
+        ('8 MiB announced as little', REFUSED, lambda k: k.write(bomb(8 << 20, announced=300))),
+        ('bytes after the frame', REFUSED, lambda k: k.write(bomb(600, after=b'xx'))),
+        ('announced 2^32-1', REFUSED, lambda k: k.write(bomb(100, announced=2**32 - 1))),
+        ('no zstd at all', REFUSED, lambda k: k.write(wire.frame(3, struct.pack('>I', 64) + os.urandom(40), flags=1))),
+        ('second Hello', {'Bye 9'}, lambda k: k.send('Hello', peer.hello(k.identity, 'lab'))),
+        ('Vector after Standing', {'Bye 9'}, lambda k: k.send('Vector', {})),
+        ('Want without feature', {'Bye 9'}, lambda k: k.send('Want', {'take': [{'first': 1}]})),
+        ('a group', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'\x0b\x0c'))),
+        ('overlong varint', {'Bye 9'}, lambda k: k.write(wire.frame(5, b'\x08\x80\x00'))),
+        ('varint of 11 bytes', {'Bye 9'}, lambda k: k.write(wire.frame(5, b'\x08' + b'\xff' * 10 + b'\x01'))),
+        ('uint32 of 2^32', {'Bye 9'}, lambda k: k.write(wire.frame(8, b'\x08' + wire.varint(2**32)))),
+        ('origin of 15 bytes', {'Bye 9'}, lambda k: k.send('Standing', {'entries': [{'origin': bytes(15), 'seq': 1, 'root': 1}]})),
+        ('seq 0', {'Bye 9'}, lambda k: k.send('Fork', {'origin': bytes(16), 'roots': [{'root': 1}]})),
+        ('reserved bits', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'', reserved=7))),
+        ('unknown flag', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'', flags=4))),
+        ('uninvited SnapshotOffer', REFUSED | {'open'}, lambda k: k.send('SnapshotOffer', {'id': bytes(16), 'through': 1, 'events': 1})),
+        ('uninvited SnapshotGet', REFUSED | {'open'}, lambda k: k.send('SnapshotGet', {'id': bytes(16), 'window': 1})),
+        ('uninvited SnapshotRows', REFUSED, lambda k: k.send('SnapshotRows', {'count': 1})),
+        ('uninvited SnapshotEnd', REFUSED, lambda k: k.send('SnapshotEnd', {})),
+        ('uninvited SnapshotDone', REFUSED | {'open'}, lambda k: k.send('SnapshotDone', {'id': bytes(16)})),
+        ('200 MiB of unknown frames', {'open'}, lambda k: [k.write(wire.frame(77, bytes(1 << 20))) for _ in range(200)]),
+        ('1,000 credits of 2^64-1', {'open', 'Bye 9'}, lambda k: [k.send('Credit', {'bytes': 2**64 - 1}) for _ in range(1000)]),
+        ('65 fork roots', {'Bye 9'}, lambda k: k.send('Fork', {'origin': bytes(16), 'roots': [{'size': n, 'root': 1} for n in range(1, 66)]})),
+        ('three branches', {'Bye 9'}, lambda k: k.send('Fork', {'origin': bytes(16), 'seq': 1, 'branches': [{}, {}, {}]})),
+        ('descending deps in Ack', {'Bye 9'}, lambda k: k.send('Ack', {'durable': [dot | {'root': 1}, dot | {'root': 1}]})),
+    ]
+    lab.beside(victim, lambda: tries(victim, attempts, timeout=6))
+    return f'{len(attempts)} tries'
+
+
+def tiny(identity, count=3):
+    origin = record.Origin(identity)
+    for number in range(count):
+        origin.say('u-evil', f'evil {number}')
+    return origin
+
+
+@case
+def cut_and_flipped(lab):
+    """A frame cut anywhere, or with one bit flipped, stores nothing."""
+    victim, _ = lab.pair()
+    random.seed(1)
+    before = None
+    for number in range(100):
+        if number % 20 == 0:
+            identity = victim.identity()
+        origin = tiny(identity, 2)
+        link = peer.meet(victim.port, identity)
+        before = before or victim.status()['position']
+        link.send('Standing', peer.standing([]))
+        data = bytearray(wire.message('Events', origin.batch()))
+        if number < 40:
+            link.write(bytes(data[:len(data) * number // 40]))
+            link.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+        else:
+            at = random.randrange(8, len(data))
+            data[at] ^= 1 << random.randrange(8)
+            link.write(bytes(data))
+            link.outcome(0.2)
+        link.close()
+    time.sleep(0.2)
+    check(victim.status()['position'] == before, 'something was stored')
+    return '40 cuts, 60 flips'
+
+
+@case
+def foreign_histories(lab):
+    """Events under others' origins, heads by others' keys, broken chains: refused, nothing stored, nobody misled."""
+    victim, third = lab.pair()
+    victim.append()
+    victim_origin = uuid.UUID(victim.status()['origin']).bytes
+    third_origin = uuid.UUID(third.status()['origin']).bytes
+    stream = {f'Bye {code}' for code in (9, 10, 11, 12, 13, 21, 22, 25)} | {'open'}
+
+    def foreign(origin_id):
+        def act(link):
+            origin = record.Origin(link.identity, origin=origin_id)
+            for number in range(9):
+                origin.say('u-stolen', f'stolen {number}')
+            link.send('Events', origin.batch())
+        return act
+
+    def headed(**change):
+        def act(link):
+            origin = tiny(link.identity)
+            head = origin.head(**{k: v for k, v in change.items() if k in ('root', 'hlc', 'key')}) | \
+                {k: v for k, v in change.items() if k == 'signature'}
+            link.send('Events', {'events': origin.events, 'coverage': [{'head': head}] if change.get('covered', True) else []})
+        return act
+
+    def weak(link):
+        """A key of order 1, under which one signature fits every message without the checks of FORMATS §2."""
+        class Weak(record.Identity):
+            def __init__(self):
+                super().__init__()
+                self.key = bytes([1]) + bytes(31)
+                self.node = record.node_of(self.key)
+        origin = tiny(Weak())
+        head = origin.head(key=record.Identity().private) | {'signature': bytes([1]) + bytes(63)}
+        link.send('Events', {'events': origin.events, 'coverage': [{'head': head}]})
+
+    def sequence(first, skip_start=False, seq=None, deps=None):
+        def act(link):
+            origin = record.Origin(link.identity, start=not skip_start)
+            more = {'seq': seq} if seq else {}
+            if deps:
+                more['deps'] = [{'origin': uuid.uuid4().bytes, 'seq': deps}]
+            for number in range(3):
+                origin.say('u-gap', 'gap', **(more if number == 1 else {}))
+            batch = origin.batch()
+            batch['events'] = batch['events'][first:]
+            link.send('Events', batch)
+        return act
+
+    attempts = [("the victim's origin", stream, foreign(victim_origin)), ("a third node's origin", stream, foreign(third_origin)),
+                ('a random signature', {'Bye 22'}, headed(signature=os.urandom(64))),
+                ("another's key", {'Bye 22'}, headed(key=record.Identity().private)),
+                ('a wrong root', {'Bye 21'}, headed(root=os.urandom(32))), ('no head', {'Bye 9', 'Bye 21'}, headed(covered=False)),
+                ('a small-order key', {'Bye 22', 'Bye 10'}, weak), ('a gap', {'Bye 10', 'open'}, sequence(1)),
+                ('no origin.started', {'Bye 9', 'Bye 10', 'Bye 22'}, sequence(0, skip_start=True)), ('a dependency that never comes', {'open', 'Bye 25'}, sequence(0, deps=999))]
+    attempts += [(f'seq {n}', {'Bye 9', 'Bye 10'}, sequence(0, seq=n)) for n in (SEQ_LIMIT, SEQ_LIMIT + 1, 2**53, 2**63 - 1, 2**63, 2**64 - 1)]
+    attempts += [(f'dependency on seq {n}', {'open', 'Bye 25', 'Bye 9'}, sequence(0, deps=n)) for n in (SEQ_LIMIT, 2**53, 2**63 - 1, 2**63, 2**64 - 1)]
+    lab.beside(victim, lambda: tries(victim, attempts))
+    for daemon in (victim, third):
+        for user in ('u-stolen', 'u-evil', 'u-gap'):
+            check(daemon.ctl('history', user, expect=None).returncode == 1, f'{user} was stored on {daemon.name}')
+    return f'{len(attempts)} tries'
+
+
+@case
+def heads_too_large(lab):
+    """S1: a head rightly signed for more events than can be is not stored, and verify stays what it was, on every node."""
+    victim, third = lab.pair()
+
+    def head_of(size):
+        """One event under a tree of `size` leaves that nobody needs to have: the siblings are made up."""
+        def act(link):
+            origin = record.Origin(link.identity)
+            root, siblings = origin.leaves[0], []
+
+            def up(count):
+                nonlocal root
+                while count > 1:
+                    siblings.append(os.urandom(32))
+                    root = record.join(root, siblings[-1])
+                    count = record.half(count)
+            up(size)
+            link.send('Events', {'events': origin.events, 'coverage': [{'head': origin.head(size=size, root=root), 'proof': siblings}]})
+        return act
+
+    sizes = (2**44, 2**53, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 1)
+    before = victim.status()['position']
+    tries(victim, [('2^44-1', {'open'}, head_of(SEQ_LIMIT))])
+    tries(victim, [(f'size {n}', {'Bye 9', 'Bye 21'}, head_of(n)) for n in sizes])
+    check(int(victim.status()['position']) == int(before) + 1, 'an event under such a head was stored')
+    time.sleep(0.5)
+    return f'{len(sizes) + 1} heads'
+
+
+@case
+def stamps(lab):
+    """Hybrid times and times at every edge: stored, or refused; the victim's own stamps do not move."""
+    victim, third = lab.pair()
+    stamps_ = [0, 1, 253402300799999 << 16, 2**63 - 1, 2**63, 2**64 - 1, (peer.now_ms() + 86_400_000) << 16]
+    times = [-2**63, 2**63 - 1, -62135596800000, 253402300799999, 253402300800000, 0, -1, 2**53]
+    taken = 0
+    for field, values in (('hlc', stamps_), ('time', times)):
+        for value in values:
+            identity, link = victim.guest()
+            link.send('Standing', peer.standing([]))
+            origin = record.Origin(identity)
+            origin.say('u-late', 'late', **{field: value})
+            link.send('Events', {'events': origin.events, 'coverage': [{'head': origin.head(hlc=value % 2**64 if field == 'hlc' else None)}]})
+            taken += link.outcome(0.3) == 'open'
+            link.close()
+            victim.get('/v1/status')
+            victim.ctl('clocks', expect=None)
+            victim.ctl('history', 'u-late', expect=None)
+            victim.ctl('replay', expect=None)
+    out = victim.ctl('append', '--user', 'u-own', '--text', 'now', '--json').stdout
+    shown = victim.ctl('history', 'u-own', '--utc').stdout
+    check(time.strftime('%Y-%m-%d', time.gmtime()) in shown, f'the own stamp has moved: {out} {shown}')
+    return f'{taken} of {len(stamps_) + len(times)} stored'
+
+
+@case
+def payloads(lab):
+    """Large, deep, broken and binary payloads: kept as bytes or refused with 13, and nothing stops."""
+    victim, third = lab.pair()
+    attempts = []
+    for name, payload, allowed in (('900 KiB', b'{"a":"%s"}' % (b'x' * 900 * 1024), {'Bye 13'}), ('no JSON', b'\xff\xfe nonsense', {'open'}),
+                                   ('nested 200,000 deep', b'{"a":' + b'[' * 200_000 + b']' * 200_000 + b'}', {'open'}),
+                                   ('empty', b'', {'Bye 9', 'Bye 13'}), ('a list', b'[1,2]', {'open'}), ('twice a name', b'{"a":1,"a":2}', {'open'}),
+                                   ('300 KiB', b'{"a":"%s"}' % (b'x' * 300 * 1024), {'open'}), ('lone surrogate', b'{"text":"\\ud800"}', {'open'}),
+                                   ('text is a number', b'{"text":5}', {'open'})):
+        def act(link, payload=payload):
+            origin = record.Origin(link.identity)
+            origin.append('message.posted', 'u-odd', payload)
+            link.send('Events', origin.batch(), compress=len(payload) > 10_000 and b'x' * 99 not in payload and b'[[' not in payload)
+        attempts.append((name, allowed, act))
+    tries(victim, attempts, timeout=4)
+    victim.eventually(lambda: 'payload' in victim.ctl('quarantine', 'list', expect=None).stdout, 'what is no payload is not named')
+    victim.append('after')
+    check('after' in victim.ctl('history', 'u-honest').stdout, 'views have stopped')
+    return f'{len(attempts)} payloads'
+
+
+NASTY = ['\x1b[2J\x1b]0;owned\x07', '\u202eevil', '\x9b31m', 'a\r\nsyncd: ready', 'nul\x00nul', '\u2066x\u2069', '\x7f', '\x85']
+UNSAFE = re.compile('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]')
+
+
+@case
+def terminal_escapes(lab):
+    """No control character of a peer reaches a terminal or the log: texts, users, authors, conversations, names, Bye."""
+    victim = lab.daemon()
+    for nasty in NASTY:
+        identity = victim.identity()
+        link = peer.meet(victim.port, identity, name=nasty, software=nasty)
+        link.send('Standing', peer.standing([]))
+        origin = record.Origin(identity, name='x')
+        origin.append('message.posted', 'u-esc', json.dumps({'text': nasty}).encode(), conversation='c-esc')
+        for field in ('user', 'author', 'conversation', 'type'):
+            values = {'conversation': 'c-esc', field: nasty}
+            user = values.pop('user', 'u-esc')
+            kind = values.pop('type', 'message.posted')
+            origin.append(kind, user, json.dumps({'text': nasty}).encode(), **values)
+        link.send('Events', origin.batch())
+        link.outcome(0.15)
+        try:
+            link.send('Bye', {'code': 6, 'text': nasty})
+        except (peer.Closed, peer.Silent):
+            pass
+        link.close()
+    shown = ''
+    for command in (['history', 'u-esc'], ['history', 'u-esc', '--plain'], ['conversation', 'c-esc'], ['conversations'], ['tail'], ['peers'],
+                    ['status'], ['clocks'], ['quarantine', 'list'], ['doctor'], ['replay'], ['show', '2']):
+        out = victim.ctl(*command, expect=None)
+        for place, text in (('stdout', out.stdout), ('stderr', out.stderr)):
+            found = UNSAFE.search(text)
+            check(not found, f'{" ".join(command)} prints {found and found[0]!r} on {place}')
+            shown += text
+    found = UNSAFE.search(victim.log())
+    check(not found, f'the log has {found and found[0]!r}')
+    check('u-esc' in shown, 'nothing was shown at all')
+    return f'{len(NASTY)} texts, 12 commands'
+
+
+@case
+def lies_about_memory(lab):
+    """M10: twelve false claims to have more of the victim's own origin make few new origins, and the liar is named."""
+    victim, third = lab.pair()
+    identity = victim.identity()
+    first = victim.status()['origin']
+    seen = {first}
+    for number in range(12):
+        try:
+            link = peer.meet(victim.port, identity)
+            mine = uuid.UUID(victim.status()['origin']).bytes
+            link.send('Standing', peer.standing([{'origin': mine, 'seq': 1000 + number, 'root': 1}]))
+            link.outcome(0.25)
+            link.close()
+        except peer.Closed:
+            pass
+        seen.add(victim.status()['origin'])
+        victim.append(f'honest {number}')
+    lab.figures['origins'] = len(seen) - 1
+    check(len(seen) - 1 <= 3, f'{len(seen) - 1} new origins of 12 lies')
+    text = victim.ctl('doctor', expect=None).stdout + victim.ctl('peers', expect=None).stdout + victim.log()
+    check('py-' + identity.node.hex()[:6] in text, 'the liar is not named')
+    return f'{len(seen) - 1} new origins of 12 lies'
+
+
+@case
+def joins_by_force(lab):
+    """M8: guessing tokens: all refused, few lines of log, the invitation still good for its guest."""
+    victim, third = lab.daemon('victim'), lab.daemon('third')
+    line = victim.ctl('peers', 'invite').stdout.strip()
+    asked, outcomes = 0, {}
+    until = time.monotonic() + 6
+    while time.monotonic() < until and asked < 300:
+        guest = record.Identity()
+        try:
+            with peer.Link(victim.port, guest) as link:
+                link.send('Join', {'cluster': 'lab', 'name': 'x', 'proof': os.urandom(32)})
+                got = link.outcome(3)
+        except (peer.Closed, peer.Silent):
+            got = 'closed'
+        outcomes[got] = outcomes.get(got, 0) + 1
+        asked += 1
+    check(set(outcomes) <= {'Bye 26', 'Bye 3', 'Bye 6', 'Bye 7', 'closed'}, f'{outcomes}')
+    lines = len(victim.log().splitlines())
+    check(lines <= 30, f'{lines} lines of log for {asked} tries')
+    third.ctl('peers', 'join', line)
+    return f'{asked} tries, {lines} lines'
