@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz asan tsan install clean
+.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -21,6 +21,7 @@ help:
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
+	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
 	@echo 'make install   syncd and syncctl with manual pages and completions for bash, into $(PREFIX)'
 
@@ -38,6 +39,8 @@ test: deps
 	@Scripts/install-packages python3
 	python3 -B -m unittest discover -s Benchmarks -t Benchmarks
 	$(SWIFT) build --build-tests
+	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
+	Tests/Hostile/run test
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel
 
@@ -81,6 +84,17 @@ gates gates-update: deps
 
 fuzz: deps
 	@Scripts/fuzz $(or $(SECONDS),60) $(TARGET)
+
+# Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
+hostile: build hostile-venv
+	@Tests/Hostile/run --syncd $(or $(SYNCD),.build/release/syncd) --syncctl $(or $(SYNCCTL),.build/release/syncctl) \
+	  $(if $(ONLY),--only $(ONLY))
+
+hostile-venv:
+	@Scripts/install-packages python3 python3-venv
+	@[ -x .build/hostile/venv/bin/python ] || python3 -m venv .build/hostile/venv
+	@.build/hostile/venv/bin/python -c 'import OpenSSL, cryptography, zstandard' 2>/dev/null || \
+	  .build/hostile/venv/bin/pip install --quiet --disable-pip-version-check 'cryptography>=42' 'pyOpenSSL>=24' 'zstandard>=0.22'
 
 # Each with a build folder of its own; slow, so not part of CI. Leaks are not looked for: Foundation's Process and XCTest,
 # which only tests use, have some. A small quarantine, for some tests measure memory.

@@ -11,18 +11,16 @@ see in one store: a newest part that was cut off together with its heads. Compar
 """
 import argparse, base64, hashlib, json, os, re, sqlite3, sys, uuid
 from collections import namedtuple
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 # ---- Ed25519 (§2, "A signature is valid"): RFC 8032 without the cofactor, and no key or R of a small order ------------------
 PRIME = 2**255 - 19
 SMALL = {0, 1, PRIME - 1, 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7,
          PRIME - 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7}
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
 def usable(point):
     y = int.from_bytes(point, 'little') & (2**255 - 1)
     return len(point) == 32 and y < PRIME and y not in SMALL
-
 def signed(key, signature, text):
     if len(signature) != 64 or not usable(key) or not usable(signature[:32]): return False
     try: Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
@@ -37,7 +35,6 @@ def leaf_of(header, digest): return sha(b'\x00', header, digest)
 class Tree:
     """Grows leaf by leaf; keeps the roots of its perfect subtrees, the largest first."""
     def __init__(self): self.size, self.stack = 0, []
-
     def add(self, leaf):
         """Returns the perfect subtrees this leaf completes: (level, number from 0, root)."""
         self.size, level, done = self.size + 1, 0, []
@@ -48,20 +45,17 @@ class Tree:
             level += 1
             done.append((level, (self.size >> level) - 1, self.stack[-1]))
         return done
-
     def root(self):
         root = self.stack[-1] if self.stack else sha()
         for left in reversed(self.stack[:-1]): root = join(left, root)
         return root
 
 def half(size): return 1 << (size - 1).bit_length() - 1
-
 def audited(leaf, index, size, path):
     """The root an audit path (RFC 6962, 2.1.1) leads to; uses `path` up from its end."""
     if size == 1: return leaf
     step, k = path.pop(), half(size)
     return join(audited(leaf, index, k, path), step) if index < k else join(step, audited(leaf, index - k, size - k, path))
-
 def grown(first, second, root, path, whole=True):
     """The roots of `first` and `second` leaves a consistency proof (RFC 6962, 2.1.2) leads to; uses `path` up from its end."""
     if first == second: return (root, root) if whole else (path.pop(),) * 2
@@ -71,7 +65,6 @@ def grown(first, second, root, path, whole=True):
         return old, join(new, step)
     old, new = grown(first - k, second - k, root, path, False)
     return join(step, old), join(step, new)
-
 def leads(function, path, wanted):
     try: return function(path) == wanted and not path
     except IndexError: return False
@@ -81,65 +74,51 @@ def varint(number):
     out = b''
     while number > 127: out, number = out + bytes([number & 127 | 128]), number >> 7
     return out + bytes([number])
-
-def varints(blob):
-    number = shift = 0
-    for byte in blob:
-        number, shift = number | (byte & 127) << shift, shift + 7
-        if byte < 128:
-            yield number
-            number = shift = 0
-
+def number(data, at):
+    """The varint at `at`, and where it ends."""
+    value = shift = 0
+    while True:
+        value, shift, at = value | (data[at] & 127) << shift, shift + 7, at + 1
+        if data[at - 1] < 128: return value, at
 def field(number, body): return varint(number << 3 | 2) + varint(len(body)) + body
-
 def dot_of(header):
     """(origin, seq) of a header as it came: of each the last one that has the right form; None if there is none."""
     at, origin, seq = 0, None, None
-    def number():
-        nonlocal at
-        end = at
-        while header[end] > 127: end += 1
-        value, at = next(varints(header[at:end + 1])), end + 1
-        return value
     try:
         while at < len(header):
-            tag = number()
+            tag, at = number(header, at)
             if tag & 7 == 0:
-                value = number()
-                if tag == 16 and 0 < value: seq = value
+                value, at = number(header, at)
+                if tag == 2 << 3 and value: seq = value
             else:
-                length = {1: 8, 5: 4}.get(tag & 7) or number()
-                if tag == 10 and length == 16: origin = header[at:at + 16]
+                length, at = (8 if tag & 7 == 1 else 4, at) if tag & 7 != 2 else number(header, at)
+                if tag == 1 << 3 | 2 and length == 16: origin = header[at:at + 16]
                 at += length
     except IndexError: return None
     return (origin, seq) if origin and seq and at == len(header) else None
 
 Row = namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin '
                         'leaf salt digest payload')
-
 def header_of(row, names, origins):
     """The canonical header from the columns of §3. An opaque event has it whole in `unknown`."""
     if names[row.type] == b'' and names[row.user] == b'': return row.unknown
     out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + b'\x19' + row.hlc.to_bytes(8, 'little')
     if row.time is not None: out += b'\x20' + varint((row.time << 1 ^ row.time >> 63) & (2**64 - 1))
-    out += field(5, row.id) + field(6, names[row.type])
-    if row.conversation is not None: out += field(7, names[row.conversation])
-    out += field(8, names[row.user])
-    if row.author is not None: out += field(9, names[row.author])
-    if row.cause is not None: out += field(10, row.cause)
+    for at, body in ((5, row.id), (6, names[row.type]), (7, names.get(row.conversation)), (8, names[row.user]), (9, names.get(row.author)),
+                     (10, row.cause)):
+        if body is not None: out += field(at, body)
     for origin, seq in pairs(row.dependencies): out += field(11, field(1, origins[origin][0]) + b'\x10' + varint(seq))
-    if row.version is not None: out += b'\x60' + varint(row.version)
-    return out + (row.unknown or b'')
-
+    return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + (row.unknown or b'')
 def pairs(blob):
-    numbers = list(varints(blob or b''))
+    """The dependencies of a row: ref of an origin, seq."""
+    at, numbers = 0, []
+    while at < len(blob or b''):
+        value, at = number(blob, at)
+        numbers.append(value)
     return list(zip(numbers[::2], numbers[1::2]))
-
 def head_text(origin, size, root, hlc):
     stamp = f'{hlc & 2**64 - 1:016x}'
-    return (f'sillok/{uuid.UUID(bytes=origin)}\n{size}\n{base64.b64encode(root).decode()}\n'
-            f'hlc {stamp[:12]}-{stamp[12:]}\n').encode()
-
+    return f'sillok/{uuid.UUID(bytes=origin)}\n{size}\n{base64.b64encode(root).decode()}\nhlc {stamp[:12]}-{stamp[12:]}\n'.encode()
 def node_of(key): return sha(bytes.fromhex('302a300506032b6570032100'), key)  # §1: over the DER SubjectPublicKeyInfo
 
 # ---- Evidence of a fork (§1, §2) ----------------------------------------------------------------------------------------------
@@ -154,8 +133,7 @@ def fork(text, keys):
         head = re.fullmatch(r'sillok/(\S{36})\n([1-9]\d*)\n(\S{44})\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', branch['head'])
         header, digest = base64.b64decode(branch['header'], validate=True), bytes.fromhex(branch['payload_digest'])
         if not head or head[1] != str(uuid.UUID(bytes=origin)): raise ValueError('a head is not of that origin')
-        if not signed(key, base64.b64decode(branch['signature']), branch['head'].encode()):
-            raise ValueError('a head is not signed by the origin\'s key')
+        if not signed(key, base64.b64decode(branch['signature']), branch['head'].encode()): raise ValueError('a head is not signed by that key')
         if dot_of(header) != (origin, seq): raise ValueError('a header is not of that event')
         leaf, path, size = leaf_of(header, digest), [bytes.fromhex(step) for step in branch['proof']], int(head[2])
         if size < seq or not leads(lambda path: audited(leaf, seq - 1, size, path), path, base64.b64decode(head[3])):
@@ -169,6 +147,7 @@ TABLES = {'meta', 'name', 'origin', 'event', 'node', 'head', 'reach'}
 
 def opened(path):
     """A connection that reads only. A log without WAL is not touched at all, nor are its neighbours."""
+    if not os.path.isfile(path): raise OSError(f'no log at {path}')
     still = not os.path.exists(path + '-wal') or os.path.getsize(path + '-wal') == 0
     name = 'file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
     log = sqlite3.connect(name + ('?immutable=1' if still else '?mode=ro'), uri=True, isolation_level=None)
@@ -182,15 +161,12 @@ class Verifier:
         self.folder = path if os.path.isdir(path) else os.path.dirname(path) or '.'
         self.log = opened(os.path.join(path, 'log.db') if os.path.isdir(path) else path)
         self.findings, self.notes, self.short, self.events, self.erased = [], [], False, 0, 0
-        self.names, self.origins, self.trees, self.good, self.keys, self.forks = {}, {}, {}, {}, {}, {}
-
+        self.names, self.origins, self.trees, self.good, self.seqs, self.keys, self.forks = {}, {}, {}, {}, {}, {}, {}
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
-
     def run(self):
         if self.database():
             for part in (self.names_and_origins, self.evidence, self.every_event, self.ends, self.twins): part()
-
     def database(self):
         """§3: SQLite 3 with our application_id, a version this page describes, tables (not views) of the right names."""
         log = self.log
@@ -201,59 +177,52 @@ class Verifier:
         for (line,) in log.execute('PRAGMA integrity_check(20)'):
             if line != b'ok': self.finds('database', line.decode('utf-8', 'replace'))
         return True
-
     def names_and_origins(self):
         self.names = dict(self.log.execute('SELECT ref, text FROM name NOT INDEXED'))
         for ref, origin, node, key in self.log.execute('SELECT ref, id, node, key FROM origin NOT INDEXED ORDER BY ref'):
             if ref != len(self.origins) + 1: self.finds('origins', f'origin refs have a gap before {ref}')
             if node_of(key) != node: self.finds('origins', f'{uuid.UUID(bytes=origin)}: its key is not its node\'s')
             self.origins[ref], self.trees[ref], self.keys[origin] = (origin, node, key), Tree(), key
-        self.heads, self.nodes, self.good = {}, {}, dict.fromkeys(self.origins, 0)
-        for origin, size, root, hlc, signature in self.log.execute('SELECT origin, size, root, hlc, signature FROM head'):
-            self.heads.setdefault((origin, size), []).append((root, hlc, signature))
-        for origin, level, number, root in self.log.execute('SELECT origin, level, number, hash FROM node'):
-            self.nodes[origin, level, number] = root
-        self.reaches = {row[:2]: row[2:] for row in self.log.execute(
-            'SELECT origin, size, head, root, hlc, signature, proof FROM reach')}
-
+            self.good[ref] = self.seqs[ref] = 0
+        self.heads, self.reaches, self.nodes = {}, {}, {}
+        for origin, size, *head in self.log.execute('SELECT origin, size, root, hlc, signature FROM head'):
+            self.heads.setdefault((origin, size), []).append(head)
+        for origin, size, *reach in self.log.execute('SELECT origin, size, head, root, hlc, signature, proof FROM reach'):
+            self.reaches.setdefault((origin, size), []).append(reach)
+        for *place, root in self.log.execute('SELECT origin, level, number, hash FROM node'): self.nodes[tuple(place)] = root
     def evidence(self):
         """§1: each proof in evidence/ must hold. With it an event may depend on the other branch."""
         folder = os.path.join(self.folder, 'evidence')
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             with open(os.path.join(folder, name), encoding='utf-8') as text: holds, what = self.proof(text.read())
             self.notes.append(f'{name}: {what}') if holds else self.finds('evidence', f'{name}: {what}')
-
     def proof(self, text, key=None):
         try:
             origin, seq = fork(text, base64.b64decode(key) if key else self.keys)
             self.forks[origin] = seq
             return True, f'the key of {uuid.UUID(bytes=origin)} has signed two histories from seq {seq} on'
         except (ValueError, KeyError, TypeError) as error: return False, str(error)
-
     def every_event(self):
         """§2, §3: positions and seqs without gaps, header, digest, leaf, tree, dependencies, the origin's first event."""
         for values in self.log.execute(f'SELECT {", ".join(Row._fields)} FROM event NOT INDEXED ORDER BY position'):
-            row = Row(*values)
-            self.events += 1
-            if row.position != self.events:
-                self.finds('positions', f'position {self.events} is missing', self.events)
-                self.events = row.position
+            row, self.events = Row(*values), self.events + 1
+            if row.position != self.events: self.finds('positions', f'position {self.events} is missing', self.events)
+            self.events = row.position
             try: self.event(row)
             except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
                 self.finds('events', f'its row cannot be read: {type(error).__name__} {error}', row.position)
-
     def event(self, row):
         origin, node, key = self.origins[row.origin]
         tree, at = self.trees[row.origin], row.position
-        if row.seq != tree.size + 1: self.finds('order', f'seq {row.seq} follows {tree.size}', at)
+        if row.seq != self.seqs[row.origin] + 1: self.finds('order', f'seq {row.seq} follows {self.seqs[row.origin]}', at)
+        self.seqs[row.origin] = row.seq
         if (row.digest is None) == (row.salt is None or row.payload is None): self.finds('events', 'neither whole nor erased', at)
         digest = row.digest if row.digest is not None else sha(row.salt, row.payload)
         self.erased += row.digest is not None
         header, opaque = header_of(row, self.names, self.origins), self.names[row.type] == b''
-        if dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
+        if opaque and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
         leaf = leaf_of(header, digest)
-        if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf:
-            self.finds('events', 'it has not the hash it was stored with', at)
+        if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
         dependencies = pairs(row.dependencies)
         if [self.origins[d][0] for d, _ in dependencies] != sorted({self.origins[d][0] for d, _ in dependencies} - {origin}):
             self.finds('order', 'its dependencies do not ascend by origin', at)
@@ -275,25 +244,17 @@ class Verifier:
             elif not signed(key, signature, head_text(origin, row.seq, root, hlc)):
                 self.finds('heads', f'the head of {row.seq} events is not signed by the origin\'s key', at)
             else: self.good[row.origin] = row.seq
-        if (row.origin, row.seq) in self.reaches:
-            wrong = self.reach(row.origin, tree, *self.reaches.pop((row.origin, row.seq)))
-            if wrong: self.finds('heads', f'reach: {wrong}', at)
-
-    def reach(self, ref, tree, head, root, hlc, signature, proof):
-        """§3, reach: a head of later events, and the proof that it goes on from these."""
-        origin, _, key = self.origins[ref]
-        if not signed(key, signature, head_text(origin, head, root, hlc)): return 'its head is not signed by the origin\'s key'
-        path, now = [proof[at:at + 32] for at in range(0, len(proof), 32)], tree.root()
-        if head < tree.size or not leads(lambda path: grown(tree.size, head, now, path), path, (now, root)):
-            return 'its proof does not lead from these events to the head'
-        self.good[ref] = tree.size
-
+        for size, root, hlc, signature, proof in self.reaches.pop((row.origin, row.seq), ()):  # §3, reach: a later head that goes on from here
+            path, now = [proof[start:start + 32] for start in range(0, len(proof), 32)], tree.root()
+            if size < tree.size or not leads(lambda path: grown(tree.size, size, now, path), path, (now, root)):
+                self.finds('heads', 'the proof in reach does not lead from these events to its head', at)
+            elif not signed(key, signature, head_text(origin, size, root, hlc)):
+                self.finds('heads', 'the head in reach is not signed by the origin\'s key', at)
+            else: self.good[row.origin] = row.seq
     def ends(self):
         """What is left over speaks of events that are not here."""
-        for table, rows in (('head', self.heads), ('node', self.nodes), ('reach', self.reaches)):
-            for row in sorted(rows)[:9]:
-                self.finds('heads' if table != 'node' else 'tree', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have')
-
+        for table, check, rows in (('head', 'heads', self.heads), ('node', 'tree', self.nodes), ('reach', 'heads', self.reaches)):
+            for row in sorted(rows)[:9]: self.finds(check, f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have')
     def twins(self):
         """§3, twin: the position of the first event here with the same id, and NULL for that one."""
         firsts = {}
@@ -319,13 +280,12 @@ def main():
     uncovered = sum(tree.size - store.good[ref] for ref, tree in store.trees.items())
     code = 3 if findings or not all(holds for _, holds, _ in proofs) else 2 if uncovered or store.short else 0
     word = {0: 'proven', 2: 'not all covered', 3: 'contradicted'}[code]
-    origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref],
-                'root': tree.root().hex()} for ref, tree in store.trees.items()]
-    if asked.json:
-        print(json.dumps({'answer': word, 'events': store.events, 'erased': store.erased, 'uncovered': uncovered, 'origins': origins,
-                          'notes': store.notes, 'evidence': proofs, 'findings': findings}, ensure_ascii=False))
-        return code
-    for origin in origins:
+    report = {'answer': word, 'events': store.events, 'erased': store.erased, 'uncovered': uncovered, 'notes': store.notes, 'evidence': proofs,
+              'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings],
+              'origins': [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref],
+                           'root': tree.root().hex()} for ref, tree in store.trees.items()]}
+    if asked.json: print(json.dumps(report, ensure_ascii=False)); return code
+    for origin in report['origins']:
         print('origin {origin}  node {node:.12}  {events} events, proven to {proven}  root {root:.16}'.format(**origin))
     for note in store.notes: print('note       ' + note)
     for check, position, what in findings[:100]: print(f'{check:<10} ' + (f'position {position}: ' if position else '') + what)

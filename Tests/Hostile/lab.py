@@ -38,8 +38,8 @@ def check(condition, what):
 
 
 class Daemon:
-    def __init__(self, lab, name, *arguments, cluster='lab'):
-        self.lab, self.name, self.cluster = lab, name, cluster
+    def __init__(self, lab, name, *arguments, cluster='lab', env=None):
+        self.lab, self.name, self.cluster, self.env = lab, name, cluster, {**os.environ, **(env or {})}
         self.store = lab.folder / name
         self.arguments = arguments
         self.port = free_port()
@@ -49,7 +49,7 @@ class Daemon:
         self.output = open(self.lab.folder / (self.name + '.log'), 'ab')
         self.process = subprocess.Popen(
             [self.lab.syncd, '--dev', self.store, '--node-name', self.name, '--cluster', self.cluster, '--peer-listen',
-             f'127.0.0.1:{self.port}', *self.arguments], stdout=self.output, stderr=self.output, cwd=self.lab.folder)
+             f'127.0.0.1:{self.port}', *self.arguments], stdout=self.output, stderr=self.output, cwd=self.lab.folder, env=self.env)
         self.pid = self.process.pid
         until = time.monotonic() + 15
         while time.monotonic() < until:

@@ -1,0 +1,185 @@
+"""The quick part, for `make test`: the documents' own vectors, verify.py against changed stores, and a few cases of the wire.
+
+SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import zstandard  # noqa: F401
+    from OpenSSL import SSL  # noqa: F401
+    import record
+    import suite
+    import verify
+    import wire
+    import lab as place
+except ImportError as missing:
+    raise unittest.SkipTest(f'the hostile peer needs {missing.name}: make hostile-venv') from None
+
+BIN = pathlib.Path(os.environ.get('SILLOK_BIN', wire.ROOT / '.build' / 'debug'))
+HAVE = unittest.skipUnless((BIN / 'syncd').exists(), f'no {BIN}/syncd')
+
+
+class Vectors(unittest.TestCase):
+    """FORMATS §6."""
+
+    def setUp(self):
+        text = (wire.ROOT / 'docs' / 'FORMATS.md').read_text()
+        self.named = {name: value for name, value in re.findall(r'^(\w+): *([0-9a-f]+)$', text, re.M)}
+
+    def bytes(self, name):
+        return bytes.fromhex(self.named[name])
+
+    def test_header_and_leaf(self):
+        header = self.bytes('header')
+        self.assertEqual(wire.encode('EventHeader', wire.decode('EventHeader', header)), header)
+        self.assertEqual(verify.dot_of(header), (bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 2))
+        self.assertEqual(verify.sha(self.bytes('salt'), self.bytes('payload')), self.bytes('payload_digest'))
+        self.assertEqual(verify.leaf_of(header, self.bytes('payload_digest')), self.bytes('leaf'))
+        self.assertEqual(verify.leaf_of(self.bytes('opaque_header'), self.bytes('payload_digest')), self.bytes('opaque_leaf'))
+
+    def test_tree_and_signature(self):
+        tree = verify.Tree()
+        for name in ('leaf1', 'leaf2', 'leaf3'):
+            tree.add(self.bytes(name))
+        self.assertEqual(tree.root(), self.bytes('root3'))
+        who = record.Identity(self.bytes('seed'))
+        self.assertEqual((who.key, who.node), (self.bytes('public_key'), self.bytes('node_id')))
+        text = verify.head_text(bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 3, tree.root(), 1785549735120 << 16 | 3)
+        self.assertEqual(text, self.bytes('checkpoint'))
+        self.assertTrue(verify.signed(who.key, self.bytes('signature'), text))
+        self.assertFalse(verify.signed(who.key, self.bytes('signature'), text + b'x'))
+
+    def test_weak_keys(self):
+        """A key or R of a small order fits messages that nobody has signed (FORMATS §2)."""
+        for key in (bytes([1]) + bytes(31), bytes(32), bytes.fromhex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')):
+            self.assertFalse(verify.signed(key, bytes([1]) + bytes(63), b'anything'))
+
+    def test_proofs(self):
+        """Every proof between small trees leads, and none to another root."""
+        leaves = [verify.sha(bytes([n])) for n in range(20)]
+        for size in range(1, 20):
+            for first in range(1, size + 1):
+                path = record.consistency(first, leaves[:size])
+                old, new = record.root_over(leaves[:first]), record.root_over(leaves[:size])
+                self.assertTrue(record.follows(first, size, old, new, path))
+                self.assertFalse(record.follows(first, size, old, new, path + [old]))
+                if path:
+                    self.assertFalse(record.follows(first, size, old, new, path[:-1]))
+                    self.assertFalse(record.follows(first, size, old, new, [new] + path[1:]))
+
+
+# What somebody without the key changes, and what verify.py must answer: (statements, exit code, words it must say).
+CHANGES = {
+    'payload': (["UPDATE event SET payload = replace(payload, 'x7', 'y7') WHERE payload LIKE '%\"x7\"%'"], 3, 'position 9'),
+    'salt': (["UPDATE event SET salt = zeroblob(16) WHERE position = 40"], 3, 'position 40'),
+    'user': (["UPDATE event SET user = (SELECT user FROM event WHERE position = 41) WHERE position = 40"], 3, 'position 40'),
+    'a name': (["UPDATE name SET text = 'u-other' WHERE text = 'u-3'"], 3, 'events'),
+    'time': (["UPDATE event SET time = 5 WHERE position = 50"], 3, 'position 50'),
+    'hlc': (["UPDATE event SET hlc = hlc + 1 WHERE position = 50"], 3, 'position 50'),
+    'id': (["UPDATE event SET id = zeroblob(16) WHERE position = 50"], 3, 'position 50'),
+    'erased': (["UPDATE event SET digest = zeroblob(32), salt = NULL, payload = NULL WHERE position = 50"], 3, 'position 50'),
+    'half erased': (["UPDATE event SET payload = NULL WHERE position = 50"], 3, 'position 50'),
+    'leaf': (["UPDATE event SET leaf = leaf + 1 WHERE position = 50"], 3, 'position 50'),
+    'a row gone': (["DELETE FROM event WHERE position = 50"], 3, 'position 50'),
+    'the last row gone': (["DELETE FROM event WHERE position = (SELECT max(position) FROM event)"], 3, 'does not have'),
+    'two rows swapped': (["UPDATE event SET position = 9999 WHERE position = 50", "UPDATE event SET position = 50 WHERE position = 51",
+                          "UPDATE event SET position = 51 WHERE position = 9999"], 3, 'position 50'),
+    'a seq': (["UPDATE event SET seq = 9999 WHERE position = 50"], 3, 'position 50'),
+    'a dependency': (["UPDATE event SET dependencies = x'0101' WHERE position = 50"], 3, 'position 50'),
+    'a twin': (["UPDATE event SET twin = 3 WHERE position = 50"], 3, 'position 50'),
+    'the last head gone': (["DELETE FROM head"], 2, ''),
+    'a signature': (["UPDATE head SET signature = zeroblob(64)"], 3, 'not signed'),
+    'a root': (["UPDATE head SET root = zeroblob(32)"], 3, 'not of these'),
+    'a head of more': (["UPDATE head SET size = size + 1"], 3, 'does not have'),
+    'a key': (["UPDATE origin SET key = zeroblob(32)"], 3, 'origins'),
+    'a node': (["UPDATE origin SET node = zeroblob(32)"], 3, 'origins'),
+    'a tree row': (["UPDATE node SET hash = zeroblob(32) WHERE number = 0"], 3, 'tree'),
+    'a tree row gone': (["DELETE FROM node WHERE number = 0"], 3, 'tree'),
+    'a table gone': (["DROP TABLE head"], 3, 'head'),
+    'another kind of file': (["PRAGMA application_id = 1"], 3, 'no Sillok log'),
+    'a view for a table': (["ALTER TABLE node RENAME TO other", "CREATE VIEW node AS SELECT * FROM other"], 3, 'no table node'),
+}
+
+
+@HAVE
+class Verify(unittest.TestCase):
+    """Scripts/verify.py on a real store, whole and changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = place.Lab(BIN / 'syncd', BIN / 'syncctl').__enter__()
+        cls.addClassCleanup(lambda: cls.lab.__exit__(None, None, None))
+        daemon = cls.lab.daemon()
+        lines = b'\n'.join(b'{"type":"message.posted","user":"u-%d","subject":"conversation/c","data":{"text":"x%d"}}' % (n % 7, n) for n in range(600))
+        assert daemon.post('/v1/events', lines)[0] == 200
+        cls.running = cls.verify(daemon.store)
+        daemon.stop()
+        cls.store = daemon.store
+
+    @staticmethod
+    def verify(store, *more):
+        done = subprocess.run([sys.executable, '-B', place.VERIFY, '--json', store, *more], capture_output=True, text=True)
+        return done.returncode, json.loads(done.stdout) if done.stdout.startswith('{') else {}, done.stdout + done.stderr
+
+    def test_whole(self):
+        code, answer, text = self.verify(self.store)
+        self.assertEqual((code, answer['answer'], answer['events'], answer['findings']), (0, 'proven', 601, []), text)
+        self.assertIn(self.running[0], (0, 2), 'beside a running daemon')
+        before = {path: path.stat().st_mtime_ns for path in self.store.iterdir()}
+        self.verify(self.store)
+        self.assertEqual(before, {path: path.stat().st_mtime_ns for path in self.store.iterdir()}, 'the verifier has written')
+
+    def test_changed(self):
+        for name, (statements, wanted, words) in CHANGES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                for file in self.store.glob('log.db*'):
+                    shutil.copy(file, folder)
+                log = sqlite3.connect(folder + '/log.db', isolation_level=None)
+                for statement in statements:
+                    log.execute(statement)
+                log.close()
+                code, answer, _ = self.verify(folder)
+                found = [f'{one["check"]}: position {one["position"]}: {one["what"]}' for one in answer['findings']]
+                self.assertEqual(code, wanted, found[:3])
+                self.assertTrue(not words or any(words in one for one in found), found[:3])
+
+    def test_not_a_store(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(self.verify(folder)[0], 66)
+            (pathlib.Path(folder) / 'log.db').write_bytes(b'no database at all' * 99)
+            self.assertEqual(self.verify(folder)[0], 3)
+
+    def test_size(self):
+        self.assertLessEqual(len(place.VERIFY.read_text().splitlines()), 300, 'an auditor reads it in an hour')
+
+
+@HAVE
+class Wire(unittest.TestCase):
+    """A few cases of `make hostile`."""
+
+
+def _add(case):
+    def test(self):
+        passed, line = suite.run(case, BIN / 'syncd', BIN / 'syncctl')
+        self.assertTrue(passed, line)
+    test.__doc__ = case.__doc__
+    setattr(Wire, 'test_' + case.__name__, test)
+
+
+QUICK = ('golden_bytes', 'hello_and_refusals', 'events_are_proven', 'events_both_ways', 'standing_is_a_difference', 'wants_choose', 'guests_join',
+         'forks_are_proven', 'snapshot_is_fetched', 'snapshot_is_taken', 'first_frames', 'smuggling')
+for one in suite.cases():
+    if one.__name__ in QUICK:
+        _add(one)
+
+if __name__ == '__main__':
+    unittest.main()
