@@ -1,0 +1,129 @@
+"""What must be true of every image."""
+
+import os
+import random
+import shutil
+import sqlite3
+import uuid
+import time
+
+import disk
+from programs import INODE_OFFSET, Client, Daemon, Ended, Event
+
+VERIFIED, NOT_COVERED, CONTRADICTED = 0, 2, 3
+COUNTS = ("lost", "doubled", "not started", "verify", "digest", "other")
+
+
+class Findings:
+    def __init__(self):
+        self.problems = []  # (one of COUNTS, text)
+        self.new_origins = 0
+        self.not_covered = 0
+
+    def problem(self, kind, text):
+        self.problems.append((kind, text))
+
+
+def rows(store):
+    """[(position, id, payload)] and the count of this node's origins, read with SQLite from the published columns."""
+    database = sqlite3.connect(f"file:{os.path.join(store, 'log.db')}?mode=ro", uri=True)
+    try:
+        events = database.execute("SELECT position, id, payload FROM event ORDER BY position").fetchall()
+        origins = database.execute("SELECT count(*) FROM event e JOIN name n ON n.ref = e.type WHERE n.text = 'origin.started'").fetchone()[0]
+        return events, origins
+    finally:
+        database.close()
+
+
+def check_image(recording, image, acknowledged, origins_before, folder, seed):
+    """Starts the programs on an image; returns what is wrong with it. `acknowledged`: ids whose answer was sent."""
+    chance = random.Random(seed)
+    findings = Findings()
+    programs = recording.programs
+    root = os.path.join(folder, "root")
+    store = os.path.join(root, "store")
+    inodes = disk.materialise(image, recording.root, root, chance)
+    boot_id = os.path.join(folder, "boot_id")
+    with open(boot_id, "w") as file:
+        file.write("22222222-2222-4222-8222-222222222222\n")
+    environment = programs.preloaded(
+        root, inodes=",".join(f"{real}:{was + INODE_OFFSET}" for real, was in inodes), boot_id=boot_id
+    )
+    verified = lambda when, allowed: _verify(findings, programs, store, environment, when, allowed)
+    if os.path.exists(os.path.join(store, "log.db")) and chance.random() < 0.33:
+        verified("at rest", (VERIFIED, NOT_COVERED))
+    settings = dict(recording.settings)
+    if settings.get("witness"):
+        settings["witness"] = settings["witness"].replace(recording.root, root, 1)
+    daemon = Daemon(programs, store, os.path.join(folder, "run"), environment, **settings)
+    added = Event(chance, 40)
+    try:
+        daemon.ready()
+        with Client(daemon) as client:
+            _append(client, added, findings)
+        code = daemon.stop()
+        if code:
+            findings.problem("other", f"SIGTERM ended with {code}: {daemon.log().strip()[-300:]}")
+    except (Ended, OSError) as error:
+        findings.problem("not started", str(error))
+        return findings
+    finally:
+        daemon.kill()
+    _contents(findings, recording, store, acknowledged | {added.id: added.payload}, origins_before)
+    verified("after an append", (VERIFIED,))
+    _digests(findings, programs, store, environment)
+    return findings
+
+
+def _append(client, event, findings):
+    for _ in range(1000):
+        status, ids = client.append([event])
+        if status != 503:
+            break
+        time.sleep(0.01)
+    if event.id not in ids:
+        findings.problem("other", f"an append was not accepted: status {status}")
+
+
+def _verify(findings, programs, store, environment, when, allowed):
+    code, text, error = programs.control(store, "verify", environment=environment)
+    findings.not_covered += code == NOT_COVERED
+    if code not in allowed:
+        findings.problem("verify", f"{when}: exit {code}: {(text + error).strip()[-1200:]}")
+
+
+def _contents(findings, recording, store, acknowledged, origins_before):
+    try:
+        events, origins = rows(store)
+    except sqlite3.Error as error:
+        findings.problem("other", f"log.db: {error}")
+        return
+    findings.new_origins = max(0, origins - origins_before)
+    if [position for position, _, _ in events] != list(range(1, len(events) + 1)):
+        findings.problem("other", "positions are not gapless from 1")
+    stored = {}
+    for _, identifier, payload in events:
+        stored.setdefault(str(uuid.UUID(bytes=bytes(identifier))), []).append(payload)
+    missing = [i for i in acknowledged if i not in stored]
+    if missing:
+        findings.problem("lost", f"{len(missing)} of {len(acknowledged)} acknowledged events, such as {missing[0]}")
+    twice = [i for i, found in stored.items() if len(found) > 1]
+    if twice:
+        findings.problem("doubled", f"{len(twice)} ids, such as {twice[0]}")
+    expected = {i: e.payload for i, e in recording.events.items()} | acknowledged
+    changed = [i for i, found in stored.items() if i in expected and any(text != expected[i] for text in found)]
+    if changed:
+        findings.problem("other", f"{len(changed)} payloads are others, such as that of {changed[0]}")
+
+
+def _digests(findings, programs, store, environment):
+    first = programs.control(store, "digest", environment=environment)
+    for name in os.listdir(store):
+        if name.startswith("views."):
+            path = os.path.join(store, name)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+    second = programs.control(store, "digest", environment=environment)
+    if first[0] or second[0]:
+        findings.problem("digest", f"exit {first[0]} and {second[0]}: {(first[2] + second[2]).strip()[-400:]}")
+    elif first[1] != second[1]:
+        findings.problem("digest", f"views differ from rebuilt ones:\n{first[1]}{second[1]}")
