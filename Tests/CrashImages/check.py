@@ -4,8 +4,8 @@ import os
 import random
 import shutil
 import sqlite3
-import uuid
 import time
+import uuid
 
 import disk
 from programs import INODE_OFFSET, Client, Daemon, Ended, Event

@@ -14,7 +14,8 @@ import zlib
 
 HEAD = struct.Struct("<IIQqqII")
 PAGE = 4096
-FOLDER = "folder"
+FOLDER = None  # what stands where a folder is
+NOTHING = "nothing"  # what an operation leaves where a name is gone
 AT_REMOVEDIR = 0x200
 FALLOC_KEEP_SIZE, FALLOC_PUNCH_HOLE, FALLOC_ZERO_RANGE = 1, 2, 16
 
@@ -123,7 +124,7 @@ class File:
 
 
 class Journal:
-    """Names of files and folders. An operation is a list of (path, what stands there then; None: nothing)."""
+    """Names of files and folders. An operation is a list of (path, what stands there then)."""
 
     def __init__(self, strict):
         self.strict = strict
@@ -160,7 +161,7 @@ class Journal:
     @staticmethod
     def apply(names, operation):
         for path, what in operation:
-            if what is None:
+            if what is NOTHING:
                 names.pop(path, None)
             else:
                 names[path] = what
@@ -214,15 +215,14 @@ class Disk:
         elif kind == "R":
             target = record.second.decode(errors="surrogateescape")
             below = [p for p in self.live if p.startswith(path + "/")]
-            moved = self.live.get(path)
-            if moved is not None:
-                self._name([(path, None), (target, moved)])
+            if path in self.live:
+                self._name([(path, NOTHING), (target, self.live[path])])
             for name in below:
-                self._name([(name, None), (target + name[len(path) :], self.live[name])])
+                self._name([(name, NOTHING), (target + name[len(path) :], self.live[name])])
         elif kind == "L":
             self._name([(record.second.decode(errors="surrogateescape"), file)])
         elif kind == "U":
-            self._name([(path, None)])
+            self._name([(path, NOTHING)])
         elif kind == "M":
             self._name([(path, FOLDER)])
         elif kind == "H" and file:
@@ -286,7 +286,7 @@ class Disk:
     def _reachable(self, path, names):
         while path != self.root:
             path = os.path.dirname(path)
-            if names.get(path) is not FOLDER:
+            if names.get(path, NOTHING) is not FOLDER:
                 return False
         return True
 

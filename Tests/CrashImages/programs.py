@@ -137,7 +137,9 @@ class Client:
     """One connection to a daemon's socket."""
 
     def __init__(self, daemon, timeout=30):
+        self.daemon = daemon
         self.connection = UnixConnection(daemon.socket, timeout)
+        self.vector = {}
 
     def __enter__(self):
         return self
@@ -162,14 +164,20 @@ class Client:
         """The status, and the ids that were acknowledged."""
         body = "".join(event.line() + "\n" for event in events).encode()
         status, text = self.request("POST", "/v1/events", body)
+        for origin, sequence in PLACED.findall(text):
+            self.vector[origin] = max(int(sequence), self.vector.get(origin, 0))
         return status, set(acknowledged_ids(text))
 
     def wait(self, nodes, timeout_ms=20000):
-        status, text = self.request("POST", f"/v1/wait?nodes={nodes}&timeout_ms={timeout_ms}")
+        """Whether all that this client has appended is durable on so many nodes."""
+        vector = " ".join(f"{origin}/{sequence}" for origin, sequence in self.vector.items())
+        status, text = self.request("POST", f"/v1/wait?nodes={nodes}&timeout_ms={timeout_ms}", vector.encode())
         return status == 200 and '"reached":true' in text
 
 
 ACKNOWLEDGED = re.compile(r'^\{"type":"(?:appended|already)".*?"id":"([0-9a-f-]{36})"')
+
+PLACED = re.compile(r'"origin":"([0-9a-f-]{36})","sequence":"?([0-9]+)')
 
 
 def acknowledged_ids(text):

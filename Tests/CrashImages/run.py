@@ -48,12 +48,12 @@ def replay(recording, base, data, chosen, visit):
 
 def missed_by_recorder(recording, state):
     """The names of files whose content is not what was recorded: then the model is worth nothing."""
-    real = {os.path.join(recording.root, name): content for name, _, _, content in disk.snapshot(recording.root) if name}
+    real = {os.path.join(recording.root, name): content for name, _, _, content in recording.left if name}
     seen = {path: disk.FOLDER if what is disk.FOLDER else bytes(what[1]) for path, what in state.whole().items() if path != recording.root}
     for path in list(seen):
         if path not in real and path.endswith(".sock"):
             del seen[path]
-    return sorted(path for path in set(real) | set(seen) if real.get(path) != seen.get(path))
+    return sorted(path for path in set(real) | set(seen) if real.get(path, "") != seen.get(path, ""))
 
 
 def record(scenario, seed, programs, folder):
@@ -62,6 +62,7 @@ def record(scenario, seed, programs, folder):
         SCENARIOS[scenario](recording)
     finally:
         recording.end()
+    recording.left = disk.snapshot(recording.root)
     return recording
 
 
@@ -95,7 +96,7 @@ def try_images(recording, result, folder, count, keep=None, only=None):
     missed = missed_by_recorder(recording, state) if only is None else []
     if missed:
         result.error = f"the recorder has missed changes of {', '.join(missed)}"
-    if keep and (result.failures or missed) and recording.runs >= 0:
+    if keep and (result.failures or missed):
         _keep(recording, result, keep)
 
 
