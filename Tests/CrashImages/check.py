@@ -69,7 +69,7 @@ def check_image(recording, image, acknowledged, origins_before, folder, seed):
         return findings
     finally:
         daemon.kill()
-    _contents(findings, recording, store, acknowledged | {added.id: added.payload}, origins_before)
+    contents(findings, recording, store, acknowledged | {added.id: added.payload}, origins_before)
     verified("after an append", (VERIFIED,))
     _digests(findings, programs, store, environment)
     return findings
@@ -92,7 +92,7 @@ def _verify(findings, programs, store, environment, when, allowed):
         findings.problem("verify", f"{when}: exit {code}: {(text + error).strip()[-1200:]}")
 
 
-def _contents(findings, recording, store, acknowledged, origins_before):
+def contents(findings, recording, store, acknowledged, origins_before):
     try:
         events, origins = rows(store)
     except sqlite3.Error as error:

@@ -95,7 +95,7 @@ def try_images(recording, result, folder, count, keep=None, only=None):
     state = replay(recording, recording.snapshot, data, chosen, visit)
     missed = missed_by_recorder(recording, state) if only is None else []
     if missed:
-        result.error = f"the recorder has missed changes of {', '.join(missed)}"
+        result.error = MISSED + ", ".join(missed)
     if keep and (result.failures or missed):
         _keep(recording, result, keep)
 
@@ -132,8 +132,19 @@ def _keep(recording, result, keep):
             file.write(f"record {at} image seed {seed}: {how}\n{kind}: {text}\n\n")
 
 
+MISSED = "the recorder has missed changes of "
+
+
 def _unit(arguments):
     """One recording and its images, in a process of its own."""
+    result = _attempt(arguments)
+    if result.error and result.error.startswith(MISSED):
+        # SIGKILL between a write and its record looks like this; twice it would be a coincidence.
+        result = _attempt(arguments)
+    return result
+
+
+def _attempt(arguments):
     scenario, seed, count, programs, keep = arguments
     result = Result(scenario, seed)
     folder = temporary_folder()

@@ -356,9 +356,11 @@ def supervised(r, faults, work):
 
 
 def failed_copying(r):
-    """Syncs of log.db fail while the WAL is copied back."""
-    n = r.chance.choice([1, 2, 3, 5, 9])
-    supervised(r, f"sync:log.db:{n}:EIO:once", lambda client: big_batches(r, client, 60_000_000))
+    """Syncs of log.db fail while the WAL is copied back; power cuts behind the first of them."""
+    n, how = r.chance.randint(1, 20), r.chance.choice(["once", "once", "always"])
+    supervised(r, f"sync:log.db:{n}:EIO:{how}", lambda client: big_batches(r, client, 60_000_000))
+    failures = [i for i, record in enumerate(disk.records(r.path)) if record.kind == "F"]
+    r.start = failures[0] if failures else 0
 
 
 def failed_write(r):
