@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv asan tsan install clean
+.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -8,6 +8,7 @@ MINUTES ?= 10
 SEED ?=
 SEEDS ?= 10000
 JOBS ?= $(shell nproc)
+IMAGES ?= 1000
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
   protobuf-compiler zstd
 
@@ -22,6 +23,7 @@ help:
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
+	@echo 'make crash-images  power cuts computed from recordings of a daemon at work [IMAGES=1000] [SEED=n] [ONLY=batches,snapshot]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
 	@echo 'make install   syncd and syncctl with manual pages and completions for bash, into $(PREFIX)'
 
@@ -43,6 +45,13 @@ test: deps
 	Tests/Hostile/run test
 	# One at a time: many of the tests block, kill processes or measure patience.
 	$(SWIFT) test --skip-build --no-parallel
+	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
+
+# What fails is kept in .build/crash-images, to be tried again (Tests/CrashImages/__main__.py).
+crash-images: build
+	@Scripts/install-packages gcc libc6-dev python3
+	@python3 -B Tests/CrashImages --programs .build/release --images $(IMAGES) --jobs $(JOBS) --keep .build/crash-images \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
 
 soak: deps
 	$(SWIFT) build --build-tests
