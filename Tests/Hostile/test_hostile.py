@@ -86,7 +86,7 @@ CHANGES = {
     'time': (["UPDATE event SET time = 5 WHERE position = 50"], 3, 'position 50'),
     'hlc': (["UPDATE event SET hlc = hlc + 1 WHERE position = 50"], 3, 'position 50'),
     'id': (["UPDATE event SET id = zeroblob(16) WHERE position = 50"], 3, 'position 50'),
-    'erased': (["UPDATE event SET digest = zeroblob(32), salt = NULL, payload = NULL WHERE position = 50"], 3, 'position 50'),
+    'erased': (["UPDATE event SET digest = zeroblob(32), salt = NULL, payload = NULL WHERE position = 50"], 3, 'no erasure covers'),
     'half erased': (["UPDATE event SET payload = NULL WHERE position = 50"], 3, 'position 50'),
     'leaf': (["UPDATE event SET leaf = leaf + 1 WHERE position = 50"], 3, 'position 50'),
     'a row gone': (["DELETE FROM event WHERE position = 50"], 3, 'position 50'),
