@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shutil
 import socket
 import struct
 import time
@@ -247,6 +248,93 @@ def foreign_histories(lab):
 
 
 @case
+def forged_after_good(lab):
+    """Forged batches of an origin whose good head is known already, on the same link and on a later one: refused as before it."""
+    victim, third = lab.pair()
+    stream = {f'Bye {code}' for code in (9, 10, 11, 21, 22)}
+    wrong = []
+    for name in ('signature', 'key', 'root', 'payload', 'proof', 'order', 'shorter'):
+        for later in (False, True):
+            identity, link = victim.guest()
+            origin = tiny(identity, 6)
+            link.send('Standing', peer.standing([]))
+            link.send('Events', origin.batch())
+            try:
+                while not any(entry['seq'] == 7 for entry in link.until('Standing')['entries']):
+                    pass
+                if later:
+                    link.close()
+                    link = peer.meet(victim.port, identity)
+                    link.send('Standing', peer.standing([origin.entry()]))
+                origin.say('u-forged', 'one')
+                origin.say('u-forged', 'two')
+                batch = origin.batch(8)
+                head, event = batch['coverage'][0]['head'], batch['events'][0]
+                if name == 'signature':
+                    batch['coverage'][0]['head'] = head | {'signature': os.urandom(64)}
+                elif name == 'key':
+                    batch['coverage'][0]['head'] = origin.head(key=record.Identity().private)
+                elif name == 'root':
+                    batch['coverage'][0]['head'] = origin.head(root=os.urandom(32))
+                elif name == 'payload':
+                    batch['events'][0] = event | {'payload': event['payload'].replace(b'one', b'six')}
+                elif name == 'proof':
+                    batch['coverage'][0]['proof'] = [os.urandom(32)]
+                elif name == 'order':
+                    batch['events'].reverse()
+                else:  # an old head, which does not reach these events
+                    batch['coverage'][0]['head'] = origin.head(size=7)
+                link.send('Events', batch)
+                got = link.outcome(1.5)
+            except peer.Closed:
+                got = f'Bye {link.bye}'
+            if got not in stream:
+                wrong.append(f'{name}{", a later link" if later else ""}: {got}')
+            link.close()
+    check(not wrong, '; '.join(wrong))
+    for daemon in (victim, third):
+        check(daemon.ctl('history', 'u-forged', expect=None).returncode == 1, f'a forged event was stored on {daemon.name}')
+    return '14 forgeries'
+
+
+@case
+def false_evidence(lab):
+    """Fork frames with two branches that prove nothing: no evidence is kept, and the origin goes on."""
+    victim, third = lab.pair()
+    identity, link = victim.guest()
+    good, wrong = tiny(identity, 5), []
+    link.send('Standing', peer.standing([]))
+    link.send('Events', good.batch())
+    victim.eventually(lambda: victim.ctl('history', 'u-evil', expect=None).returncode == 0, 'not stored')
+    other = record.Origin(record.Identity(), origin=good.id)  # by a key that is not the origin's
+    for number in range(5):
+        other.say('u-evil', f'other {number}')
+    one, strange = good.branch(3), other.branch(3)
+    lies = {'the same twice': [one, one], "another's key": [one, strange], 'no signature': [one, one | {'payload_digest': os.urandom(32)}],
+            'another event': [one, good.branch(4)], 'no path': [one, one | {'proof': []}], 'a long path': [one, one | {'proof': [bytes(32)] * 65}],
+            'a header of nothing': [one, one | {'header': b''}]}
+    for name, branches in lies.items():
+        sender = victim.identity()
+        with peer.meet(victim.port, sender) as call:
+            call.send('Standing', peer.standing([]))
+            try:
+                call.send('Fork', {'origin': good.id, 'seq': 3, 'branches': branches})
+                call.outcome(0.3)
+            except peer.Closed:
+                pass
+        if list(victim.store.glob('evidence/fork-*')):
+            wrong.append(name)
+            break
+    check(not wrong, f'kept as evidence: {wrong}')
+    good.say('u-evil', 'goes on')
+    with peer.meet(victim.port, identity) as again:
+        again.send('Standing', peer.standing([good.entry()]))
+        again.send('Events', good.batch(7))
+        victim.eventually(lambda: 'goes on' in victim.ctl('history', 'u-evil').stdout, 'the origin does not go on')
+    return f'{len(lies)} lies'
+
+
+@case
 def heads_too_large(lab):
     """S1: a head rightly signed for more events than can be is not stored, and verify stays what it was, on every node."""
     victim, third = lab.pair()
@@ -387,6 +475,44 @@ def lies_about_memory(lab):
     text = victim.ctl('doctor', expect=None).stdout + victim.ctl('peers', expect=None).stdout + victim.log()
     check('py-' + identity.node.hex()[:6] in text, 'the liar is not named')
     return f'{len(seen) - 1} new origins of 12 lies'
+
+
+@case
+def memory_is_lost_after_lies(lab):
+    """M10: a liar has used up what it may; a truthful peer that has more of the node's own origin is believed all the same."""
+    victim, third = lab.pair()
+    for number in range(3):
+        victim.append(f'before {number}')
+    third.eventually(lambda: 'before 2' in third.ctl('history', 'u-honest', expect=None).stdout, 'the third node does not follow')
+    victim.stop()
+    copy = lab.folder / 'copy'
+    shutil.copytree(victim.store, copy)
+    victim.start()
+    victim.append('lost later')
+    third.eventually(lambda: 'lost later' in third.ctl('history', 'u-honest', expect=None).stdout, 'the third node does not follow')
+    liar = victim.identity()
+    shutil.copy(victim.store / 'peers.json', copy / 'peers.json')
+    victim.stop()
+    for file in ('log.db', 'log.db-wal', 'log.db-shm', 'mark.json', 'views.db', 'views.db-wal', 'views.db-shm'):  # rewound in place: the inode stays
+        if (copy / file).exists():
+            (victim.store / file).write_bytes((copy / file).read_bytes())
+        else:
+            (victim.store / file).unlink(missing_ok=True)
+    third.stop()
+    victim.start()
+    for number in range(10):
+        try:
+            with peer.meet(victim.port, liar) as link:
+                link.send('Standing', peer.standing([{'origin': uuid.UUID(victim.status()['origin']).bytes, 'seq': 9000, 'root': 1}]))
+                link.outcome(0.2)
+        except peer.Closed:
+            pass
+    victim.append('after')
+    third.start()
+    victim.eventually(lambda: 'lost later' in victim.ctl('history', 'u-honest').stdout, 'what was lost does not come back', timeout=20)
+    third.eventually(lambda: 'after' in third.ctl('history', 'u-honest').stdout, 'what came after does not get there', timeout=20)
+    check(not list(third.store.glob('evidence/fork-*')), 'it ended in a fork')
+    return 'lost, lied to, whole again'
 
 
 @case

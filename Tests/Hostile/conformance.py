@@ -96,13 +96,19 @@ def hello_and_refusals(lab):
             call.send('Hello', peer.hello(guest, 'lab') | change)
             got = call.outcome()
             check(got == wanted, f'{change}: {got} instead of {wanted}')
+    for name, settings in (('TLS 1.2', {'tls12': True}), ('an RSA key', {'rsa': True})):
+        try:
+            got = peer.Link(victim.port, record.Identity(), **settings).outcome(2)
+        except peer.Closed:
+            got = 'closed'
+        check(got == 'closed', f'{name}: {got}')
     try:
         with peer.plain_tls(victim.port) as bare:
             bare.settimeout(3)
             check(bare.recv(100) == b'', 'a caller without certificate gets an answer')
     except OSError:
         pass
-    return '6 callers'
+    return '8 callers'
 
 
 @case
@@ -150,6 +156,20 @@ def events_both_ways(lab):
     third.eventually(lambda: 'number 20' in third.ctl('history', 'u-py', expect=None).stdout, 'the third node does not get it')
     check(link.answers(), 'no Pong')
     return '21 events'
+
+
+@case
+def part_of_a_history(lab):
+    """Events up to 7 under a head of 21: stored, provable at the end, and passed on before the rest has come."""
+    victim, third = lab.pair()
+    identity, link = victim.guest()
+    origin = record.Origin(identity)
+    for number in range(1, 21):
+        origin.say('u-part', f'number {number}')
+    link.send('Standing', peer.standing([origin.entry()]))
+    link.send('Events', origin.batch(1, 7))
+    third.eventually(lambda: 'number 6' in third.ctl('history', 'u-part', expect=None).stdout, 'what came is not passed on')
+    return '7 of 21 events'
 
 
 @case
@@ -266,10 +286,21 @@ def guests_join(lab):
     check(joins(guest, lambda link: other) == 'Bye 26', 'a proof of another connection is not refused with 26')
     got = joins(guest, lambda link: record.join_proof(token, link.exported(), host, guest.node))
     check(got == 'in', f'an invited guest is not let in: {got}')
+    other_line = victim.ctl('peers', 'invite').stdout.strip()
+    fresh = bytes.fromhex(other_line.split('/')[5])
+    with peer.Link(victim.port, record.Identity()) as odd:
+        odd.send('Join', {'cluster': 'lab', 'name': 'x' * 5000, 'proof': bytes(32)})
+        check(odd.outcome() in ('Bye 8', 'Bye 3', 'closed'), 'a Join over 4 KiB')
+    with peer.Link(victim.port, record.Identity()) as odd:
+        odd.send('Hello', peer.hello(odd.identity, 'lab'))
+        check(odd.outcome(8) in ('Bye 3', 'closed'), 'a Hello in place of a Join')
+    with peer.Link(victim.port, record.Identity()) as odd:
+        odd.send('Join', {'cluster': 'elsewhere', 'name': 'x', 'proof': record.join_proof(fresh, odd.exported(), host, odd.identity.node)})
+        check(odd.outcome() == 'Bye 2', 'a Join of another cluster')
     again = record.Identity()
     got = joins(again, lambda link: record.join_proof(token, link.exported(), host, again.node))
     check(got in ('Bye 26', 'Bye 3'), f'an invitation is good twice: {got}')
-    return '4 guests'
+    return '7 guests'
 
 
 @case

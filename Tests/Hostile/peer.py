@@ -6,18 +6,19 @@ import struct
 import time
 
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import rsa as rsa_keys
 from OpenSSL import SSL, crypto
 
 import record
 import wire
 
 
-def certificate(identity):
+def certificate(identity, key=None):
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, 'sillok')])
     now = datetime.datetime(2020, 1, 1)
-    return x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=identity.private.public_key(), serial_number=1,
-                                   not_valid_before=now, not_valid_after=datetime.datetime(2120, 1, 1)).sign(identity.private, None)
+    return x509.CertificateBuilder(issuer_name=name, subject_name=name, public_key=(key or identity.private).public_key(), serial_number=1,
+                                   not_valid_before=now, not_valid_after=datetime.datetime(2120, 1, 1)).sign(key or identity.private, hashes.SHA256() if key else None)
 
 
 def context(identity):
@@ -41,13 +42,21 @@ class Silent(Exception):
 class Link:
     """One TLS connection with frames in it. Every wait has an end."""
 
-    def __init__(self, port, identity, timeout=10.0):
+    def __init__(self, port, identity, timeout=10.0, tls12=False, rsa=False):
         self.identity = identity
         self.socket = socket.create_connection(('127.0.0.1', port), timeout)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(True)
         self.patience(timeout, sending=True)
-        self.tls = SSL.Connection(context(identity), self.socket)
+        settings = context(identity)
+        if tls12:
+            settings.set_min_proto_version(SSL.TLS1_2_VERSION)
+            settings.set_max_proto_version(SSL.TLS1_2_VERSION)
+        if rsa:
+            key = rsa_keys.generate_private_key(public_exponent=65537, key_size=2048)
+            settings.use_privatekey(crypto.PKey.from_cryptography_key(key))
+            settings.use_certificate(crypto.X509.from_cryptography(certificate(identity, key)))
+        self.tls = SSL.Connection(settings, self.socket)
         self.tls.set_connect_state()
         self.bye = None
         self._guard(self.tls.do_handshake)
