@@ -48,7 +48,7 @@ class Link:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(True)
         self.patience(timeout, sending=True)
-        settings = context(identity)
+        settings = context(None if rsa else identity)
         if tls12:
             settings.set_min_proto_version(SSL.TLS1_2_VERSION)
             settings.set_max_proto_version(SSL.TLS1_2_VERSION)

@@ -8,9 +8,8 @@ import zstandard
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROTO = ROOT / 'docs' / 'sync.proto'
 
-TYPES = {'Hello': 1, 'Vector': 2, 'Events': 3, 'Ack': 4, 'Credit': 5, 'Ping': 6, 'Pong': 7, 'Bye': 8, 'Standing': 9,
-         'Restate': 10, 'Want': 11, 'Fork': 16, 'Join': 17, 'SnapshotOffer': 24, 'SnapshotGet': 25, 'SnapshotRows': 26,
-         'SnapshotEnd': 27, 'SnapshotDone': 28}
+# The table in section 2 of sync.proto.
+TYPES = {name: int(number) for number, name in re.findall(r'(\d+) +([A-Z]\w+) +(?:max_body|4 KiB)', PROTO.read_text())}
 NAMES = {number: name for name, number in TYPES.items()}
 VARINTS = {'uint32', 'uint64', 'int64', 'sint64', 'bool'}
 
