@@ -190,7 +190,7 @@ def foreign_histories(lab):
     victim.append()
     victim_origin = uuid.UUID(victim.status()['origin']).bytes
     third_origin = uuid.UUID(third.status()['origin']).bytes
-    stream = {f'Bye {code}' for code in (9, 10, 11, 12, 13, 21, 22, 25)} | {'open'}
+    stream = {f'Bye {code}' for code in (9, 10, 11, 12, 13, 21, 22, 25, 27)} | {'open'}
 
     def foreign(origin_id):
         def act(link):
@@ -226,7 +226,7 @@ def foreign_histories(lab):
             if deps:
                 more['deps'] = [{'origin': uuid.uuid4().bytes, 'seq': deps}]
             for number in range(3):
-                origin.say('u-gap', 'gap', **(more if number == 1 else {}))
+                origin.say('u-dep' if deps and deps > SEQ_LIMIT else 'u-gap', 'gap', **(more if number == 1 else {}))
             batch = origin.batch()
             batch['events'] = batch['events'][first:]
             link.send('Events', batch)

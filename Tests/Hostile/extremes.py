@@ -19,12 +19,25 @@ def case(function):
     return function
 
 
+def some(kind):
+    """A message with something in every field, for those that `plausible` does not know."""
+    def of(name, inner):
+        if inner in wire.SCHEMA:
+            return some(inner)
+        return {'bytes': bytes(32 if name == 'root' else 64 if name == 'signature' else 16), 'string': 'x'}.get(inner, 1)
+    return {name: [of(name, inner)] if repeated else of(name, inner) for name, (_, inner, repeated) in wire.SCHEMA[kind].items()}
+
+
 def plausible(kind):
     """A message of this kind with everything in it, so that a lie in one field is reached."""
     origin, root = b'\x11' * 16, b'\x22' * 32
     head = {'origin': origin, 'size': 3, 'root': root, 'hlc': 1 << 60, 'signature': bytes(64)}
     coverage = {'head': head, 'proof': [root]}
     entry = {'origin': origin, 'seq': 3, 'root': 7}
+    return known(kind, origin, root, head, coverage, entry) or some(kind)
+
+
+def known(kind, origin, root, head, coverage, entry):
     return {
         'Hello': {}, 'Vector': {'entries': [entry]}, 'Ack': {'durable': [entry]}, 'Credit': {'bytes': 9},
         'Events': {'events': [{'header': b'\x0a\x10' + origin + b'\x10\x01', 'salt': bytes(16), 'payload': b'{}'}], 'coverage': [coverage]},
@@ -38,7 +51,7 @@ def plausible(kind):
         'SnapshotRows': {'after': 0, 'count': 1, 'runs': [{'origin': origin, 'first': 1}], 'heads': [head], 'names': b'\x01a', 'columns': bytes(20),
                          'ids': bytes(16), 'salts': bytes(16), 'payloads': b'{}'},
         'SnapshotEnd': {'coverage': [coverage]}, 'SnapshotDone': {'id': bytes(16), 'code': 9},
-    }[kind]
+    }.get(kind)
 
 
 def places(kind):
@@ -129,8 +142,9 @@ def extremes_in_hello(lab):
 
 @case
 def extremes_in_control(lab):
-    """Ping, Pong, Credit, Bye."""
-    return assault(lab, ['Ping', 'Pong', 'Credit', 'Bye'], 1)
+    """Ping, Pong, Credit, Bye, and whatever else sync.proto has that no other case names."""
+    others = {'Hello', 'Join', 'Vector', 'Ack', 'Standing', 'Want', 'Events', 'Fork', *(name for name in wire.TYPES if name.startswith('Snapshot'))}
+    return assault(lab, [name for name in wire.TYPES if name not in others], 1 | 4)
 
 
 @case
