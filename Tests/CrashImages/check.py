@@ -8,7 +8,7 @@ import time
 import uuid
 
 import disk
-from programs import INODE_OFFSET, Client, Daemon, Ended, Event
+from programs import Client, Daemon, Ended, Event
 
 VERIFIED, NOT_COVERED, CONTRADICTED = 0, 2, 3
 COUNTS = ("lost", "doubled", "not started", "verify", "digest", "other")
@@ -45,9 +45,9 @@ def check_image(recording, image, acknowledged, origins_before, folder, seed):
     inodes = disk.materialise(image, recording.root, root, chance)
     boot_id = os.path.join(folder, "boot_id")
     with open(boot_id, "w") as file:
-        file.write("22222222-2222-4222-8222-222222222222\n")
+        file.write("00000009-0000-4000-8000-000000000000\n")
     environment = programs.preloaded(
-        root, inodes=",".join(f"{real}:{was + INODE_OFFSET}" for real, was in inodes), boot_id=boot_id
+        root, inodes=",".join(f"{real}:{recording.shown_inode(was)}" for real, was in inodes), boot_id=boot_id
     )
     verified = lambda when, allowed: _verify(findings, programs, store, environment, when, allowed)
     if os.path.exists(os.path.join(store, "log.db")) and chance.random() < 0.33:

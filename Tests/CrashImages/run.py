@@ -120,6 +120,7 @@ def _keep(recording, result, keep):
                 "seed": result.seed,
                 "root": recording.root,
                 "settings": recording.settings,
+                "shown": recording.shown,
                 "events": recording.events,
                 "snapshot": recording.snapshot,
                 "origins_before": recording.origins_before,
@@ -236,7 +237,7 @@ def again(programs, kept):
     try:
         recording = Recording(Programs(os.path.abspath(programs), recorder(folder)), folder, held["seed"])
         recording.path, recording.root = os.path.join(kept, "recording"), held["root"]
-        for name in ("settings", "events", "snapshot", "origins_before"):
+        for name in ("settings", "shown", "events", "snapshot", "origins_before"):
             setattr(recording, name, held[name])
         result = Result(held["scenario"], held["seed"])
         started = time.monotonic()

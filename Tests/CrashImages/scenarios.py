@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import subprocess
 import threading
 import time
@@ -29,9 +30,14 @@ class Recording:
         self.daemons = []
         self.runs = 0
         self.remarks = []
+        self.shown = {}  # real inode: the one that was shown, where it is not the real one and INODE_OFFSET
         os.makedirs(self.root)
+        self.boot(1)
+
+    def boot(self, number):
+        """Gives the machine another boot id."""
         with open(self.boot_id, "w") as file:
-            file.write("11111111-1111-4111-8111-111111111111\n")
+            file.write(f"0000000{number}-0000-4000-8000-000000000000\n")
 
     # Before recording
 
@@ -66,7 +72,28 @@ class Recording:
             sync_us=self.sync_us,
             inode_offset=INODE_OFFSET,
             boot_id=self.boot_id,
+            inodes=",".join(f"{real}:{shown}" for real, shown in self.shown.items()) or None,
         )
+
+    def power_cut(self):
+        """The power goes now, at some record of the second half: what it leaves is what comes after begins with."""
+        data = disk.records(self.path)
+        at = self.chance.randint(len(data) // 2, len(data))
+        acknowledged = [self.events[i] for number, i in self.acknowledgements(data) if number <= at]
+        state = disk.Disk(self.root)
+        state.begin_with(self.snapshot)
+        for record in data[:at]:
+            state.apply(record)
+        image, _ = state.image(self.chance)
+        shutil.rmtree(self.root)
+        os.unlink(self.path)
+        self.shown = {real: self.shown_inode(was) for real, was in disk.materialise(image, self.root, self.root, self.chance)}
+        self.boot(2)
+        self.begin()
+        self.mark_acknowledged(acknowledged)
+
+    def shown_inode(self, real):
+        return self.shown.get(real, real + INODE_OFFSET)
 
     def daemon(self, faults=None, wait=True):
         self.runs += 1
@@ -219,6 +246,22 @@ def restarts(r):
         daemon.kill() if r.chance.random() < 0.5 else daemon.stop()
 
 
+def recovery(r):
+    """The power goes again while the store recovers, or soon after."""
+    daemon = r.daemon()
+    with Client(daemon) as client:
+        big_batches(r, client, r.chance.choice([20_000, 5_000_000]))
+        for _ in range(10):
+            r.append(client)
+    daemon.kill()
+    r.power_cut()
+    daemon = r.daemon()
+    with Client(daemon) as client:
+        for _ in range(5):
+            r.append(client, count=r.chance.choice([1, 20]))
+    daemon.kill() if r.chance.random() < 0.5 else daemon.stop()
+
+
 def joined(r, events_before, **settings):
     """A peer with some events; returns its daemon and the line with which the store under test joins it."""
     port = free_port()
@@ -324,6 +367,18 @@ def failed_sync(r):
     r.disarm()
     daemon.kill() if r.chance.random() < 0.85 else daemon.stop()
     r.start = r.records_so_far()
+    if r.chance.random() < 0.4:
+        # The disk fails once more, while the store recovers.
+        r.arm()
+        daemon = r.daemon(f"sync:log.db*:{r.chance.randint(1, 4)}:EIO:once", wait=False)
+        try:
+            daemon.ready()
+            with Client(daemon) as client:
+                r.append_again(client, refused)
+        except (Ended, OSError):
+            r.remarks.append(f"ended with {daemon.process.poll()} when the disk failed again at the start")
+        r.disarm()
+        daemon.kill()
     daemon = r.daemon()
     with Client(daemon) as client:
         r.append_again(client, refused)
@@ -397,6 +452,7 @@ SCENARIOS = {
     "batches": prepared(batches),
     "first-start": first_start,
     "restarts": prepared(restarts),
+    "recovery": prepared(recovery),
     "command": command,
     "receiving": prepared(receiving),
     "snapshot": prepared(snapshot),

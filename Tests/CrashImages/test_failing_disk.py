@@ -163,6 +163,37 @@ class FailingDiskTests(unittest.TestCase):
         self.assertNotIn(outcome.code, (-6, -11), outcome.log)
         self.goes_on(outcome)
 
+    def test_sync_fails_at_the_end(self):
+        recording = self.fresh()
+        self.daemon = recording.daemon("sync:log.db*:1:EIO:always")
+        outcome = Outcome()
+        with Client(self.daemon) as client:
+            for _ in range(20):
+                self.assertTrue(self.append(client, outcome, 200, 1))
+        recording.arm()
+        outcome.code = self.daemon.stop()
+        outcome.log = self.daemon.log()
+        self.ended_and_said(outcome)
+        self.goes_on(outcome)
+
+    def test_sync_fails_at_the_start(self):
+        recording = self.fresh()
+        outcome = Outcome()
+        daemon = recording.daemon()
+        with Client(daemon) as client:
+            for _ in range(20):
+                self.append(client, outcome, 200, 1)
+        daemon.kill()
+        recording.arm()
+        self.daemon = recording.daemon("sync:log.db*:1:EIO:once", wait=False)
+        try:
+            outcome.code = self.daemon.process.wait(10)
+        except subprocess.TimeoutExpired:
+            outcome.ready = 200
+        outcome.log = self.daemon.log()
+        self.ended_and_said(outcome)
+        self.goes_on(outcome)
+
     def test_read_only_is_not_a_matter_of_permission(self):
         recording = self.fresh()
         with Client(recording.daemon()) as client:
