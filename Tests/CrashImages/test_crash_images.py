@@ -3,15 +3,19 @@
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+import uuid
 
+import check
 import disk
 import run
 from programs import PROJECT, Programs, recorder
-from scenarios import CONTROL
+from scenarios import CONTROL, Recording
 
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
 IMAGES = int(os.environ.get("CRASH_IMAGES", "100"))
@@ -105,6 +109,48 @@ class ModelTests(unittest.TestCase):
         for mode, held in self.images(made):
             self.assertTrue(mode == "strict" or ROOT + "/d/b" in held)
             self.assertTrue(ROOT + "/d" in held or ROOT + "/d/b" not in held)
+
+
+class ContentTests(unittest.TestCase):
+    """The check of a log's content finds each kind of fault."""
+
+    def problems(self, rows, acknowledged):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        database = sqlite3.connect(os.path.join(folder, "log.db"))
+        database.executescript(
+            "CREATE TABLE name(ref, text); CREATE TABLE event(position, id, payload, type);"
+            "INSERT INTO name VALUES (1, 'origin.started'), (2, 'message.posted')"
+        )
+        database.executemany("INSERT INTO event VALUES (?, ?, ?, 2)", [(p, i.bytes, text) for p, i, text in rows])
+        database.commit()
+        database.close()
+        findings = check.Findings()
+        events = {str(i): types.SimpleNamespace(payload=text) for i, text in acknowledged.items()}
+        check.contents(findings, types.SimpleNamespace(events=events), folder, {str(i): t for i, t in acknowledged.items()}, 0)
+        return {kind for kind, _ in findings.problems}
+
+    def test_faults_are_found(self):
+        one, two = uuid.UUID(int=1), uuid.UUID(int=2)
+        self.assertEqual(self.problems([(1, one, "a"), (2, two, "b")], {one: "a", two: "b"}), set())
+        self.assertEqual(self.problems([(1, one, "a")], {one: "a", two: "b"}), {"lost"})
+        self.assertEqual(self.problems([(1, one, "a"), (2, one, "a")], {one: "a"}), {"doubled"})
+        self.assertEqual(self.problems([(1, one, "a"), (3, two, "b")], {one: "a", two: "b"}), {"other"})
+        self.assertEqual(self.problems([(1, one, "A")], {one: "a"}), {"other"})
+
+    def test_acknowledgements_count_from_the_call_and_only_where_the_line_went(self):
+        line = b'{"type":"appended","v":1,"line":1,"position":"2","id":"%s","origin":"x"}\n'
+        one, two = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
+        text = line % one.encode() + line % two.encode()
+        sent = len(line % one.encode()) + 10
+        data = [
+            rec("K", 0, 5, 77, text[:-3]),
+            rec("N", 0, 5, 77, (sent).to_bytes(8, "little")),
+            rec("K", 0, 6, 77, b"HTTP/1.1 200 OK\r\n\r\n"),
+            rec("K", 0, 5, 77, text[sent:]),
+            rec("X", 0, 0, 0, b"ack third fourth"),
+        ]
+        self.assertEqual(Recording.acknowledgements(None, data), [(1, one), (4, two), (5, "third"), (5, "fourth")])
 
 
 @unittest.skipUnless(shutil.which("gcc"), "gcc is not installed: the recorder cannot be compiled")
