@@ -251,14 +251,17 @@ def snapshots_that_lie(lab):
         name, offer, change, end = lies(identity, origin)[index]
         got = gives(victim, identity, origin, offer, change, end, patience=1.5)
         taken[got] = taken.get(got, 0) + 1
-        time.sleep(0.02)
+        time.sleep(0.05)
         if got == 'SnapshotDone 0':  # its log is another now, and takes no second one
             believed.append(name)
             victim = lab.daemon(f'victim-{index}', env=EAGER)
+        try:
+            look(victim)
+        except OSError:
+            time.sleep(0.3)
         if not victim.alive():
             deaths.append(f'{name} (exit {victim.process.returncode})')
             victim.start()
-        look(victim)
     check(not deaths + believed, f'the daemon was ended by: {", ".join(deaths) or "none"}; believed: {", ".join(believed) or "none"}')
     check(int(victim.status()['position']) <= 2, 'something was kept')
     return f'{len(tried)} lies: {taken}'

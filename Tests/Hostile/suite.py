@@ -9,10 +9,11 @@ import api
 import attacks
 import conformance
 import extremes
+import files
 import floods
 import snapshots
 
-SUITES = [conformance, snapshots, attacks, extremes, floods, api]
+SUITES = [conformance, snapshots, attacks, extremes, floods, api, files]
 
 
 def run(case, syncd, syncctl, keep=False):
