@@ -298,6 +298,31 @@ def forged_after_good(lab):
 
 
 @case
+def erased_without_erasure(lab):
+    """An event without payload that no erasure covers is a finding, by both verifiers, and a peer that has it whole heals it."""
+    victim, third = lab.daemon('victim'), lab.daemon('third')
+    identity = record.Identity()
+    origin = tiny(identity, 4)
+    whole = list(origin.events)
+    without = list(whole)
+    without[2] = {'header': whole[2]['header'], 'payload_digest': record.digest_of(whole[2])}
+    for daemon, events in ((victim, without), (third, whole)):
+        daemon.pins(identity)
+        origin.events = events
+        with peer.meet(daemon.port, identity) as link:
+            link.send('Standing', peer.standing([]))
+            link.send('Events', origin.batch())
+            daemon.eventually(lambda: int(daemon.status()['position']) == 6, f'{daemon.name} does not store it')
+    victim.stop()
+    theirs, ours, detail = victim.proven()
+    victim.start()
+    third.ctl('peers', 'join', victim.ctl('peers', 'invite').stdout.strip())
+    victim.eventually(lambda: 'evil 1' in victim.ctl('history', 'u-evil', expect=None).stdout, 'what a peer has whole does not come', timeout=15)
+    check((theirs, ours) == (3, 3), f'before it was healed syncctl verify says {theirs}, verify.py {ours} {detail}')
+    return 'found, healed'
+
+
+@case
 def false_evidence(lab):
     """Fork frames with two branches that prove nothing: no evidence is kept, and the origin goes on."""
     victim, third = lab.pair()

@@ -173,6 +173,29 @@ def part_of_a_history(lab):
 
 
 @case
+def twins_and_erasures(lab):
+    """One id under two dots; an event that its origin has erased, with the erasure: stored, and proven by both verifiers."""
+    victim, third = lab.pair()
+    identity, link = victim.guest()
+    link.send('Standing', peer.standing([]))
+    one, two = record.Origin(identity), record.Origin(identity)
+    id = bytes(range(16))
+    for origin in (one, two):
+        origin.say('u-twin', 'twin', id=id)
+        link.send('Events', origin.batch())
+    gone = record.Origin(identity)
+    gone.say('u-gone', 'secret')
+    gone.append('user.erased', 'u-gone', b'{"user":"u-gone"}')
+    whole = gone.events[1]
+    gone.events[1] = {'header': whole['header'], 'payload_digest': record.digest_of(whole)}
+    link.send('Events', gone.batch())
+    for daemon in (victim, third):
+        daemon.eventually(lambda: int(daemon.status()['position']) == 9, 'not all is stored')
+        check('secret' not in daemon.ctl('history', 'u-gone', expect=None).stdout, 'erased text is shown')
+    return '2 twins, 1 erased'
+
+
+@case
 def compressed_and_unknown(lab):
     """Compressed frames, frames of unknown types and unknown fields are taken."""
     victim = lab.daemon()
