@@ -58,6 +58,12 @@ class Vectors(unittest.TestCase):
         self.assertTrue(verify.signed(who.key, self.bytes('signature'), text))
         self.assertFalse(verify.signed(who.key, self.bytes('signature'), text + b'x'))
 
+    def test_mark(self):
+        if 'mark' not in self.named:
+            self.skipTest('FORMATS has no mark')
+        self.assertTrue(verify.signed(self.bytes('public_key'), self.bytes('mark_signature'), self.bytes('mark')))
+        self.assertEqual(self.bytes('mark').split(b'\n')[0], b'sillok mark v1')
+
     def test_weak_keys(self):
         """A key or R of a small order fits messages that nobody has signed (FORMATS §2)."""
         for key in (bytes([1]) + bytes(31), bytes(32), bytes.fromhex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')):
