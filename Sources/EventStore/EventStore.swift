@@ -13,6 +13,8 @@ public final class EventStore: Sendable {
     public var identity: StoreIdentity { present.withLock { $0 } }
     /// The node's key.
     package let key: SigningKey
+    /// What acknowledged appends survive.
+    package let durability: Durability
     private let lock: Lock<StoreLock?>
     private let present: Lock<StoreIdentity>
     /// Why the node started a new origin when this store was opened; `nil` if it did not.
@@ -57,6 +59,7 @@ public final class EventStore: Sendable {
         wall: @escaping WallTime = { WallClock.now }
     ) throws(StoreError) {
         self.wall = wall
+        self.durability = durability
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
         let held = try StoreLock(files, owner: owner)

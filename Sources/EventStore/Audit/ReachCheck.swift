@@ -7,7 +7,8 @@ extension LogAudit {
             """
             SELECT origin, typeof(size) = 'integer' AND typeof(head) = 'integer' AND typeof(root) = 'blob' \
             AND typeof(hlc) = 'integer' AND typeof(signature) = 'blob' AND typeof(proof) = 'blob' \
-            AND length(proof) % 32 = 0 AND size > 0 AND head > size FROM reach ORDER BY origin
+            AND length(proof) % 32 = 0 AND size > 0 AND (head > size OR head < 0), \
+            typeof(head) = 'integer' AND (head < 0 OR head > \(Limits.number)) FROM reach ORDER BY origin
             """)
         defer { select.reset() }
         while try select.step() {
@@ -18,6 +19,13 @@ extension LogAudit {
                 continue
             }
             let proof = origins[index]
+            if select.int64(2) == 1 {
+                findings.add(
+                    .heads,
+                    "origin \(proof.id): its head that reaches beyond states a size that no log has; it came from a "
+                        + "peer, before sizes had a bound, and vouches for nothing")
+                continue
+            }
             guard select.int64(1) == 1,
                 let reach = try MerkleStore(connection: connection, sha: sha).reach(of: proof.id, ref: ref)
             else {

@@ -4,6 +4,9 @@ public struct HybridClock: Sendable {
     /// How far ahead of the wall clock a remote stamp may be and still move this clock, milliseconds.
     public static let bound: Int64 = 60_000
 
+    /// Whether a clock that is `offset` milliseconds away is further than ``bound``, whatever the number is.
+    package static func isOff(_ offset: Int64) -> Bool { offset.magnitude > UInt64(bound) }
+
     /// The greatest stamp given or accepted so far.
     public private(set) var last: HybridTime
 
@@ -21,7 +24,7 @@ public struct HybridClock: Sendable {
     /// Takes note of a remote stamp. Returns false, and stays where it is, when `remote` is more than ``bound`` ahead
     /// of the wall clock: a wrong clock elsewhere must not become ours. Old stamps are always fine.
     public mutating func observe(_ remote: HybridTime, wall: Int64) -> Bool {
-        guard remote.milliseconds <= wall + Self.bound else { return false }
+        guard remote.milliseconds <= wall.addingSaturated(Self.bound) else { return false }
         last = max(last, remote)
         return true
     }

@@ -7,7 +7,8 @@ extension VersionVector {
         var dots: [Dot] = []
         for word in text.split(whereSeparator: { $0 == " " || $0 == "," || $0.isNewline || $0 == "\t" }) {
             let parts = word.split(separator: "/", omittingEmptySubsequences: false)
-            guard parts.count == 2, let origin = OriginID(text: String(parts[0])), let seq = UInt64(parts[1]), seq > 0
+            guard parts.count == 2, let origin = OriginID(text: String(parts[0])), let seq = UInt64(parts[1]),
+                seq > 0, seq <= Limits.number
             else { return nil }
             dots.append(Dot(origin: origin, seq: seq))
         }

@@ -80,10 +80,10 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
-    /// The events this vector has and `other` lacks, counted.
+    /// The events this vector has and `other` lacks, counted. What is not a number of 64 bits counts as the greatest.
     public func count(missingFrom other: VersionVector) -> UInt64 {
         var total = UInt64(0)
-        walk(other) { _, mine, theirs in total += mine > theirs ? mine - theirs : 0 }
+        walk(other) { _, mine, theirs in total = total.addingSaturated(mine > theirs ? mine - theirs : 0) }
         return total
     }
 

@@ -74,6 +74,7 @@ enum EventRow {
     }
 
     private static func stored(_ header: consuming EventHeader, _ row: Statement) throws(SQLiteError) -> StoredEvent {
+        try check(header, row)
         let body: EventBody
         if let digest = row.digest(Column.digest) {
             body = .erased(payloadDigest: digest)
@@ -87,6 +88,15 @@ enum EventRow {
         return StoredEvent(
             position: row.uint64(Column.position), event: Event(header: header, body: body),
             twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))
+    }
+
+    /// Refuses numbers that no writer stores: whoever changed the file must not make its reader trap or read for ever (D22).
+    private static func check(_ header: borrowing EventHeader, _ row: Statement) throws(SQLiteError) {
+        func isNumber(_ value: UInt64) -> Bool { value > 0 && value <= Limits.number }
+        guard isNumber(row.uint64(Column.position)) else { throw damaged(row, "there is no such position") }
+        guard isNumber(header.dot.seq) else { throw damaged(row, "its seq is out of range") }
+        guard header.hlc.rawValue <= Limits.stamp else { throw damaged(row, "its hlc is out of range") }
+        guard Limits.clock.contains(header.time) else { throw damaged(row, "its time is out of range") }
     }
 
     private static func damaged(_ row: Statement, _ what: String) -> SQLiteError {

@@ -15,8 +15,9 @@ package enum IngestError: Error, Hashable, Sendable {
     /// The events are not those the origin signed: changed on the way, or by whoever sent them; or the origin's history
     /// has two branches.
     case badProof(OriginID, size: UInt64)
-    /// A peer has events of this node's own origin that this node has not: it has lost its memory.
-    case amnesia(Dot)
+    /// A peer has events of this node's own origin that this node has not, and a head of `known` events that this node's key
+    /// has signed: it has lost its memory.
+    case amnesia(Dot, known: UInt64)
     /// The store could not take them.
     case store(StoreError)
 }
@@ -32,7 +33,7 @@ extension IngestError: CustomStringConvertible {
         case .badSignature(let origin, let size): "the head of origin \(origin) at \(size) has a wrong signature"
         case .badProof(let origin, let size):
             "the events of origin \(origin) up to \(size) are not those it signed"
-        case .amnesia(let dot): "a peer has event \(dot) of this node's own origin, which this node lacks"
+        case .amnesia(let dot, _): "a peer has event \(dot) of this node's own origin, which this node lacks"
         case .store(let error): error.description
         }
     }
@@ -83,6 +84,8 @@ package final class IngestVerifier {
     private let sha = SHA256()
     /// The origin this node appended to when the verifier was made.
     package let own: OriginID
+    /// The key of that origin.
+    private let ownKey: VerifyingKey?
     /// Origins proven to have two histories: what depends on an event of theirs cannot say on which, so it does not wait
     /// for it.
     private var forked: Set<OriginID>
@@ -109,6 +112,7 @@ package final class IngestVerifier {
         state: LogState, own: OriginID, forked: Set<OriginID>, reaches: [Reach], ownSize: @escaping () -> UInt64
     ) {
         self.own = own
+        ownKey = state.origins.first { $0.id == own }?.key
         self.forked = forked
         self.ownSize = ownSize
         for origin in state.origins where origin.id != own {
@@ -141,7 +145,7 @@ package final class IngestVerifier {
         batch.lineage = lineage
         carried.removeAll(keepingCapacity: true)
         for item in received {
-            if let verified = try verify(item, &working, &batch) { batch.events.append(verified) }
+            if let verified = try verify(item, coverage, &working, &batch) { batch.events.append(verified) }
         }
         for origin in working.keys.sorted() {
             guard var tree = working[origin] else { continue }
@@ -165,14 +169,14 @@ package final class IngestVerifier {
     }
 
     private func verify(
-        _ item: EncodedEvent, _ working: inout [OriginID: Tree], _ batch: inout VerifiedBatch
+        _ item: EncodedEvent, _ coverage: [Coverage], _ working: inout [OriginID: Tree], _ batch: inout VerifiedBatch
     ) throws(IngestError) -> VerifiedEvent? {
         let header: EventHeader
         do { header = try EventHeader(received: item.header) } catch { throw .header(error) }
         let dot = header.dot
         carried[dot.origin] = max(carried[dot.origin] ?? 0, dot.seq)
         if dot.origin == own {
-            guard dot.seq <= ownSize() else { throw .amnesia(dot) }
+            guard dot.seq <= ownSize() else { throw unknown(dot, coverage) }
             return nil
         }
         let tree = working[dot.origin] ?? trees[dot.origin]
@@ -195,6 +199,16 @@ package final class IngestVerifier {
         settle(&next, &batch)
         working[dot.origin] = next
         return VerifiedEvent(event: event, leaf: leaf, start: start)
+    }
+
+    /// Only a head that this node's own key has signed shows that there is more of its origin than it has.
+    private func unknown(_ dot: Dot, _ coverage: [Coverage]) -> IngestError {
+        guard let signed = coverage.first(where: { $0.head.head.origin == own })?.head, signed.head.size >= dot.seq
+        else {
+            return .notCovered(own)
+        }
+        guard let ownKey, signed.isValid(for: ownKey) else { return .badSignature(own, size: signed.head.size) }
+        return .amnesia(dot, known: signed.head.size)
     }
 
     /// Whether a claim of a fork holds, now that the origin's key is here.

@@ -75,7 +75,7 @@ final class LogCommitter {
         let state = appender.state
         defer { hasWritten = false }
         return WrittenCommit(
-            jobs: jobs, answers: answers, events: jobs.reduce(0) { $0 + $1.events }, hasWritten: hasWritten,
+            jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten,
             own: state.own.map { state.origins[$0] },
             notice: isFollowed && !advanced.isEmpty
                 ? CommitNotice(top: state.position, origins: advanced, events: events) : nil)

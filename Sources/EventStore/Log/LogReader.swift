@@ -20,9 +20,13 @@ package final class LogReader {
 
     /// The last position; 0 for an empty log.
     package func top() throws(StoreError) -> UInt64 {
-        try mapped { () throws(SQLiteError) in
+        let top = try mapped { () throws(SQLiteError) in
             UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         }
+        guard top <= Limits.number else {
+            throw .corrupt("event \(Int64(bitPattern: top)): there is no such position")
+        }
+        return top
     }
 
     /// A value of table `meta`.

@@ -117,11 +117,17 @@ package struct LogReplay: Sendable {
             switch replay.selection {
             case .range:
                 var start = rest.upperBound
-                try reader.scan(after: rest.lowerBound, through: rest.upperBound, limit: rest.count) { event in
+                let found = try reader.scan(
+                    after: rest.lowerBound, through: rest.upperBound, limit: rest.count
+                ) { event in
                     let position = event.position
                     if take(event) { return true }
                     start = position
                     return false
+                }
+                // Positions have no gaps (INV-2). A last position that was made up would be read towards for ever.
+                if found == rest.lowerBound, try reader.top() > rest.upperBound {
+                    throw .corrupt("no event at positions \(rest.lowerBound + 1) to \(rest.upperBound)")
                 }
                 rest = start..<rest.upperBound
             case .positions(let positions):

@@ -59,9 +59,17 @@ struct LogState: Sendable {
             let size = UInt64(
                 bitPattern: try connection.integer(
                     "SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref)) ?? 0)
+            guard size <= Limits.number else {
+                throw SQLiteError(
+                    extendedCode: 11, message: "origin \(origin.id): its last seq is out of range", context: "event")
+            }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
                 .integer(Int64(bitPattern: size)))
+            guard hlc ?? 0 >= 0 else {
+                throw SQLiteError(
+                    extendedCode: 11, message: "origin \(origin.id): its last hlc is out of range", context: "event")
+            }
             state.add(
                 OriginState(
                     ref: origin.ref, id: origin.id, key: origin.key,
@@ -69,6 +77,9 @@ struct LogState: Sendable {
                     hlc: HybridTime(rawValue: UInt64(bitPattern: hlc ?? 0))))
         }
         state.position = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
+        guard state.position <= Limits.number else {
+            throw SQLiteError(extendedCode: 11, message: "the last position is out of range", context: "event")
+        }
         state.own = try connection.integer("SELECT value FROM meta WHERE key = 'origin'").map { Int($0) - 1 }
         if let own = state.own, !state.origins.indices.contains(own) {
             throw SQLiteError(extendedCode: 11, message: "no origin \(own + 1)", context: "meta")

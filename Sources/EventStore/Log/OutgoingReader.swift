@@ -229,6 +229,15 @@ extension OutgoingLog {
 }
 
 extension LogReader {
+    /// A head of at least the events up to `dot`, as its origin signed it.
+    ///
+    /// - Parameter ownHead: A head of all that this node has appended.
+    package func head(of dot: Dot, ownHead: SignedHead?) throws(StoreError) -> SignedHead? {
+        let own = ownHead.flatMap { $0.head.origin == dot.origin ? $0 : nil }
+        let known = [try head(of: dot.origin, atLeast: dot.seq), try reach(of: dot.origin)?.coverage.head, own]
+        return known.compactMap { $0 }.first { $0.head.size >= dot.seq }
+    }
+
     /// The smallest stored head of at least `size` events, or the largest of those.
     package func head(
         of origin: OriginID, atLeast size: UInt64, largest: Bool = false

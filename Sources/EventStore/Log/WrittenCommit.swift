@@ -36,7 +36,7 @@ struct CommitFlight {
     /// Begins to sync what waits, and gives it; nothing if somebody syncs already, or if nothing waits.
     mutating func begin() -> [WrittenCommit] {
         guard isSyncDue else { return [] }
-        syncing = waiting.reduce(0) { $0 + $1.events }
+        syncing = waiting.saturatedSum(of: \.events)
         defer { waiting = [] }
         return waiting
     }

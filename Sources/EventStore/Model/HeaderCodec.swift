@@ -96,6 +96,7 @@ extension EventHeader {
         guard let origin else { throw .missing(field: Field.origin) }
         guard let id else { throw .missing(field: Field.id) }
         guard seq > 0 else { throw .missing(field: Field.seq) }
+        guard seq <= Limits.number else { throw .outOfRange(field: Field.seq) }
         guard version <= UInt64(UInt32.max) else { throw .wrongLength(field: Field.version) }
         for (a, b) in zip(dependencies, dependencies.dropFirst()) where a.origin >= b.origin {
             throw .fieldOrder(field: Field.dependencies)
@@ -124,6 +125,7 @@ extension EventHeader {
         }
         guard let origin else { throw .missing(field: 1) }
         guard seq > 0 else { throw .missing(field: 2) }
+        guard seq <= Limits.number else { throw .outOfRange(field: 2) }
         return Dot(origin: OriginID(origin), seq: seq)
     }
 }

@@ -13,6 +13,15 @@ public enum Limits {
     public static let nesting = 64
     /// Longest canonical header.
     public static let header = 64 << 10
+
+    // Bounds of numbers that come from outside, from peers and from store files alike (D22).
+
+    /// Greatest seq, size, position or count: the sum over as many origins as a peer may state is below 2^63.
+    public static let number: UInt64 = (1 << 44) - 1
+    /// Unix milliseconds of a clock, up to the end of year 9999 and as far back from 1970.
+    public static let clock: ClosedRange<Int64> = -253_402_300_799_999...253_402_300_799_999
+    /// Greatest 64-bit form of a hybrid logical time: SQLite's integers are signed.
+    public static let stamp = UInt64(Int64.max)
 }
 
 /// Why an event cannot be what it claims to be.
@@ -82,7 +91,7 @@ extension EventHeader {
             payload: [])
         try draft.validateHeader()
         // SQLite's integers are signed: a stamp beyond the year 6429 would sort before all others.
-        if hlc.rawValue > UInt64(Int64.max) { throw .time(hlc.milliseconds) }
+        if hlc.rawValue > Limits.stamp { throw .time(hlc.milliseconds) }
     }
 }
 

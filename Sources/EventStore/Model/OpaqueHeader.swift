@@ -48,14 +48,14 @@ extension EventHeader {
             // What stands before the fault is still true; a list of dependencies that breaks off is not.
             dependencies = nil
         }
-        guard let origin, seq > 0, seq <= UInt64(Int64.max) else { return nil }
+        guard let origin, seq > 0, seq <= Limits.number else { return nil }
         let named = dependencies ?? []
         let isSound =
             zip(named, named.dropFirst()).allSatisfy { $0.origin < $1.origin }
-            && named.allSatisfy { $0.origin.bits != origin && $0.seq <= UInt64(Int64.max) }
+            && named.allSatisfy { $0.origin.bits != origin && $0.seq <= Limits.number }
         let dot = Dot(origin: OriginID(origin), seq: seq)
         self.init(
-            dot: dot, hlc: HybridTime(rawValue: hlc > UInt64(Int64.max) ? 0 : hlc), id: Self.standIn(dot), type: "",
+            dot: dot, hlc: HybridTime(rawValue: hlc > Limits.stamp ? 0 : hlc), id: Self.standIn(dot), type: "",
             user: "", dependencies: isSound ? named : [], unknownFields: bytes)
     }
 

@@ -115,6 +115,8 @@ package enum ProtobufError: Error, Hashable {
     case notUTF8(field: UInt64)
     case fieldOrder(field: UInt64)
     case missing(field: UInt64)
+    /// A number over its bound.
+    case outOfRange(field: UInt64)
 }
 
 /// Reads Protocol Buffers wire format from a range of an array. Lengths are checked against what is there before

@@ -11,7 +11,7 @@ package struct SnapshotPlan: Hashable, Sendable {
     }
 
     /// How many events.
-    package var events: UInt64 { progress.reduce(0) { $0 + $1.seq } }
+    package var events: UInt64 { progress.saturatedSum(of: \.seq) }
 
     /// Names the snapshot: the first 16 bytes of SHA-256 over "sillok-snapshot-v1", the node's id and incarnation, the
     /// position, and for each origin its id, seq and root; numbers of eight bytes, most significant first.

@@ -152,7 +152,7 @@ package final class SnapshotSequencer {
     }
 
     private func checkOwn(_ dot: Dot, _ leaf: Digest) throws(SnapshotError) {
-        guard dot.seq <= UInt64(ownLeaves.count) else { throw .event(.amnesia(dot)) }
+        guard dot.seq <= UInt64(ownLeaves.count) else { throw .event(.amnesia(dot, known: dot.seq)) }
         guard ownLeaves[Int(dot.seq) - 1] == leaf else {
             throw .foreign("its event \(dot) is not the one this node wrote")
         }

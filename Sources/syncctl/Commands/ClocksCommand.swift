@@ -30,7 +30,7 @@ enum ClocksCommand {
             for origin in flagged { try session.output.line(Sanitizer.line(text(origin, now, session))) }
         }
         try session.end(count: peers.count + flagged.count)
-        let isOff = peers.contains { abs($0.integer("clock_offset_ms") ?? 0) > HybridClock.bound }
+        let isOff = peers.contains { HybridClock.isOff($0.integer("clock_offset_ms") ?? 0) }
         return isOff || flagged.contains { isAhead($0, now) } ? .degraded : .success
     }
 
@@ -64,7 +64,7 @@ enum ClocksCommand {
         var table = TextTable([.left("PEER"), .left("NODE"), .right("OFFSET"), .right("ROUND TRIP"), .left("STATE")])
         for peer in peers {
             let offset = peer.integer("clock_offset_ms")
-            let isOff = abs(offset ?? 0) > HybridClock.bound
+            let isOff = HybridClock.isOff(offset ?? 0)
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(offset.map { "\($0 >= 0 ? "+" : "")\($0) ms" } ?? "-", style: isOff ? .yellow : .green),

@@ -159,4 +159,31 @@ struct LogReplayTests {
         }
         #expect(try names.ref("nobody", on: connection) == nil)
     }
+
+    @Test(
+        "Numbers in a file that no writer stores are named, and end the reading of it (D22)",
+        arguments: [
+            ("time", Int64.min, "its time is out of range"),
+            ("time", 253_402_300_800_000, "its time is out of range"),
+            ("hlc", -1, "its hlc is out of range"), ("seq", .max, "its seq is out of range"),
+            ("position", .max, "there is no such position"), ("position", 1 << 44, "there is no such position"),
+            ("position", (1 << 44) - 1, "no event at positions 1025 to 2048"),
+        ])
+    func damagedNumbers(column: String, value: Int64, reason: String) throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        _ = try store.appendBlocking((0..<10).map { .message("\($0)", user: "u", conversation: "c") })
+        store.close()
+        let connection = try Connection(path: store.files.log, mode: .write)
+        try connection.execute("UPDATE event SET \(column) = \(value) WHERE position = 11")
+        let error = #expect(throws: StoreError.self) {
+            let reader = try LogReader(store.files)
+            _ = try replayed(LogReplay(store.files, through: reader.top()))
+        }
+        #expect("\(try #require(error))".contains(reason), "\(error.map { "\($0)" } ?? "")")
+        // Who opens it for writing is told as well, or reads past it.
+        if column != "time", value > 1 << 44 || value < 0 {
+            #expect(throws: StoreError.self) { try EventStore(opening: store.files.folder) }
+        }
+    }
 }

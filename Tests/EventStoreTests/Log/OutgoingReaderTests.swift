@@ -24,6 +24,98 @@ struct OutgoingReaderTests {
         store.close()
     }
 
+    @Test(
+        "Batches that are cut at a tiny limit are the whole log, one after the other (INV-12)",
+        arguments: [200, 700, 3_000])
+    func tinyFrames(frame: Int) throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        let store = try EventStore(opening: folder.path, durability: .normal)
+        var foreign = ForeignOrigin(3, name: "f")
+        for number in 0..<20 {
+            _ = try store.appendBlocking([.message(String(repeating: "x", count: number * 17), user: "u")])
+            foreign.add(.message("말 \(number)", user: "u"))
+        }
+        try foreign.send(to: store)
+        let log = try LogReader(store.files)
+        let reader = OutgoingReader(log) { store.head() }
+        var (known, after) = (VersionVector(), UInt64(0))
+        var dots: [Dot] = []
+        while true {
+            let batch = try reader.batch(
+                after: after, lacking: known, limits: OutgoingLimits(bytes: 1 << 20, frame: frame))
+            dots += try batch.events.map { try EventHeader(canonicalBytes: $0.header).dot }
+            for dot in batch.advanced { known.advance(to: dot) }
+            after = batch.through
+            if batch.isAtTop { break }
+            #expect(!batch.events.isEmpty)
+        }
+        var all: [Dot] = []
+        _ = try log.scan(after: 0, limit: 1_000) { stored in
+            all.append(stored.event.header.dot)
+            return true
+        }
+        #expect(dots == all && all.count == 42 && after == 42)
+        store.close()
+    }
+
+    @Test("A batch ends before the first event that no head covers, and waits there (INV-3)")
+    func uncovered() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        let store = try EventStore(opening: folder.path, durability: .normal)
+        var foreign = ForeignOrigin(3, name: "f")
+        for number in 0..<5 { foreign.add(.message("\(number)", user: "u")) }
+        try foreign.send(to: store)
+        store.close()
+        // As an earlier release left it: the last event has neither a head nor a reach.
+        let connection = try Connection(path: store.files.log, mode: .write)
+        let ref = try #require(try connection.integer("SELECT max(ref) FROM origin"))
+        let sha = SHA256()
+        try connection.execute("DELETE FROM head WHERE origin = \(ref)")
+        try connection.execute("DELETE FROM reach WHERE origin = \(ref)")
+        var shorter = MerkleRange()
+        for item in foreign.received.dropLast() {
+            shorter.append(sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body)), using: sha)
+        }
+        let head = TreeHead(origin: foreign.id, size: 5, root: shorter.root(using: sha), hlc: HybridTime(rawValue: 1))
+        try MerkleStore(connection: connection, sha: sha).insertHead(
+            SignedHead(signing: head, with: foreign.key), origin: ref)
+        let reader = OutgoingReader(try LogReader(store.files)) { nil }
+        let known = VersionVector([Dot(origin: store.identity.origin, seq: 1)])
+        let batch = try reader.batch(after: 0, lacking: known, limits: OutgoingLimits())
+        #expect(batch.advanced == [Dot(origin: foreign.id, seq: 5)])
+        #expect(batch.through == 6 && batch.isAtTop)
+    }
+
+    @Test("A stored head of a size that no log can have is named as that, and vouches for nothing (D22)")
+    func impossibleReach() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        let store = try EventStore(opening: folder.path, durability: .normal)
+        var foreign = ForeignOrigin(3, name: "f")
+        foreign.add(.message("1", user: "u"))
+        try foreign.send(to: store)
+        store.close()
+        let connection = try Connection(path: store.files.log, mode: .write)
+        let ref = try #require(try connection.integer("SELECT max(ref) FROM origin"))
+        try connection.execute("DELETE FROM head WHERE origin = \(ref)")
+        for size in [Int64.min + 1, 1 << 44] {
+            try connection.execute(
+                """
+                INSERT OR REPLACE INTO reach(origin, size, head, root, hlc, signature, proof) \
+                VALUES(\(ref), 2, \(size), zeroblob(32), 1, zeroblob(64), zeroblob(0))
+                """)
+            let findings = try Verifier(store.files).run().findings.map(\.description)
+            #expect(findings.contains { $0.contains("states a size that no log has") }, "\(findings)")
+            #expect(!findings.contains { $0.contains("column of the wrong kind") })
+            let reader = OutgoingReader(try LogReader(store.files)) { nil }
+            let known = VersionVector([Dot(origin: store.identity.origin, seq: 1)])
+            let batch = try reader.batch(after: 0, lacking: known, limits: OutgoingLimits())
+            #expect(batch.events.isEmpty && batch.through == 1)
+        }
+    }
+
     @Test("What is committed while it is looked up what a peer lacks is not passed over (INV-12)")
     func committedBetweenReads() throws {
         let folder = TemporaryFolder()

@@ -65,6 +65,47 @@ struct PassingOnTests {
         }
     }
 
+    @Test("A proof whose end is cut off proves nothing, not even of what is left of it, for all sizes to 40 (INV-3)")
+    func cutProofs() {
+        let (leaves, roots) = trees(40)
+        for new in UInt64(2)...40 {
+            for old in 1..<new {
+                let whole = proof(leaves, from: old, to: new)
+                for count in 0..<whole.count {
+                    let cut = Array(whole.prefix(count))
+                    let left = folded(old, new, roots[Int(old)], cut)
+                    for newRoot in [left.new, roots[Int(new)]] {
+                        #expect(
+                            !MerkleProof.isConsistent(
+                                old: old, oldRoot: left.old, new: new, newRoot: newRoot, proof: cut, using: sha),
+                            "\(old) to \(new), \(count) of \(whole.count)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The two roots that a proof leads to as far as it goes (RFC 9162 §2.1.4.2).
+    private func folded(_ old: UInt64, _ new: UInt64, _ oldRoot: Digest, _ proof: [Digest]) -> (
+        old: Digest, new: Digest
+    ) {
+        var path = proof[...]
+        var (first, last) = (old - 1, new - 1)
+        while first & 1 == 1 { (first, last) = (first >> 1, last >> 1) }
+        let seed = old.nonzeroBitCount == 1 ? oldRoot : path.popFirst() ?? oldRoot
+        var sides = (old: seed, new: seed)
+        for next in path {
+            if first & 1 == 1 || first == last {
+                sides = (sha.node(next, sides.old), sha.node(next, sides.new))
+                while first & 1 == 0, first != 0 { (first, last) = (first >> 1, last >> 1) }
+            } else {
+                sides.new = sha.node(sides.new, next)
+            }
+            (first, last) = (first >> 1, last >> 1)
+        }
+        return sides
+    }
+
     @Test("A proof of another shape makes no bridge, and none reaches beyond what is here")
     func shapes() throws {
         let (leaves, _) = trees(20)
