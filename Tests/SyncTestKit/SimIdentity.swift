@@ -7,13 +7,14 @@ extension SimNode {
     /// What the session has learnt.
     func learnt(_ report: IdentityReport, from link: SimPeerLink) {
         switch report {
-        case .behind(let origin, _, let known):
-            sim.coverage.count(.amnesia)
-            startOrigin(insteadOf: origin, .behind, known: known)
-        case .forked(let origin, _):
+        case .behind(let origin, _, let known): lost(origin, known)
+        case .claimed(let origin, _, let head):
+            guard let head, head.head.origin == origin, head.isValid(for: store.key.publicKey) else { return }
+            lost(origin, head.head.size)
+        case .disputed: break
+        case .forked:
             sim.coverage.count(.forks)
             sim.checks.name(knownAs, link.peer)
-            startOrigin(insteadOf: origin, .forked, known: 0)
         case .proven(let evidence, let isNew):
             guard isNew else { return }
             for peer in entries.keys.sorted() {
@@ -24,10 +25,23 @@ extension SimNode {
         }
     }
 
+    private func lost(_ origin: OriginID, _ known: UInt64) {
+        guard origin == store.log.own, known > store.log.size(of: origin) else { return }
+        sim.coverage.count(.amnesia)
+        startOrigin(insteadOf: origin, .behind, known: known)
+    }
+
     private func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
         guard origin == store.log.own else { return }
         store.startOrigin(change, known: known)
-        for peer in entries.keys.sorted() { entries[peer]?.link?.originChanged(to: store.log.own) }
+        for peer in entries.keys.sorted() {
+            guard let link = entries[peer]?.link else { continue }
+            link.originChanged(to: store.log.own)
+            guard link.session.choosesOrigins, let stated = link.session.memory?[origin] else { continue }
+            sources.announced(
+                sim.nodes[peer].id, [Dot(origin: origin, seq: stated.seq)], now: monotonic)
+        }
+        tellWants()
     }
 }
 
@@ -75,6 +89,11 @@ extension SimStore {
             }
             return .proof(evidence, isNew: isNew)
         case .evidence: return .evidence(node.evidence)
+        case .head(let dot):
+            let own = head().flatMap { $0.head.origin == dot.origin ? $0 : nil }
+            let origin = log.origins[dot.origin]
+            let known = [origin?.heads.first { $0.head.size >= dot.seq }, origin?.reach?.coverage.head, own]
+            return .head(known.compactMap { $0 }.first { $0.head.size >= dot.seq })
         }
     }
 

@@ -301,7 +301,7 @@ package final class SimNode {
     /// What this node's release is able to do.
     private var features: Features {
         if disguise == .olderVersion { return [] }
-        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources]
+        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources, .heads]
     }
 
     private func refuse(_ link: SimLink, _ side: Int, _ code: SessionErrorCode) {

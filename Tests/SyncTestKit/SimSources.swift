@@ -9,12 +9,14 @@ extension SimNode {
     func heard(_ news: SessionNews, from link: SimPeerLink) {
         guard let current = entries[link.peer]?.link, current === link else { return }
         let peer = sim.nodes[link.peer].id
+        // Of the origin it appends to a node takes nothing from anybody.
+        let announced = news.announced.filter { $0.origin != store.log.own }
         if news.hasOpened {
-            sources.opened(peer, news.announced, own: link.session.remoteOrigin, now: monotonic)
+            sources.opened(peer, announced, own: link.session.remoteOrigin, now: monotonic)
         } else if news.hasRestated {
-            sources.restated(peer, news.announced, now: monotonic)
-        } else if !news.announced.isEmpty {
-            sources.announced(peer, news.announced, now: monotonic)
+            sources.restated(peer, announced, now: monotonic)
+        } else if !announced.isEmpty {
+            sources.announced(peer, announced, now: monotonic)
         }
         if news.hasDelivered { sources.delivered(peer, now: monotonic) }
         for dot in news.needs { sources.needed(dot, by: peer) }
@@ -34,7 +36,7 @@ extension SimNode {
     }
 
     /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.
-    private func tellWants() {
+    func tellWants() {
         for change in sources.takeChanges() {
             sim.coverage.count(.sourceChanges)
             let peer = entries.keys.sorted().first { sim.nodes[$0].id == change.peer }

@@ -127,6 +127,26 @@ struct TidyTests {
         }
     }
 
+    @Test("Numbers from outside are decoded with a bound, and summed so that nothing overflows (D22)")
+    func numbers() {
+        let folders = ["SyncEngine", "EventStore/Clocks", "EventStore/Snapshot", "EventStore/Log"].map {
+            "Sources/\($0)/"
+        }
+        for source in Self.sources where folders.contains(where: source.path.hasPrefix) {
+            for line in source.lines {
+                let sums =
+                    line.contains("reduce(0") || line.contains("reduce(UInt64(0") || line.contains("reduce(into: 0")
+                #expect(!line.contains("abs("), "\(source.path): magnitude does not trap: \(line)")
+                #expect(!sums || !line.contains("$0 +"), "\(source.path): saturatedSum does not trap: \(line)")
+                let isMessage =
+                    source.path.hasPrefix("Sources/SyncEngine/") && !source.path.hasSuffix("MessageReader.swift")
+                #expect(
+                    !isMessage || !line.contains("ProtobufReader"),
+                    "\(source.path): MessageReader has bounds: \(line)")
+            }
+        }
+    }
+
     @Test("What is unchecked says why")
     func unchecked() {
         for source in Self.sources where source.path.hasPrefix("Sources/") {

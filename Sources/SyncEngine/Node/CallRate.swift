@@ -10,6 +10,9 @@ struct CallRate {
     /// When the calls were counted last, monotonic milliseconds.
     private var counted = UInt64(0)
 
+    /// A call has cost as much as so many more.
+    mutating func charge(_ more: UInt64) { calls -= min(more, calls) }
+
     /// Whether a call may come at `now` (monotonic milliseconds).
     mutating func admits(at now: UInt64) -> Bool {
         let more = (now - min(counted, now)) / Self.interval

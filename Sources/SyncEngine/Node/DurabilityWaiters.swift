@@ -8,12 +8,29 @@ package struct Holders: Hashable, Sendable {
     package let isReached: Bool
 }
 
+/// A node on which events may be durable.
+struct Holder {
+    let node: NodeID
+    let name: String
+    /// How far an origin is durable there.
+    let seq: (OriginID) -> UInt64
+}
+
 /// Those who wait until events are durable on so many nodes.
 struct DurabilityWaiters {
     struct Waiter {
         let vector: VersionVector
         let nodes: Int
         let completion: @Sendable (Holders) -> Void
+        /// How many entries of the vector each node was seen to hold: what a node has said to be durable it seldom takes
+        /// back, so each look goes on from there.
+        fileprivate var reached: [NodeID: Int] = [:]
+
+        init(vector: VersionVector, nodes: Int, completion: @escaping @Sendable (Holders) -> Void) {
+            self.vector = vector
+            self.nodes = nodes
+            self.completion = completion
+        }
     }
 
     /// More are refused.
@@ -33,23 +50,32 @@ struct DurabilityWaiters {
     }
 
     /// Answers all that have what they wait for.
-    mutating func check(_ standings: [(name: String, durable: VersionVector)]) {
-        for id in waiters.keys.sorted() { answer(id, standings, isLast: false) }
+    mutating func check(_ holders: [Holder]) {
+        for id in waiters.keys.sorted() { answer(id, holders, isLast: false) }
     }
 
     /// Its time is over: it is answered, whatever there is to say.
-    mutating func expire(_ id: UInt64, _ standings: [(name: String, durable: VersionVector)]) {
-        answer(id, standings, isLast: true)
-    }
+    mutating func expire(_ id: UInt64, _ holders: [Holder]) { answer(id, holders, isLast: true) }
 
-    private mutating func answer(
-        _ id: UInt64, _ standings: [(name: String, durable: VersionVector)], isLast: Bool
-    ) {
+    private mutating func answer(_ id: UInt64, _ holders: [Holder], isLast: Bool) {
         guard let waiter = waiters[id] else { return }
-        let holding = standings.filter { $0.durable.covers(waiter.vector) }.map(\.name)
+        var holding = holders.filter { holds($0, id) }
+        guard holding.count >= waiter.nodes || isLast else { return }
+        // Once more from the start: one may have lost what it had.
+        waiters[id]?.reached = [:]
+        holding = holding.filter { holds($0, id) }
         let isReached = holding.count >= waiter.nodes
         guard isReached || isLast else { return }
         waiters[id] = nil
-        waiter.completion(Holders(nodes: holding, isReached: isReached))
+        waiter.completion(Holders(nodes: holding.map(\.name), isReached: isReached))
+    }
+
+    private mutating func holds(_ holder: Holder, _ id: UInt64) -> Bool {
+        guard let waiter = waiters[id] else { return false }
+        let entries = waiter.vector.entries
+        var index = waiter.reached[holder.node] ?? 0
+        while index < entries.count, holder.seq(entries[index].origin) >= entries[index].seq { index += 1 }
+        waiters[id]?.reached[holder.node] = index
+        return index == entries.count
     }
 }

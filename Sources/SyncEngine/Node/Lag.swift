@@ -4,8 +4,10 @@ package import EventStore
 package struct PeerStanding: Sendable {
     package let peer: Peer
     package let isConnected: Bool
-    /// `nil`: it has not said anything since this node was started.
+    /// Of the origins of this log. `nil`: it has not said anything since this node was started.
     package let durable: VersionVector?
+    /// What it makes this node do and keep; `nil` without a connection.
+    package let account: LinkAccount?
 }
 
 /// What one origin lacks at a peer.
@@ -24,8 +26,8 @@ package struct PeerLag: Sendable {
     /// The origins that lack something, most events first.
     package let origins: [OriginLag]
 
-    package var events: UInt64 { origins.reduce(0) { $0 + $1.events } }
-    package var bytes: UInt64 { origins.reduce(0) { $0 + $1.bytes } }
+    package var events: UInt64 { origins.saturatedSum(of: \.events) }
+    package var bytes: UInt64 { origins.saturatedSum(of: \.bytes) }
     package var oldest: Int64? { origins.map(\.oldest).min() }
 }
 

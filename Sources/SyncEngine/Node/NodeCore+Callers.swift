@@ -25,7 +25,7 @@ extension SyncNode.Core {
         guard !isStopping else { return refuse(link, .shutdown, "the node is stopping") }
         guard node != local.node else { return refuse(link, .metSelf, "this is the node itself") }
         guard let peer = entries[node]?.peer else {
-            if desk.isOpen(), hear(link, node, address) { return }
+            if desk.isOpen() { return hear(link, node, address) }
             return refuseUnknown(link, node, address)
         }
         guard entries[node]?.calls.admits(at: PeerLink.now().monotonic) == true else {
@@ -35,6 +35,7 @@ extension SyncNode.Core {
             return refuse(link, .rateLimited, text)
         }
         if peer.isPaused { return refuse(link, .paused, "paused by the operator of \(local.name)") }
+        if entries[node]?.isSuspended == true { return refuse(link, .paused, Self.suspension) }
         if let reason = obstacle(for: node) { return refuse(link, .busy, reason) }
         attach(link, node, isOutgoing: false)
     }
@@ -59,11 +60,11 @@ extension SyncNode.Core {
         if let line = strangers.text(text, now: PeerLink.now().monotonic) { log(line) }
     }
 
-    func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String) {
+    func refuse(_ link: TLSLink, _ code: SessionErrorCode, _ text: String, retryAfter: UInt32 = 0) {
         link.onClose = nil
         // What an unlet node sends is never read.
         link.pauseReading()
-        let frame = Message.bye(Bye(code, text: text)).frame(compress: false)
+        let frame = Message.bye(Bye(code, text: text, retryAfter: retryAfter)).frame(compress: false)
         link.send(type: frame.type, flags: frame.flags, body: frame.body, priority: .control)
         link.close(afterFlush: .seconds(2))
     }

@@ -19,7 +19,7 @@ extension SyncNode.Core {
         let store = workers.store
         let wall = store.wall()
         let offsets = links.filter { $0.session.hello != nil }.compactMap(\.session.clockOffset).sorted()
-        let far = offsets.count { abs($0) > HybridClock.bound }
+        let far = offsets.count { HybridClock.isOff($0) }
         let ahead = (store.lastStamp?.milliseconds ?? wall) - wall
         if far * 2 > offsets.count {
             put(.disputed(local.node, offset: offsets[offsets.count / 2], by: far, of: offsets.count, at: wall))

@@ -4,7 +4,8 @@ internal import EventStore
 extension SyncNode.Core {
     func dial(_ node: NodeID) {
         guard !isStopping, obstacle(for: node) == nil, var entry = entries[node], !entry.peer.isPaused,
-            entry.link == nil, entry.dialer == nil, !entry.isHandshaking, let address = entry.peer.address
+            !entry.isSuspended, entry.link == nil, entry.dialer == nil, !entry.isHandshaking,
+            let address = entry.peer.address
         else { return }
         entry.timer?.cancel()
         entry.timer = nil
@@ -61,13 +62,20 @@ extension SyncNode.Core {
         }
     }
 
-    func retry(_ node: NodeID, because reason: String) {
+    /// Calls again later.
+    ///
+    /// - Parameter wait: How long to wait; `nil`: a pause that grows.
+    func retry(_ node: NodeID, because reason: String, after wait: Duration? = nil) {
         guard !isStopping, var entry = entries[node] else { return }
         entry.lastError = reason
-        entry.onJoin?(reason)
-        entry.onJoin = nil
-        if entry.link == nil, !entry.peer.isPaused, entry.peer.address != nil, entry.timer?.isPending != true {
-            let wait = entry.backoff.next(using: &random)
+        if wait == nil {
+            entry.onJoin?(reason)
+            entry.onJoin = nil
+        }
+        if entry.link == nil, !entry.peer.isPaused, !entry.isSuspended, entry.peer.address != nil,
+            entry.timer?.isPending != true
+        {
+            let wait = wait ?? entry.backoff.next(using: &random)
             entry.dueAt = PeerLink.now().monotonic + UInt64(wait / .milliseconds(1))
             entry.timer = loop.schedule(after: wait) { [weak self] in self?.dial(node) }
         }

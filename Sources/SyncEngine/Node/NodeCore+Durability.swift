@@ -4,21 +4,40 @@ internal import EventStore
 extension SyncNode.Core {
     /// How far this node and each of its peers have made what is here durable.
     func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+        let progress = progress
         let peers = entries.values.sorted { $0.peer.name < $1.peer.name }.map { entry in
-            var durable = entry.memory?.vector
+            var durable = entry.memory?.vector(of: progress)
             var isConnected = false
             if case .open(_, let outgoing, _)? = entry.link?.session.state {
                 (durable, isConnected) = (outgoing.durable, true)
             }
-            return PeerStanding(peer: entry.peer, isConnected: isConnected, durable: durable)
+            return PeerStanding(
+                peer: entry.peer, isConnected: isConnected, durable: durable, account: entry.link?.session.account)
         }
         return (progress.vector, peers)
     }
 
-    private func holders() -> [(name: String, durable: VersionVector)] {
-        let (mine, peers) = standings()
-        return [(local.name, mine)]
-            + peers.compactMap { peer in peer.durable.map { (peer.peer.name, $0) } }
+    /// The nodes whose word counts: not those that may forget when the power fails, and not a peer that has claimed what it
+    /// could not show.
+    private func holders() -> [Holder] {
+        let progress = progress
+        var holders: [Holder] = []
+        if !local.isVolatile {
+            holders.append(Holder(node: local.node, name: local.name) { progress[$0]?.seq ?? 0 })
+        }
+        for entry in entries.values.sorted(by: { $0.peer.name < $1.peer.name }) {
+            guard !entry.isVolatile, entry.unproven == 0, entry.link?.session.claimsTooMuch != true else { continue }
+            if let session = entry.link?.session, case .open(_, let outgoing, _) = session.state {
+                let memory = session.memory
+                holders.append(
+                    Holder(node: entry.peer.node, name: entry.peer.name) {
+                        max(outgoing.durable[$0], memory?[$0]?.seq ?? 0)
+                    })
+            } else if let memory = entry.memory {
+                holders.append(Holder(node: entry.peer.node, name: entry.peer.name) { memory[$0]?.seq ?? 0 })
+            }
+        }
+        return holders
     }
 
     func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {

@@ -21,6 +21,7 @@ extension SyncNode.Core {
     func greeted(_ link: PeerLink, _ hello: Hello) {
         let before = entries[link.node]?.incarnation
         entries[link.node]?.incarnation = hello.incarnation
+        entries[link.node]?.isVolatile = hello.isVolatile
         if let before, before != hello.incarnation {
             put(.newStore(link.node, name: name(of: link.node), at: WallClock.now))
         }
@@ -101,14 +102,15 @@ extension SyncNode.Core {
     func learnt(_ report: IdentityReport, from link: PeerLink) {
         let peer = name(of: link.node)
         switch report {
-        case .behind(let origin, let have, let known):
-            guard origin == local.origin, workers.isBehind(known, of: origin) else { return }
-            log("AMNESIA: \(peer) has \(known) events of this node's origin \(origin), the log has \(have)")
-            startOrigin(insteadOf: origin, .behind, known: known)
+        case .behind(let origin, _, let known): lost(origin, known: known, peer)
+        case .claimed(let origin, let size, let head): judge(origin, size, head, link)
+        case .disputed(let origin):
+            guard origin == local.origin, !local.forked.contains(origin) else { return }
+            distrust(link, "it has another history of this node's origin \(origin)")
         case .forked(let origin, _):
             let isProven = local.forked.contains(origin)
             put(.fork(origin, isOwn: isOwn(origin), with: peer, isProven: isProven, at: WallClock.now))
-            if origin == local.origin { startOrigin(insteadOf: origin, .forked, known: 0) }
+            if isProven, origin == local.origin { startOrigin(insteadOf: origin, .forked, known: 0) }
         case .proven(let evidence, let isNew):
             let origin = evidence.origin
             put(.fork(origin, isOwn: isOwn(origin), with: peer, isProven: true, at: WallClock.now))
@@ -121,12 +123,53 @@ extension SyncNode.Core {
 
     private func isOwn(_ origin: OriginID) -> Bool { origin == local.origin || formerOrigins.contains(origin) }
 
+    // MARK: Claims about this node's own origin
+
+    /// After so many that a peer could not show the exchange with it ends, until an operator resumes it.
+    static let mostUnproven = 3
+
+    /// This node's key has signed more of its origin than the log has.
+    private func lost(_ origin: OriginID, known: UInt64, _ peer: String) {
+        guard origin == local.origin, workers.isBehind(known, of: origin) else { return }
+        let have = workers.store.ownSize(of: origin)
+        log("AMNESIA: \(peer) has \(known) events of this node's origin \(origin), the log has \(have)")
+        startOrigin(insteadOf: origin, .behind, known: known)
+    }
+
+    /// A peer has said that it has more of this node's origin than the log, and has shown a head, or nothing.
+    private func judge(_ origin: OriginID, _ size: UInt64, _ head: SignedHead?, _ link: PeerLink) {
+        // What another session has sent meanwhile may come back first.
+        guard origin == local.origin, workers.isBehind(size, of: origin) else { return }
+        if let head, head.head.origin == origin, workers.isBehind(head.head.size, of: origin),
+            head.isValid(for: workers.store.key.publicKey)
+        {
+            lost(origin, known: head.head.size, name(of: link.node))
+        } else {
+            distrust(link, "it has \(size) events of this node's origin \(origin)")
+        }
+    }
+
+    /// A peer has claimed what it cannot show: it lies, or its store is damaged.
+    private func distrust(_ link: PeerLink, _ claim: String) {
+        guard entries[link.node] != nil else { return }
+        entries[link.node]?.unproven += 1
+        let isSuspended = entries[link.node]?.isSuspended == true
+        put(
+            .unproven(
+                link.node, name: name(of: link.node), claim, times: entries[link.node]?.unproven ?? 0,
+                isSuspended: isSuspended, at: WallClock.now))
+        // Its session is in the middle of something.
+        if isSuspended { loop.bind(self).post { [node = link.node] in $0.pause(node, Self.suspension) } }
+    }
+
+    /// What a suspended peer is told.
+    static let suspension = "paused: it claimed several times what it could not show"
+
     func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
-        // What a peer says of our own origin cannot be checked before its events come. One that lies must not make this node
-        // start one origin after another.
+        // A clock that jumps again and again must not make one origin after another. What is lost or forked is proven.
         let hour = WallClock.now - 3_600_000
-        guard successions.count(where: { $0.at > hour }) < Self.mostOrigins else {
-            return log("a peer disputes the history of origin \(origin) again; no further new origin within an hour")
+        guard change != .clock || successions.count(where: { $0.at > hour }) < Self.mostOrigins else {
+            return log("the clock was far ahead again; no further new origin within an hour")
         }
         let this = loop.bind(self)
         workers.startOrigin(insteadOf: origin, change, known: known) { result in
@@ -146,6 +189,14 @@ extension SyncNode.Core {
         formerOrigins.insert(old)
         local.origin = origin
         for link in links { link.originChanged(to: origin) }
+        // Of the one that was given up events are taken like those of any other.
+        for node in entries.keys.sorted() {
+            guard let link = entries[node]?.link, link.session.choosesOrigins,
+                let stated = link.session.memory?[old]
+            else { continue }
+            sources.announced(node, [Dot(origin: old, seq: stated.seq)], now: PeerLink.now().monotonic)
+        }
+        tellWants()
     }
 
     /// What the operator should know, newest first.

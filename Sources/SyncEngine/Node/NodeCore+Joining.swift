@@ -42,6 +42,18 @@ package struct PingResult: Hashable, Sendable {
     package let clockOffset: Int64?
 }
 
+/// An unknown caller that may say whether it is invited.
+final class Hearing {
+    let link: TLSLink
+    let address: String
+    var timer: TimerToken?
+
+    init(_ link: TLSLink, _ address: String) {
+        self.link = link
+        self.address = address
+    }
+}
+
 // Being let in with an invitation, on both sides; pausing; signs of life.
 extension SyncNode.Core {
     /// How long an unknown node has to show its invitation.
@@ -50,39 +62,48 @@ extension SyncNode.Core {
     private static let mostHeard = 16
     /// How long the other side may take to look at an invitation.
     private static let patience = Duration.seconds(10)
+    /// How often an invitation is shown again to a node that was busy, before whoever asked is told.
+    private static let mostKnocks = 8
     /// How long a sign of life may take.
     private static let pingTimeout = Duration.seconds(5)
 
     // MARK: Who invites
 
-    /// Reads one frame of at most 4 KiB from a node that is not known: a Join, or nothing. False if too many are being heard.
-    func hear(_ link: TLSLink, _ node: NodeID, _ address: String) -> Bool {
-        guard heard < Self.mostHeard, let secret = link.sharedSecret(label: Join.secretLabel) else { return false }
-        heard += 1
-        var isDone = false
-        /// True for whoever is first.
-        func finish() -> Bool {
-            guard !isDone else { return false }
-            isDone = true
-            heard -= 1
-            return true
+    /// Reads one frame of at most 4 KiB from a node that is not known: a Join, or nothing. When too many are being heard the
+    /// one that has said nothing for longest must go: it may come back.
+    func hear(_ link: TLSLink, _ node: NodeID, _ address: String) {
+        guard let secret = link.sharedSecret(label: Join.secretLabel) else {
+            return refuseUnknown(link, node, address)
         }
-        let timer = loop.schedule(after: Self.hearing) { [weak self, weak link] in
-            guard let self, let link, finish() else { return }
-            refuseUnknown(link, node, address)
+        if hearings.count >= Self.mostHeard, let oldest = hearings.first {
+            finish(oldest)
+            note("\(oldest.address) has said nothing while others called, and is told to come back")
+            refuse(oldest.link, .busy, "others called while nothing was said; come back", retryAfter: 1_000)
         }
-        link.onClose = { _ in
-            timer.cancel()
-            _ = finish()
+        let hearing = Hearing(link, address)
+        hearings.append(hearing)
+        hearing.timer = loop.schedule(after: Self.hearing) { [weak self, weak hearing] in
+            guard let self, let hearing, finish(hearing) else { return }
+            refuseUnknown(hearing.link, node, address)
         }
-        link.onFrame = { [weak self, weak link] type, flags, body in
-            guard let self, let link, finish() else { return }
-            timer.cancel()
+        link.onClose = { [weak self, weak hearing] _ in
+            if let hearing { self?.finish(hearing) }
+        }
+        link.onFrame = { [weak self, weak hearing] type, flags, body in
+            guard let self, let hearing, finish(hearing) else { return }
             guard case .join(let join)? = try? Message(frame: Frame(type: type, flags: flags, body: body)) else {
-                return refuseUnknown(link, node, address)
+                return refuseUnknown(hearing.link, node, address)
             }
-            judge(link, node, address, join, secret)
+            judge(hearing.link, node, address, join, secret)
         }
+    }
+
+    /// True for whoever is first.
+    @discardableResult
+    private func finish(_ hearing: Hearing) -> Bool {
+        guard let index = hearings.firstIndex(where: { $0 === hearing }) else { return false }
+        hearings.remove(at: index)
+        hearing.timer?.cancel()
         return true
     }
 
@@ -108,7 +129,7 @@ extension SyncNode.Core {
 
     private func judged(_ link: TLSLink, _ node: NodeID, _ address: String, _ peer: Peer?) {
         guard let peer else {
-            log("node \(node) called from \(address) with no valid invitation")
+            note("node \(node) called from \(address) with no valid invitation")
             return refuse(link, .joinRefused, "the invitation is unknown, used or expired")
         }
         log("node \(node) has joined as \(peer.name) from \(address)")
@@ -148,12 +169,18 @@ extension SyncNode.Core {
 
     private func turnedAway(_ link: TLSLink, _ node: NodeID, _ frame: Frame) {
         var reason = "the peer answered an invitation with nonsense"
+        var wait: Duration?
         if case .bye(let bye)? = try? Message(frame: frame) {
             reason = SessionEnd.refused(code: bye.code, text: bye.text, retryAfter: bye.retryAfter).description
+            // It has not looked at the invitation.
+            if bye.knownCode == .busy, entries[node]?.knocks ?? 0 < Self.mostKnocks {
+                entries[node]?.knocks += 1
+                wait = .milliseconds(Int64(min(max(bye.retryAfter, 200), 5_000)))
+            }
         }
         link.onClose = nil
         link.close(afterFlush: .seconds(2))
-        retry(node, because: reason)
+        retry(node, because: reason, after: wait)
     }
 
     func setPeers(_ peers: [Peer], joining node: NodeID, _ completion: @escaping @Sendable (String?) -> Void) {
@@ -162,20 +189,29 @@ extension SyncNode.Core {
         guard entries[node] != nil else { return completion("the peer was removed") }
         if entries[node]?.link?.session.hello != nil { return completion(nil) }
         entries[node]?.onJoin = completion
+        entries[node]?.knocks = 0
         redial(node)
     }
 
     // MARK: Pausing and signs of life
 
-    func pause(_ node: NodeID) {
+    func pause(_ node: NodeID, _ reason: String? = nil) {
         entries[node]?.timer?.cancel()
         entries[node]?.timer = nil
         entries[node]?.dueAt = nil
         entries[node]?.dialer?.cancel()
         entries[node]?.dialer = nil
         for link in [entries[node]?.link, entries[node]?.candidate] {
-            link?.stop(SessionFailure(.paused, "paused by the operator of \(local.name)"))
+            link?.stop(SessionFailure(.paused, reason ?? "paused by the operator of \(local.name)"))
         }
+    }
+
+    /// Goes on with a peer that was suspended for what it claimed.
+    func resume(_ node: NodeID) {
+        guard let claims = entries[node]?.unproven, claims > 0 else { return }
+        entries[node]?.unproven = 0
+        board.remove(.unprovenClaim, node.description)
+        dial(node)
     }
 
     func ping(_ node: NodeID, _ completion: @escaping @Sendable (PingResult?) -> Void) {

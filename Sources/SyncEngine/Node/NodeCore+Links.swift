@@ -13,7 +13,7 @@ extension SyncNode.Core {
         }
         let session = SyncSession(
             local: local, remote: node, progress: progress, memory: entries[node]?.memory,
-            features: [.standings, .sources], policy: snapshotPolicy(for: node))
+            features: [.standings, .sources, .heads], policy: snapshotPolicy(for: node))
         let peerLink = PeerLink(
             link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
             snapshots: snapshots, live: live, share: share)
@@ -51,7 +51,11 @@ extension SyncNode.Core {
     }
 
     func keepMemory(of link: PeerLink) {
-        if let memory = link.session.memory { entries[link.node]?.memory = memory }
+        guard let memory = link.session.memory else { return }
+        // To take in and to forget what a peer states costs time: it may do so less often the more that is.
+        let unknown = UInt64(max(0, memory.entries.count - known.entries.count))
+        entries[link.node]?.calls.charge(unknown / UInt64(PeerMemory.mostUnknown))
+        entries[link.node]?.memory = memory.kept(of: known)
     }
 
     /// The link is no more the one to its node; a second one that waited takes its place.
@@ -60,10 +64,15 @@ extension SyncNode.Core {
         let candidate = entries[link.node]?.candidate
         entries[link.node]?.link = candidate
         entries[link.node]?.candidate = nil
+        // What comes from whom is of no interest any more.
+        if isStopping { return }
         let now = PeerLink.now().monotonic
         sources.closed(link.node, now: now)
+        entries[link.node]?.unannounced = []
         if let candidate, candidate.session.choosesOrigins, let memory = candidate.session.memory {
-            sources.opened(link.node, memory.vector.entries, own: candidate.session.remoteOrigin, now: now)
+            sources.opened(link.node, [], own: candidate.session.remoteOrigin, now: now)
+            entries[link.node]?.unannounced = memory.entries.map { Dot(origin: $0.origin, seq: $0.seq) }[...]
+            announce(link.node)
         }
         tellWants()
     }
@@ -72,16 +81,43 @@ extension SyncNode.Core {
         guard entries[link.node]?.link === link else { return }
         let now = PeerLink.now().monotonic
         if news.hasOpened {
-            sources.opened(link.node, news.announced, own: link.session.remoteOrigin, now: now)
+            entries[link.node]?.unannounced = []
+            sources.opened(link.node, [], own: link.session.remoteOrigin, now: now)
         } else if news.hasRestated {
-            sources.restated(link.node, news.announced, now: now)
-        } else if !news.announced.isEmpty {
-            sources.announced(link.node, news.announced, now: now)
+            entries[link.node]?.unannounced = []
+            let some = news.announced.prefix(Self.announcedAtOnce).filter { $0.origin != local.origin }
+            sources.restated(link.node, some, now: now)
         }
+        entries[link.node]?.unannounced.append(contentsOf: news.announced)
+        announce(link.node)
         if news.hasDelivered { sources.delivered(link.node, now: now) }
         for dot in news.needs { sources.needed(dot, by: link.node) }
         sources.dropped(news.dropped, from: link.node)
         tellWants()
+    }
+
+    /// Most origins told to the plan in one turn of the loop: a peer may state 400,000, and others wait for the same thread.
+    private static let announcedAtOnce = 4_096
+
+    /// Tells the plan what a peer has said to have, a part now and the rest in later turns. Of this node's own origin nothing
+    /// is taken from anybody while it appends to it.
+    private func announce(_ node: NodeID) {
+        guard let all = entries[node]?.unannounced, !all.isEmpty else { return }
+        let some = all.prefix(Self.announcedAtOnce)
+        entries[node]?.unannounced = all.dropFirst(some.count)
+        sources.announced(node, some.filter { $0.origin != local.origin }, now: PeerLink.now().monotonic)
+        guard some.count < all.count, !isStopping else {
+            entries[node]?.unannounced = []
+            return
+        }
+        guard !isAnnouncing else { return }
+        isAnnouncing = true
+        _ = loop.schedule(after: .milliseconds(1)) { [weak self] in
+            guard let self else { return }
+            isAnnouncing = false
+            for node in entries.keys.sorted() { announce(node) }
+            tellWants()
+        }
     }
 
     /// Says to the peers what the plan has changed, and lets it look at the time while it waits for something.

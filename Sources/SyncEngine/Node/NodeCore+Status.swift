@@ -4,14 +4,14 @@ internal import EventStore
 extension SyncNode.Core {
     func status() -> NodeStatus {
         let now = PeerLink.now().monotonic
-        let mine = progress.vector
+        let mine = progress
         return NodeStatus(
             peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
             pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
             listeningPort: listener?.boundPort ?? 0)
     }
 
-    private func status(of entry: Entry, _ mine: VersionVector, _ now: UInt64) -> PeerStatus {
+    private func status(of entry: Entry, _ mine: LocalVector, _ now: UInt64) -> PeerStatus {
         let session = entry.link?.session
         var hello: Hello?
         var outgoing: SyncSession.Outgoing?
@@ -20,7 +20,7 @@ extension SyncNode.Core {
             (hello, outgoing, incoming) = (found, out, into)
         }
         let phase: PeerStatus.Phase =
-            if entry.peer.isPaused {
+            if entry.peer.isPaused || entry.isSuspended {
                 .paused
             } else if outgoing != nil {
                 .connected
@@ -32,12 +32,14 @@ extension SyncNode.Core {
         return PeerStatus(
             peer: entry.peer, phase: phase, lastError: outgoing == nil ? entry.lastError : nil,
             theirName: hello?.name,
-            lacks: mine.count(missingFrom: outgoing?.durable ?? entry.memory?.vector ?? VersionVector()),
-            owes: outgoing?.known.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
+            lacks: mine.vector.count(
+                missingFrom: outgoing?.durable ?? entry.memory?.vector(of: mine) ?? VersionVector()),
+            owes: outgoing == nil ? 0 : session?.memory?.count(missingFrom: mine) ?? 0, roundTrip: session?.roundTrip,
             clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
             eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
             bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
             silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
-            held: (session?.forks.held ?? []).sorted())
+            held: (session?.forks.held ?? []).sorted(), account: session?.account,
+            isHeldBack: entry.link?.isHeldBack ?? false)
     }
 }

@@ -14,6 +14,8 @@ extension SyncNode {
             var heldUntil = UInt64(0)
             /// Told once what came of an attempt to join: `nil` when it was let in, else why not.
             var onJoin: (@Sendable (String?) -> Void)?
+            /// How often the peer was too busy to look at the invitation.
+            var knocks = 0
             var dialer: Dialer?
             var timer: TimerToken?
             var dueAt: UInt64?
@@ -26,6 +28,14 @@ extension SyncNode {
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.
             var memory: PeerMemory?
+            /// Whether what it has can be lost when the power fails, as it said last.
+            var isVolatile = false
+            /// What it has said to have and the plan of sources has not been told yet.
+            var unannounced: ArraySlice<Dot> = []
+            /// How often it has claimed something of this node's own origin that it could not show.
+            var unproven = 0
+            /// After so often the exchange ends, until an operator resumes it.
+            var isSuspended: Bool { unproven >= SyncNode.Core.mostUnproven }
         }
 
         let loop: EventLoop
@@ -46,9 +56,9 @@ extension SyncNode {
         /// Why it gave them up.
         var successions: [(OriginSuccession, at: Int64)] = []
         var pending: [NodeID: PendingPeer] = [:]
-        /// Unknown callers that may say whether they are invited.
-        var heard = 0
-        private var known = LocalVector()
+        /// Unknown callers that may say whether they are invited, the oldest first.
+        var hearings: [Hearing] = []
+        private(set) var known = LocalVector()
         /// What was committed last, and what reads it for peers.
         private let recent = RecentEvents()
         let live: OutgoingReader
@@ -58,6 +68,7 @@ extension SyncNode {
         private var early: [CommitNotice]? = []
         var sources = SourcePlan()
         var isTicking = false
+        var isAnnouncing = false
         var waiters = DurabilityWaiters()
         var isCheckDue = false
         var listener: Listener?
@@ -118,6 +129,7 @@ extension SyncNode {
                 pending[peer.node] = nil
                 let isNew = entries[peer.node] == nil
                 let before = entries[peer.node]?.peer
+                if before?.isPaused == true, !peer.isPaused { entries[peer.node]?.unproven = 0 }
                 entries[peer.node, default: Entry(peer: peer)].peer = peer
                 if peer.isPaused {
                     pause(peer.node)

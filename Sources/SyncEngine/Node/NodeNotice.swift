@@ -14,6 +14,8 @@ package struct NodeNotice: Hashable, Sendable {
         case duplicateNodeID = "DUPLICATE_NODE_ID"
         /// This node's clock, or the stamps of an origin, cannot be right.
         case clock = "CLOCK"
+        /// A peer has claimed something of this node's own origin that it could not show.
+        case unprovenClaim = "UNPROVEN_CLAIM"
         /// A peer's store was made anew: it has the key, and none of its memory.
         case newStore = "NEW_STORE"
     }
@@ -168,6 +170,17 @@ extension NodeNotice {
             action:
                 "check this machine's clock; when connected peers agree with it, the node goes on with a new origin",
             at: at)
+    }
+
+    static func unproven(
+        _ node: NodeID, name: String, _ claim: String, times: Int, isSuspended: Bool, at: Int64
+    ) -> NodeNotice {
+        NodeNotice(
+            .unprovenClaim, .warning, subject: node.description,
+            "\(name) says that \(claim), and cannot show what this node's key has signed (\(times) times): it lies or is "
+                + "damaged; nothing it says to have counts as durable" + (isSuspended ? ", and it is paused" : ""),
+            action: isSuspended
+                ? "look at that node; 'syncctl peers resume \(name)' goes on with it" : "look at that node", at: at)
     }
 
     static func newStore(_ node: NodeID, name: String, at: Int64) -> NodeNotice {

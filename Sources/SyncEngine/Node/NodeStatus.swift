@@ -47,4 +47,8 @@ package struct PeerStatus: Sendable {
     package let silentFor: UInt64?
     /// Origins of which the peer has another history: they are not exchanged.
     package let held: [OriginID]
+    /// What it makes this node do and keep; `nil` without a connection.
+    package let account: LinkAccount?
+    /// Whether nothing is read from it for now, because there is enough to do.
+    package let isHeldBack: Bool
 }

@@ -27,6 +27,8 @@ final class PeerLink {
     var onHello: ((PeerLink, Hello) -> Void)?
     /// Told what the session has learnt about identities.
     var onReport: ((PeerLink, IdentityReport) -> Void)?
+    /// Whether nothing is read from the peer until some of what it asked for is done (``LinkAccount/isFull``).
+    private(set) var isHeldBack = false
     /// Since when a frame has been coming in, monotonic milliseconds.
     private var partialSince: UInt64?
     /// A frame of 1 MiB may take so long, over a line of 4 KiB a second; a peer that sends it more slowly is not alive.
@@ -133,6 +135,8 @@ final class PeerLink {
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        // That nothing is heard from it is not its fault.
+        if isHeldBack { session.heard(at: now) }
         let before = session.durableRevision
         body(&session, now, &effects)
         var next = 0
@@ -148,10 +152,19 @@ final class PeerLink {
             onHello = nil
             tell(self, hello)
         }
+        holdBack()
         arm()
         if session.durableRevision != before { onDurable?() }
         let news = session.takeNews()
         if !news.isEmpty { onNews?(self, news) }
+    }
+
+    /// Reads on from the peer only while its account has room: TCP holds back who sends faster than the store's threads work.
+    private func holdBack() {
+        let isFull = session.account.isFull
+        guard isFull != isHeldBack, !isClosed else { return }
+        isHeldBack = isFull
+        if isFull { link.pauseReading() } else { link.resumeReading() }
     }
 
     /// - Parameter effects: Where what it leads to at once is added.

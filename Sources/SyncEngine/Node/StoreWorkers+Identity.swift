@@ -57,6 +57,7 @@ extension StoreWorkers {
             }
             return .roots(entries)
         case .branch(let dot): return .branch(try log.branch(at: dot, ownHead: store.head()))
+        case .head(let dot): return .head(try log.head(of: dot, ownHead: store.head()))
         case .prove, .evidence: return .evidence(try Evidence.list(store.files))
         }
     }

@@ -54,7 +54,8 @@ package final class SyncNode: Sendable {
             options: options, onComplete: onSnapshot)
         let (loop, workers, snapshots) = (loop, workers, snapshots)
         let local = SyncSession.Local(
-            store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max))
+            store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max),
+            isVolatile: store.durability == .normal)
         let inbox = CommitInbox()
         let made = loop.make {
             Core(
@@ -96,6 +97,9 @@ package final class SyncNode: Sendable {
     package func setPeers(_ peers: [Peer], joining node: NodeID, completion: @escaping @Sendable (String?) -> Void) {
         if core.sync({ $0.setPeers(peers, joining: node, completion) }) == nil { completion("the node is stopping") }
     }
+
+    /// Goes on with a peer that was paused by itself, because it claimed what it could not show.
+    package func resume(_ node: NodeID) { _ = core.sync { $0.resume(node) } }
 
     /// Asks a peer for a sign of life; `completion` is called once, `nil` if none came in time.
     package func ping(_ node: NodeID, completion: @escaping @Sendable (PingResult?) -> Void) {

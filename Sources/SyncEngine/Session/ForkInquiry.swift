@@ -54,6 +54,8 @@ package enum Inspection: Hashable, Sendable {
     case prove(Fork)
     /// All proofs that are kept; answered by ``Finding/evidence(_:)``.
     case evidence
+    /// A head of at least so many events that the origin's key has signed; answered by ``Finding/head(_:)``.
+    case head(Dot)
 }
 
 /// What the store found.
@@ -64,12 +66,18 @@ package enum Finding: Hashable, Sendable {
     /// `nil`: it proves nothing.
     case proof(Evidence?, isNew: Bool)
     case evidence([Evidence])
+    case head(SignedHead?)
 }
 
 /// What a session has learnt about who is who: for the shell to act on and to show.
 package enum IdentityReport: Hashable, Sendable {
-    /// The peer has `known` events of this node's own origin, the node itself fewer.
+    /// This node's key has signed `known` events of its own origin, of which the node has fewer: that is verified.
     case behind(OriginID, have: UInt64, known: UInt64)
+    /// The peer says that it has `size` events of this node's own origin, the node fewer. The head is what it has shown, not
+    /// verified; `nil`: nothing.
+    case claimed(OriginID, size: UInt64, SignedHead?)
+    /// The peer says that it has another history of this node's own origin, and could not prove it.
+    case disputed(OriginID)
     /// The peer has another history of the origin, which differs at `size` or before. Nothing of it is exchanged.
     case forked(OriginID, size: UInt64)
     /// That is proven, and the proof is kept.

@@ -28,6 +28,36 @@ package struct PeerMemory: Sendable {
     /// The peer's number for `origin`.
     package func number(of origin: OriginID) -> UInt32? { numbers[origin] }
 
+    /// What is worth keeping when the connection is gone: all, or if that is much more than the log has origins, only what
+    /// the peer has of those; then it cannot go on from there. A peer may state as many origins as it likes that nobody has,
+    /// and that never come (INV-9).
+    package func kept(of log: LocalVector) -> PeerMemory {
+        guard entries.count > log.entries.count + Self.mostUnknown else { return self }
+        var kept = PeerMemory(incarnation: incarnation)
+        for local in log.entries {
+            guard let entry = self[local.progress.origin] else { continue }
+            kept.entries.append(entry)
+            kept.numbers[entry.origin] = UInt32(kept.entries.count)
+        }
+        return kept
+    }
+
+    /// Origins that are not in the log and are remembered all the same.
+    static let mostUnknown = 10_000
+
+    /// What the peer has of the origins of `log`.
+    package func vector(of log: LocalVector) -> VersionVector {
+        VersionVector(
+            log.entries.compactMap { local in
+                self[local.progress.origin].map { Dot(origin: $0.origin, seq: $0.seq) }
+            })
+    }
+
+    /// What the peer has and `log` lacks, in events.
+    package func count(missingFrom log: LocalVector) -> UInt64 {
+        entries.saturatedSum(of: { $0.seq - min($0.seq, log[$0.origin]?.seq ?? 0) })
+    }
+
     /// What the peer has.
     package var vector: VersionVector { VersionVector(entries.map { Dot(origin: $0.origin, seq: $0.seq) }) }
 

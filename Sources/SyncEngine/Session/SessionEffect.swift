@@ -186,9 +186,14 @@ package struct SessionFailure: Error, Hashable, Sendable {
     package let needs: Dot?
     /// Whose events were not stored.
     package let origins: [OriginID]
+    /// The last event of this node's own origin that its key has signed, if the node lacks it.
+    package let lost: Dot?
 
-    package init(_ code: SessionErrorCode, _ text: String, needs: Dot? = nil, origins: [OriginID] = []) {
+    package init(
+        _ code: SessionErrorCode, _ text: String, needs: Dot? = nil, origins: [OriginID] = [], lost: Dot? = nil
+    ) {
         self.origins = origins
+        self.lost = lost
         self.code = code
         self.text = text
         self.needs = needs
@@ -215,7 +220,9 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .causalGap(_, let needs): needs
             default: nil
             }
-        self.init(code, error.description, needs: needs, origins: origins)
+        var lost: Dot?
+        if case .amnesia(let dot, let known) = error { lost = Dot(origin: dot.origin, seq: known) }
+        self.init(code, error.description, needs: needs, origins: origins, lost: lost)
     }
 }
 

@@ -13,10 +13,14 @@ extension SyncSession {
         package internal(set) var forked: Set<OriginID>
         /// Random, new for every process: tells a node that was started anew from two that live at once.
         package let run: UInt64
+        /// Whether what is committed here can be lost when the power fails.
+        package let isVolatile: Bool
 
         package init(
-            _ identity: StoreIdentity, software: String, forked: Set<OriginID> = [], run: UInt64 = 0
+            _ identity: StoreIdentity, software: String, forked: Set<OriginID> = [], run: UInt64 = 0,
+            isVolatile: Bool = false
         ) {
+            self.isVolatile = isVolatile
             node = identity.node
             name = identity.name
             cluster = identity.cluster
@@ -54,7 +58,7 @@ extension SyncSession {
         var at = UInt64(0)
     }
 
-    /// What goes to the peer.
+    /// What goes to the peer. The vectors speak of origins of this log only: a peer may state as many others as it likes.
     package struct Outgoing: Sendable {
         /// What the peer has, or has been sent.
         var known: VersionVector
@@ -88,6 +92,15 @@ extension SyncSession {
         var window: UInt64
         package internal(set) var events = UInt64(0)
         package internal(set) var bytes = UInt64(0)
+
+        /// The peer has these durably.
+        mutating func holds(_ dots: [Dot]) {
+            for dot in dots {
+                durable.advance(to: dot)
+                known.advance(to: dot)
+                sound.advance(to: dot)
+            }
+        }
     }
 
     /// What comes from the peer.
@@ -105,6 +118,8 @@ extension SyncSession {
 
         /// Frames being stored, since when they are here, and whether the peer has their credit back.
         var storing: [RequestID: (frame: Frame, since: UInt64, isCredited: Bool)] = [:]
+        /// Bytes of their messages, decompressed.
+        var work = 0
         /// Bytes of frames that are here beyond the window, because the peer has their credit back.
         var beyond = 0
         /// When the last frame came.
@@ -119,6 +134,17 @@ extension SyncSession {
         var owed = 0
         package internal(set) var events = UInt64(0)
         package internal(set) var bytes = UInt64(0)
+
+        mutating func begin(_ id: RequestID, _ frame: Frame, since: UInt64, isCredited: Bool) {
+            storing[id] = (frame, since, isCredited)
+            work += frame.messageSize
+        }
+
+        mutating func end(_ id: RequestID) -> (frame: Frame, since: UInt64, isCredited: Bool)? {
+            guard let ended = storing.removeValue(forKey: id) else { return nil }
+            work -= ended.frame.messageSize
+            return ended
+        }
     }
 }
 

@@ -45,6 +45,9 @@ package struct SourcePlan: Sendable {
     private var peers: [NodeID: PeerState] = [:]
     private var origins: [OriginID: OriginState] = [:]
     private var behind: Set<OriginID> = []
+    /// The same in the order in which ``tick(now:)`` looks at them, with some that are behind no more; each once.
+    private var watched: [OriginID] = []
+    private var isWatched: Set<OriginID> = []
     private var changes: [NodeID: Change] = [:]
 
     /// A node whose log stands at `vector`, without peers.
@@ -84,7 +87,7 @@ package struct SourcePlan: Sendable {
             var origin = origins[dot.origin] ?? OriginState()
             if dot.seq > origin.have, origin.behindSince == nil {
                 origin.behindSince = now
-                behind.insert(dot.origin)
+                watch(dot.origin)
             }
             origins[dot.origin] = origin
             if origin.source == nil { setSource(of: dot.origin, to: peer) } else { settle(dot.origin, now) }
@@ -110,7 +113,7 @@ package struct SourcePlan: Sendable {
             origins[dot.origin, default: OriginState()].have = dot.seq
             let isBehind = peers.values.contains { $0.has[dot.origin] ?? 0 > dot.seq }
             origins[dot.origin]?.behindSince = isBehind ? now : nil
-            if isBehind { behind.insert(dot.origin) } else { behind.remove(dot.origin) }
+            if isBehind { watch(dot.origin) } else { behind.remove(dot.origin) }
             settle(dot.origin, now)
         }
     }
@@ -150,9 +153,24 @@ package struct SourcePlan: Sendable {
         if state.have == 0, !peers.values.contains(where: { $0.has[origin] != nil }) { origins[origin] = nil }
     }
 
+    private mutating func watch(_ origin: OriginID) {
+        behind.insert(origin)
+        if isWatched.insert(origin).inserted { watched.append(origin) }
+    }
+
+    /// Most origins looked at in one tick: a peer may state as many as it likes, and others wait for the same thread.
+    private static let watchedAtOnce = 2_000
+
     /// Time has passed: sources that do not deliver are replaced.
     package mutating func tick(now: UInt64) {
-        for origin in behind.sorted() {
+        let some = watched.prefix(Self.watchedAtOnce)
+        watched.removeFirst(some.count)
+        for origin in some {
+            guard behind.contains(origin) else {
+                isWatched.remove(origin)
+                continue
+            }
+            watched.append(origin)
             guard let state = origins[origin], let since = state.behindSince, now >= since + Self.patience else {
                 continue
             }

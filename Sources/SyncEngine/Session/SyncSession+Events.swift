@@ -41,6 +41,8 @@ extension SyncSession {
             return
         case .success(let read): batch = read
         }
+        // The vectors have one owner at a time, so that they are changed where they are.
+        state = .comparing(hello)
         outgoing.reading = nil
         if outgoing.isReadingAhead {
             // What came to the log while this was read has set the tail again, further on.
@@ -113,7 +115,8 @@ extension SyncSession {
         }
         let id = RequestID(number: takeNumber())
         if outgoing.wanted != nil { news.hasDelivered = true }
-        incoming.storing[id] = (frame, now.monotonic, false)
+        state = .comparing(hello)
+        incoming.begin(id, frame, since: now.monotonic, isCredited: false)
         incoming.lastFrame = now.monotonic
         incoming.waiting += frame.count
         incoming.bytes += UInt64(frame.count)
@@ -147,7 +150,9 @@ extension SyncSession {
         let ids = ready.map { _ in RequestID(number: takeNumber()) }
         updateOpen { _, _, incoming in
             incoming.held = rest
-            for (id, held) in zip(ids, ready) { incoming.storing[id] = (held.frame, held.since, held.isCredited) }
+            for (id, held) in zip(ids, ready) {
+                incoming.begin(id, held.frame, since: held.since, isCredited: held.isCredited)
+            }
         }
         for (id, held) in zip(ids, ready) { effects.append(.store(id, held.frame)) }
         if isBlocking { dropHeld(now: now, &effects) }
@@ -187,11 +192,15 @@ extension SyncSession {
         }.min()
     }
 
+    /// Bytes of proofs that may come early, beside the window of events.
+    private static let earlyForks = 4 << 20
+
     /// A peer that heard what this node has may send, while it has to say once more itself what it has.
     mutating func setAside(_ frame: Frame, now: Moment, _ effects: inout [SessionEffect]) {
-        guard early.reduce(0, { $0 + $1.count }) < Int(limits.window) else {
+        guard earlyBytes < Int(limits.window) + Self.earlyForks else {
             return fail(SessionFailure(.rateLimited, "more events than there was credit for"), now: now, &effects)
         }
+        earlyBytes += frame.count
         early.append(frame)
     }
 
@@ -200,14 +209,20 @@ extension SyncSession {
         _ id: RequestID, _ result: Result<StoredFrame, SessionFailure>, now: Moment,
         effects: inout [SessionEffect]
     ) {
-        guard case .open(let hello, var outgoing, var incoming) = state,
-            let request = incoming.storing.removeValue(forKey: id)
-        else { return }
+        guard case .open(let hello, var outgoing, var incoming) = state, incoming.storing[id] != nil else { return }
+        state = .comparing(hello)
+        guard let request = incoming.end(id) else { return }
         let bytes = request.frame.count
         let stored: StoredFrame
         switch result {
         case .failure(let failure):
-            guard failure.needs != nil, outgoing.wanted != nil else { return fail(failure, now: now, &effects) }
+            guard failure.needs != nil, outgoing.wanted != nil else {
+                if let lost = failure.lost {
+                    let have = progress[lost.origin]?.seq ?? 0
+                    effects.append(.report(.behind(lost.origin, have: have, known: lost.seq)))
+                }
+                return fail(failure, now: now, &effects)
+            }
             // What it depends on comes by another connection.
             let isLent = !request.isCredited && incoming.beyond + bytes <= Int(limits.window)
             if isLent {
@@ -237,12 +252,8 @@ extension SyncSession {
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }
         for report in stored.reports { effects.append(.report(report)) }
-        for dot in stored.carried {
-            // What a node sends is durable there.
-            outgoing.known.advance(to: dot)
-            outgoing.durable.advance(to: dot)
-            outgoing.sound.advance(to: dot)
-        }
+        // What a node sends is durable there.
+        outgoing.holds(stored.carried)
         state = .open(hello, outgoing, incoming)
         // A peer of the first release is told of its own events only, at once; others learn it from the commit.
         if !speaks(.standings, hello), !stored.progress.isEmpty {

@@ -21,7 +21,29 @@ package struct ForkState: Sendable {
         case answer(Fork)
         case proof(OriginID, isAnswerWanted: Bool)
         case gossip
+        /// To answer a HeadAsk.
+        case head(OriginID)
     }
+
+    /// Proofs from the peer that wait for the one that is being checked: one at a time, for each takes the thread that
+    /// also verifies the events of all other peers.
+    var proofs: [Fork] = []
+    /// Bytes of the proof being checked and of those that wait.
+    var proofBytes = 0
+    /// How many proofs of the peer proved nothing.
+    var fruitless = 0
+
+    /// Whether a question of the peer is being answered: one at a time, each costs reads.
+    var isAnswering: Bool {
+        asked.values.contains { purpose in
+            switch purpose {
+            case .answer, .head, .proof(_, isAnswerWanted: true): true
+            case .inquiry, .gossip, .proof: false
+            }
+        } || proofs.contains(where: \.asks)
+    }
+
+    var isProving: Bool { asked.values.contains { if case .proof = $0 { true } else { false } } }
 
     /// Events wait until it is known which histories they belong to: those that depend on a forked origin need the proof
     /// to be there before them.
@@ -43,6 +65,8 @@ extension SyncSession {
     private static let patience: UInt64 = 10_000
     /// Most origins whose roots are read at once: other sessions wait for the same thread.
     private static let readAtOnce = 64
+    /// Most proofs that wait. A peer may send all it keeps at the opening, and some that come up meanwhile.
+    private static let mostProofs = Evidence.capacity * 2
 
     // MARK: Noticing
 
@@ -53,7 +77,7 @@ extension SyncSession {
             let mine = progress[entry.origin]
             let have = mine?.seq ?? 0
             if entry.origin == local.origin, entry.seq > have {
-                effects.append(.report(.behind(entry.origin, have: have, known: entry.seq)))
+                claimed(entry, have: have, now: now, &effects)
             } else if let mine, mine.seq == entry.seq, mine.rootPrefix != entry.root {
                 suspect(entry.origin, differsAt: entry.seq, &effects)
             } else if isOpening, entry.seq < have {
@@ -87,7 +111,7 @@ extension SyncSession {
         pump(now: now, &effects)
     }
 
-    private mutating func inspect(
+    mutating func inspect(
         _ question: Inspection, for purpose: ForkState.Purpose, _ effects: inout [SessionEffect]
     ) {
         let id = RequestID(number: takeNumber())
@@ -107,8 +131,9 @@ extension SyncSession {
     }
 
     /// There is nothing more to learn of the first fork.
-    private mutating func endInquiry(now: Moment, _ effects: inout [SessionEffect]) {
-        forks.inquiries.removeFirst()
+    private mutating func endInquiry(isProven: Bool = false, now: Moment, _ effects: inout [SessionEffect]) {
+        let inquiry = forks.inquiries.removeFirst()
+        if !isProven, inquiry.origin == local.origin { effects.append(.report(.disputed(inquiry.origin))) }
         forks.deadline = .max
         goOnComparing(now: now, &effects)
     }
@@ -121,16 +146,14 @@ extension SyncSession {
 
     /// A Fork came.
     mutating func forkReceived(_ fork: Fork, now: Moment, _ effects: inout [SessionEffect]) {
-        // One question at a time: each costs reads.
-        let isAnswering = forks.asked.values.contains { if case .answer = $0 { true } else { false } }
-        if fork.asks, isAnswering {
+        if fork.asks, forks.isAnswering {
             return fail(SessionFailure(.rateLimited, "two questions about forks at once"), now: now, &effects)
         }
         switch fork.branches.count {
-        case 2: inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: false), &effects)
+        case 2: prove(fork, now: now, &effects)
         case 1 where fork.asks:
             hold(fork.origin)
-            inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: true), &effects)
+            prove(fork, now: now, &effects)
         case 0 where fork.asks:
             // The peer says that its history is another: whatever is true, it wants nothing of ours.
             hold(fork.origin)
@@ -139,6 +162,24 @@ extension SyncSession {
             inspect(.roots(dots), for: .answer(fork), &effects)
         default: answered(fork, now: now, &effects)
         }
+    }
+
+    /// Has a proof checked, now or when those before it are.
+    private mutating func prove(_ fork: Fork, now: Moment, _ effects: inout [SessionEffect]) {
+        guard forks.proofs.count < Self.mostProofs, forks.fruitless < Self.mostProofs else {
+            return fail(SessionFailure(.rateLimited, "proofs of forks without end"), now: now, &effects)
+        }
+        forks.proofBytes += fork.byteCount
+        guard !forks.isProving else { return forks.proofs.append(fork) }
+        inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: fork.asks), &effects)
+    }
+
+    /// The next one that waits.
+    private mutating func proveNext(_ effects: inout [SessionEffect]) {
+        forks.proofBytes = forks.proofs.saturatedSum(of: \.byteCount)
+        guard !forks.proofs.isEmpty else { return }
+        let fork = forks.proofs.removeFirst()
+        inspect(.prove(fork), for: .proof(fork.origin, isAnswerWanted: fork.asks), &effects)
     }
 
     /// Nothing of the origin is sent from now on. A peer may make up origins: of those that are not here only some are
@@ -181,7 +222,10 @@ extension SyncSession {
             let roots = entries.map { Fork.Root(size: $0.seq, root: $0.root) }
             send(.fork(Fork(origin: fork.origin, roots: roots)), now: now, &effects)
         case (.proof(let origin, let isAnswerWanted), .proof(let evidence, let isNew)):
+            proveNext(&effects)
             proved(origin, evidence, isNew, isAnswerWanted, now: now, &effects)
+        case (.head(let origin), .head(let head)):
+            send(.headTold(HeadTold(origin: origin, head: head)), now: now, &effects)
         case (.gossip, .evidence(let all)):
             for evidence in all { send(.fork(Fork(evidence)), now: now, &effects) }
             pump(now: now, &effects)
@@ -218,12 +262,16 @@ extension SyncSession {
         _ origin: OriginID, _ evidence: Evidence?, _ isNew: Bool, _ isAnswerWanted: Bool, now: Moment,
         _ effects: inout [SessionEffect]
     ) {
-        if let evidence { effects.append(.report(.proven(evidence, isNew: isNew))) }
+        if let evidence {
+            effects.append(.report(.proven(evidence, isNew: isNew)))
+        } else {
+            forks.fruitless += 1
+        }
         if isAnswerWanted {
             let answer = evidence.map(Fork.init) ?? Fork(origin: origin, seq: 1)
             send(.fork(answer), now: now, &effects)
         }
-        if forks.inquiries.first?.origin == origin { endInquiry(now: now, &effects) }
+        if forks.inquiries.first?.origin == origin { endInquiry(isProven: evidence != nil, now: now, &effects) }
     }
 
     // MARK: From the shell
@@ -236,7 +284,10 @@ extension SyncSession {
     }
 
     /// This node appends to another origin from now on.
-    package mutating func originChanged(to origin: OriginID) { local.origin = origin }
+    package mutating func originChanged(to origin: OriginID) {
+        local.origin = origin
+        claim = nil
+    }
 }
 
 extension SyncSession {

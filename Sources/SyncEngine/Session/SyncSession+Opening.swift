@@ -6,7 +6,7 @@ extension SyncSession {
         Hello(
             cluster: local.cluster, node: local.node, incarnation: local.incarnation, clock: now.wall, limits: limits,
             software: local.software, name: local.name, features: features, remembered: memory?.remembered,
-            origin: local.origin, snapshotAfter: policy.after, run: local.run)
+            origin: local.origin, snapshotAfter: policy.after, run: local.run, isVolatile: local.isVolatile)
     }
 
     mutating func helloReceived(_ hello: Hello, now: Moment, _ effects: inout [SessionEffect]) {
@@ -32,7 +32,7 @@ extension SyncSession {
         guard hello.cluster == local.cluster else {
             return refuse(.wrongCluster, "the peer is of cluster '\(hello.cluster)', this node of '\(local.cluster)'")
         }
-        clockOffset = hello.clock.saturatingDifference(now.wall)
+        clockOffset = hello.clock.subtractingSaturated(now.wall)
         var hello = hello
         // Numbers are agreed in Standings.
         if !hello.features.contains(.standings) { hello.features.remove(.sources) }
@@ -65,7 +65,7 @@ extension SyncSession {
         // A long statement on a slow link takes its time; what counts is that it goes on.
         openingDeadline = now.monotonic + timing.opening
         guard takeIn(statement, now: now, &effects) != nil, awaitsFirstPart, let memory else { return }
-        let vector = memory.vector
+        let vector = VersionVector(stated(1..<progress.entries.count + 1))
         durableRevision += 1
         let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
         state = .open(
@@ -78,12 +78,15 @@ extension SyncSession {
         offerIfWanted(now: now, &effects)
         if speaks(.sources, hello) {
             news.hasOpened = true
-            news.announced = vector.entries
+            news.announced = memory.entries.map { Dot(origin: $0.origin, seq: $0.seq) }
         }
         let frames = early
         early = []
+        earlyBytes = 0
         for frame in frames { frameReceived(frame, now: now, effects: &effects) }
-        examine(memory.entries, isOpening: true, now: now, &effects)
+        // Of what is not in this log there is nothing to compare.
+        examine(
+            progress.entries.compactMap { memory[$0.progress.origin] }, isOpening: true, now: now, &effects)
         // How long a round trip is says how long a frame may take.
         ping(now: now, &effects)
     }

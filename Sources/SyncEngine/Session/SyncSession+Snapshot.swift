@@ -225,7 +225,7 @@ extension SyncSession {
 
     /// How many events this node has and `known` lacks.
     private func lead(over known: VersionVector) -> UInt64 {
-        progress.vector.entries.reduce(0) { $0 + ($1.seq > known[$1.origin] ? $1.seq - known[$1.origin] : 0) }
+        progress.vector.count(missingFrom: known)
     }
 
     /// Whether what the peer has of an origin cannot be what this node has.

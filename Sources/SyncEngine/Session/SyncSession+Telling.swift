@@ -37,31 +37,22 @@ extension SyncSession {
         let beginsAnew = statement.isWhole && awaitsFirstPart
         guard let changed = takeIn(statement, now: now, &effects) else { return }
         examine(changed, isOpening: false, now: now, &effects)
-        if beginsAnew { forgetEarlierStatements() }
         durableRevision += 1
         let dots = changed.map { Dot(origin: $0.origin, seq: $0.seq) }
         if choosesOrigins {
             news.hasRestated = beginsAnew
             news.announced += dots
         }
-        updateOpen { _, outgoing, _ in
-            for dot in dots {
-                outgoing.durable.advance(to: dot)
-                outgoing.known.advance(to: dot)
-                outgoing.sound.advance(to: dot)
-            }
-        }
+        let ours = dots.filter { progress[$0.origin] != nil }
+        updateOpen { _, outgoing, _ in outgoing.holds(ours) }
     }
 
-    /// Of origins that are neither in the log nor in what the peer states now nothing is kept: a peer that states something
-    /// else again and again must not fill memory (INV-9).
-    private mutating func forgetEarlierStatements() {
-        let (progress, memory) = (progress, memory)
-        func isOfUse(_ dot: Dot) -> Bool { progress[dot.origin] != nil || memory?[dot.origin] != nil }
-        updateOpen { _, outgoing, _ in
-            outgoing.known = VersionVector(outgoing.known.entries.filter(isOfUse))
-            outgoing.sound = VersionVector(outgoing.sound.entries.filter(isOfUse))
-            outgoing.durable = VersionVector(outgoing.durable.entries.filter(isOfUse))
+    /// What the peer has said to have of the origins with these numbers of this log.
+    func stated(_ numbers: some Sequence<Int>) -> [Dot] {
+        guard let memory else { return [] }
+        return numbers.compactMap { number in
+            let origin = progress.entries[number - 1].progress.origin
+            return memory[origin].map { Dot(origin: origin, seq: $0.seq) }
         }
     }
 

@@ -39,6 +39,9 @@ package struct SyncSession: Sendable {
     package internal(set) var isRestating = false
     /// What came while what the peer has was still open, because it is long or it was asked to state it again.
     var early: [Frame] = []
+    var earlyBytes = 0
+    /// What the peer says of this node's own origin.
+    var claim: OwnClaim?
     /// Histories that differ.
     package internal(set) var forks = ForkState()
     /// Whether the peer has begun to say what it has, and is not done.
@@ -93,7 +96,7 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline)
+                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline, claimDue)
         }
     }
 
@@ -155,7 +158,14 @@ package struct SyncSession: Sendable {
         case (.join, _): break
         case (.fork(let fork), .open): forkReceived(fork, now: now, &effects)
         // As events do when the peer was asked to state everything again.
-        case (.fork, .comparing) where early.count < Evidence.capacity * 2: early.append(frame)
+        case (.fork, .comparing) where early.count < Evidence.capacity * 2: setAside(frame, now: now, &effects)
+        case (.headAsk(let ask), .open(let hello, _, _)) where speaks(.heads, hello):
+            headAsked(ask, now: now, &effects)
+        case (.headAsk, .comparing(let hello)) where speaks(.heads, hello) && isHearing:
+            setAside(frame, now: now, &effects)
+        case (.headTold(let told), .open(let hello, _, _)) where speaks(.heads, hello):
+            headTold(told, now: now, &effects)
+        case (.headTold, .comparing(let hello)) where speaks(.heads, hello): break
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)
         }
@@ -170,8 +180,11 @@ package struct SyncSession: Sendable {
     /// The local log has more events, all durable.
     package mutating func logAdvanced(_ notice: CommitNotice, now: Moment, effects: inout [SessionEffect]) {
         let before = progress.top
-        told.changed.formUnion(progress.advance(notice))
+        let numbers = progress.advance(notice)
+        told.changed.formUnion(numbers)
+        let met = stated(numbers)
         updateOpen { _, outgoing, _ in
+            outgoing.holds(met)
             outgoing.hasMore = true
             if outgoing.isBehind, outgoing.tail == nil, before > 0 { outgoing.tail = before }
         }
@@ -204,6 +217,7 @@ package struct SyncSession: Sendable {
                 tellIfDue(now: now, &effects)
                 pingIfQuiet(now: now, &effects)
                 forkTimerFired(now: now, &effects)
+                claimTimerFired(now: now, &effects)
             }
         }
     }
@@ -238,7 +252,7 @@ package struct SyncSession: Sendable {
         let elapsed = now.monotonic - ping.at.monotonic
         roundTrip = elapsed
         shortestRoundTrip = min(shortestRoundTrip ?? elapsed, elapsed)
-        clockOffset = pong.clock.saturatingDifference(ping.at.wall + Int64(elapsed / 2))
+        clockOffset = pong.clock.subtractingSaturated(ping.at.wall + Int64(elapsed / 2))
         tellIfDue(now: now, &effects)
     }
 
@@ -277,13 +291,5 @@ package struct SyncSession: Sendable {
         if case .closed = state { return }
         state = .closed(end)
         effects.append(.close(end))
-    }
-}
-
-extension Int64 {
-    /// A peer's clock may stand anywhere: a difference that is out of range is the nearest that is not.
-    func saturatingDifference(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }

@@ -38,6 +38,12 @@ enum Compression {
         }
     }
 
+    /// Bytes of the message in a compressed `body`, as it says itself; at most ``WireLimits/hardBody``.
+    static func declaredSize(_ body: [UInt8]) -> Int {
+        guard body.count > lengthSize else { return body.count }
+        return min(body.prefix(lengthSize).reduce(0) { $0 << 8 | Int($1) }, WireLimits.hardBody)
+    }
+
     /// The message in a compressed `body`. Nothing is allocated before the declared length is found bearable.
     static func decompress(_ body: [UInt8]) throws(WireError) -> [UInt8] {
         guard body.count > lengthSize else { throw .zstd("too short") }

@@ -46,8 +46,8 @@ private func readEcho(_ message: MessageReader) throws(WireError) -> (nonce: UIn
     var nonce = UInt64(0), clock = Int64(0)
     while let field = try reader.next() {
         switch field.number {
-        case 1: nonce = try reader.fixed64(field)
-        case 2: clock = try reader.int64(field)
+        case 1: nonce = try reader.bits(field)
+        case 2: clock = try reader.clock(field)
         default: break
         }
     }

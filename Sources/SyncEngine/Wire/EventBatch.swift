@@ -88,14 +88,14 @@ extension SignedHead {
     init(_ message: MessageReader) throws(WireError) {
         var reader = message
         var origin: UUIDBits?, root: Digest?
-        var size = UInt64(0), hlc = UInt64(0)
+        var size = UInt64(0), hlc = HybridTime(rawValue: 0)
         var signature: [UInt8] = []
         while let field = try reader.next() {
             switch field.number {
             case 1: origin = try reader.uuid(field)
-            case 2: size = try reader.uint64(field)
+            case 2: size = try reader.number(field)
             case 3: root = try reader.digest(field)
-            case 4: hlc = try reader.fixed64(field)
+            case 4: hlc = try reader.stamp(field)
             case 5: signature = try reader.data(field)
             default: break
             }
@@ -106,7 +106,7 @@ extension SignedHead {
         guard !signature.isEmpty else { throw message.missing("signature") }
         guard signature.count == 64 else { throw message.invalid("the signature is not 64 bytes") }
         self.init(
-            head: TreeHead(origin: OriginID(origin), size: size, root: root, hlc: HybridTime(rawValue: hlc)),
+            head: TreeHead(origin: OriginID(origin), size: size, root: root, hlc: hlc),
             signature: signature)
     }
 }

@@ -44,6 +44,11 @@ public struct Fork: Hashable, Sendable {
         self.init(origin: evidence.origin, seq: evidence.seq, branches: evidence.branches)
     }
 
+    /// About how many bytes this takes in memory.
+    var byteCount: Int {
+        branches.saturatedSum(of: { 256 + $0.header.count + 32 * $0.proof.count }) + 16 * roots.count + 128
+    }
+
     /// Where the histories part.
     public var dot: Dot { Dot(origin: origin, seq: seq) }
 }
@@ -74,11 +79,11 @@ extension Fork {
                     throw .tooMany(message: "Fork", field: "roots", limit: WireLimits.forkRoots)
                 }
                 roots.append(try Root(try reader.nested("ForkRoot", field)))
-            case 3: seq = try reader.uint64(field)
+            case 3: seq = try reader.number(field)
             case 4:
                 guard branches.count < 2 else { throw .tooMany(message: "Fork", field: "branches", limit: 2) }
                 branches.append(try ForkBranch(try reader.nested("ForkBranch", field)))
-            case 5: asks = try reader.uint64(field) != 0
+            case 5: asks = try reader.flag(field)
             default: break
             }
         }
@@ -97,8 +102,8 @@ extension Fork.Root {
         self.init(size: 0, root: 0)
         while let field = try reader.next() {
             switch field.number {
-            case 1: size = try reader.uint64(field)
-            case 2: root = try reader.fixed64(field)
+            case 1: size = try reader.number(field)
+            case 2: root = try reader.bits(field)
             default: break
             }
         }

@@ -28,6 +28,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case fork = 16
     /// Let me in: I am invited.
     case join = 17
+    /// Show me a head of my origin.
+    case headAsk = 18
+    /// Here it is.
+    case headTold = 19
     /// Would you rather have a copy of my log?
     case snapshotOffer = 24
     /// Yes, from here on.
@@ -72,6 +76,9 @@ public struct Frame: Hashable, Sendable {
         out.append(contentsOf: body)
         return out
     }
+
+    /// Bytes of the message, decompressed.
+    var messageSize: Int { flags & Self.compressed == 0 ? body.count : Compression.declaredSize(body) }
 
     /// Bytes to transfer: header and body.
     public var count: Int { Self.headerSize + body.count }

@@ -34,6 +34,8 @@ public struct Hello: Hashable, Sendable {
     /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
     /// with one node id and different runs are two processes with one key.
     public var run: UInt64
+    /// Whether what the sender states can be lost when the power fails: its store does not wait for the disk at each commit.
+    public var isVolatile: Bool
 
     /// The protocol version of this release.
     public static let currentProtocol: UInt32 = 1
@@ -45,7 +47,7 @@ public struct Hello: Hashable, Sendable {
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
         software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
-        origin: OriginID? = nil, snapshotAfter: UInt64 = 0, run: UInt64 = 0
+        origin: OriginID? = nil, snapshotAfter: UInt64 = 0, run: UInt64 = 0, isVolatile: Bool = false
     ) {
         self.protocolMin = protocolMin
         self.protocolMax = protocolMax
@@ -62,6 +64,7 @@ public struct Hello: Hashable, Sendable {
         self.origin = origin
         self.snapshotAfter = snapshotAfter
         self.run = run
+        self.isVolatile = isVolatile
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
@@ -84,6 +87,9 @@ public struct Features: OptionSet, Hashable, Sendable {
 
     /// Events go out for those origins only that a Want names. Means something together with ``standings``.
     public static let sources = Features(rawValue: 2)
+
+    /// HeadAsk is answered.
+    public static let heads = Features(rawValue: 4)
 
     /// Snapshots are offered to those that ask for them.
     public static let snapshots = Features(rawValue: 256)
@@ -116,8 +122,8 @@ public struct Remembered: Hashable, Sendable {
         self.init(incarnation: 0, through: 0, origins: 0)
         while let field = try reader.next() {
             switch field.number {
-            case 1: incarnation = try reader.fixed64(field)
-            case 2: through = try reader.uint64(field)
+            case 1: incarnation = try reader.bits(field)
+            case 2: through = try reader.number(field)
             case 3: origins = try reader.uint32(field)
             default: break
             }
@@ -142,6 +148,7 @@ extension Hello {
         if let origin { writer.uuid(13, origin.bits) }
         writer.uint(20, snapshotAfter)
         writer.fixed64(21, run)
+        writer.uint(22, isVolatile ? 1 : 0)
     }
 
     init(_ message: MessageReader) throws(WireError) {
@@ -151,7 +158,7 @@ extension Hello {
         var compressors: [String] = []
         var node: Digest?, limits: WireLimits?
         var incarnation = UInt64(0), features = UInt64(0), clock = Int64(0), snapshotAfter = UInt64(0)
-        var run = UInt64(0)
+        var run = UInt64(0), isVolatile = false
         var remembered: Remembered?
         var origin: UUIDBits?
         while let field = try reader.next() {
@@ -160,17 +167,18 @@ extension Hello {
             case 2: protocols.max = try reader.uint32(field)
             case 3: cluster = try reader.text(field)
             case 4: node = try reader.digest(field)
-            case 5: incarnation = try reader.fixed64(field)
-            case 6: clock = try reader.int64(field)
+            case 5: incarnation = try reader.bits(field)
+            case 6: clock = try reader.clock(field)
             case 7: limits = try WireLimits(try reader.nested("Limits", field))
             case 8: compressors.append(try reader.text(field))
             case 9: software = try reader.text(field)
             case 10: name = try reader.text(field)
-            case 11: features = try reader.fixed64(field)
+            case 11: features = try reader.bits(field)
             case 12: remembered = try Remembered(try reader.nested("Remembered", field))
             case 13: origin = try reader.uuid(field)
-            case 20: snapshotAfter = try reader.uint64(field)
-            case 21: run = try reader.fixed64(field)
+            case 20: snapshotAfter = try reader.amount(field)
+            case 21: run = try reader.bits(field)
+            case 22: isVolatile = try reader.number(field) == 1
             default: break
             }
         }
@@ -183,7 +191,8 @@ extension Hello {
             protocolMin: protocols.min, protocolMax: protocols.max, cluster: cluster, node: NodeID(node),
             incarnation: incarnation, clock: clock, limits: limits, compressors: compressors, software: software,
             name: name, features: Features(rawValue: features), remembered: remembered,
-            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter, run: run)
+            origin: origin.map { OriginID($0) }, snapshotAfter: snapshotAfter, run: run,
+            isVolatile: isVolatile)
     }
 }
 
@@ -200,7 +209,7 @@ extension WireLimits {
         while let field = try reader.next() {
             switch field.number {
             case 1: maxBody = try reader.uint32(field)
-            case 2: window = try reader.uint64(field)
+            case 2: window = try reader.amount(field)
             case 3: maxPayload = try reader.uint32(field)
             default: break
             }

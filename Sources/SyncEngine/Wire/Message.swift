@@ -39,6 +39,10 @@ public enum Message: Hashable, Sendable {
     case fork(Fork)
     /// Asks to be let in.
     case join(Join)
+    /// Asks for a signed head.
+    case headAsk(HeadAsk)
+    /// Answers that.
+    case headTold(HeadTold)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -65,6 +69,8 @@ extension Message {
         case .snapshotDone: MessageType.snapshotDone.rawValue
         case .fork: MessageType.fork.rawValue
         case .join: MessageType.join.rawValue
+        case .headAsk: MessageType.headAsk.rawValue
+        case .headTold: MessageType.headTold.rawValue
         case .unknown(let type): type
         }
     }
@@ -90,6 +96,8 @@ extension Message {
         case .snapshotDone: "SnapshotDone"
         case .fork: "Fork"
         case .join: "Join"
+        case .headAsk: "HeadAsk"
+        case .headTold: "HeadTold"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -123,6 +131,8 @@ extension Message {
         case .snapshotDone(let done): done.write(to: &writer)
         case .fork(let fork): fork.write(to: &writer)
         case .join(let join): join.write(to: &writer)
+        case .headAsk(let ask): ask.write(to: &writer)
+        case .headTold(let told): told.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -161,6 +171,8 @@ extension Message {
         case .snapshotDone: self = .snapshotDone(try SnapshotDone(MessageReader("SnapshotDone", body)))
         case .fork: self = .fork(try Fork(MessageReader("Fork", body)))
         case .join: self = .join(try Join(MessageReader("Join", body)))
+        case .headAsk: self = .headAsk(try HeadAsk(MessageReader("HeadAsk", body)))
+        case .headTold: self = .headTold(try HeadTold(MessageReader("HeadTold", body)))
         }
     }
 }
@@ -169,7 +181,7 @@ private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
     var reader = message
     var bytes = UInt64(0)
     while let field = try reader.next() {
-        if field.number == 1 { bytes = try reader.uint64(field) }
+        if field.number == 1 { bytes = try reader.amount(field) }
     }
     return bytes
 }

@@ -29,9 +29,20 @@ struct MessageReader {
         }
     }
 
-    func uint64(_ field: Field) throws(WireError) -> UInt64 {
-        do { return try field.value.uint(field.number) } catch { throw invalid(error) }
+    // Numbers that something is reckoned with have bounds, so that arithmetic on them cannot overflow (D22). There is no
+    // way to read one without.
+
+    /// A seq, size, position or count; over ``Limits/number`` it is refused.
+    func number(_ field: Field) throws(WireError) -> UInt64 {
+        let value = try uint64(field)
+        guard value <= Limits.number else { throw invalid("field \(field.number) is over 2^44 - 1") }
+        return value
     }
+
+    /// How much the sender would take, in bytes or events: what is over ``Limits/number`` counts as that.
+    func amount(_ field: Field) throws(WireError) -> UInt64 { min(try uint64(field), Limits.number) }
+
+    func flag(_ field: Field) throws(WireError) -> Bool { try uint64(field) != 0 }
 
     func uint32(_ field: Field) throws(WireError) -> UInt32 {
         guard let value = UInt32(exactly: try uint64(field)) else {
@@ -40,12 +51,27 @@ struct MessageReader {
         return value
     }
 
-    func int64(_ field: Field) throws(WireError) -> Int64 {
-        Int64(bitPattern: try uint64(field))
+    /// Unix milliseconds within ``Limits/clock``.
+    func clock(_ field: Field) throws(WireError) -> Int64 {
+        let value = Int64(bitPattern: try uint64(field))
+        guard Limits.clock.contains(value) else { throw invalid("field \(field.number) is no clock's time") }
+        return value
     }
 
-    func fixed64(_ field: Field) throws(WireError) -> UInt64 {
+    /// A hybrid logical time of at most ``Limits/stamp``.
+    func stamp(_ field: Field) throws(WireError) -> HybridTime {
+        let value = try bits(field)
+        guard value <= Limits.stamp else { throw invalid("field \(field.number) is over 63 bits") }
+        return HybridTime(rawValue: value)
+    }
+
+    /// Bits that are compared and never reckoned with: a random number, a part of a hash, features.
+    func bits(_ field: Field) throws(WireError) -> UInt64 {
         do { return try field.value.fixed64(field.number) } catch { throw invalid(error) }
+    }
+
+    private func uint64(_ field: Field) throws(WireError) -> UInt64 {
+        do { return try field.value.uint(field.number) } catch { throw invalid(error) }
     }
 
     func text(_ field: Field) throws(WireError) -> String {
@@ -99,6 +125,7 @@ struct MessageReader {
         case .notUTF8(let field): invalid("field \(field) is not UTF-8")
         case .fieldOrder(let field): invalid("field \(field) is out of order")
         case .missing(let field): invalid("field \(field) is missing")
+        case .outOfRange(let field): invalid("field \(field) is over its bound")
         }
     }
 }

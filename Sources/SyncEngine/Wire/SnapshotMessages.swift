@@ -38,14 +38,14 @@ public struct SnapshotOffer: Hashable, Sendable {
         while let field = try reader.next() {
             switch field.number {
             case 1: id = try reader.uuid(field)
-            case 2: through = try reader.uint64(field)
-            case 3: events = try reader.uint64(field)
+            case 2: through = try reader.number(field)
+            case 3: events = try reader.number(field)
             case 4:
                 guard entries.count < WireLimits.entries else {
                     throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
                 }
                 entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
-            case 5: bytes = try reader.uint64(field)
+            case 5: bytes = try reader.amount(field)
             default: break
             }
         }
@@ -84,8 +84,8 @@ public struct SnapshotGet: Hashable, Sendable {
         while let field = try reader.next() {
             switch field.number {
             case 1: id = try reader.uuid(field)
-            case 2: after = try reader.uint64(field)
-            case 3: window = try reader.uint64(field)
+            case 2: after = try reader.number(field)
+            case 3: window = try reader.amount(field)
             default: break
             }
         }
@@ -117,7 +117,7 @@ public struct SnapshotEnd: Hashable, Sendable {
         self.init(coverage: [], hasMore: false)
         while let field = try reader.next() {
             switch field.number {
-            case 1: hasMore = try reader.uint64(field) != 0
+            case 1: hasMore = try reader.flag(field)
             case 2:
                 guard coverage.count < WireLimits.events else {
                     throw .tooMany(message: message.name, field: "coverage", limit: WireLimits.events)

@@ -24,8 +24,8 @@ extension SnapshotRows {
         self.init(after: 0)
         while let field = try reader.next() {
             switch field.number {
-            case 1: after = try reader.uint64(field)
-            case 2: count = Int(clamping: try reader.uint64(field))
+            case 1: after = try reader.number(field)
+            case 2: count = Int(clamping: try reader.number(field))
             case 3:
                 try message.checkRoom(runs.count, "runs")
                 runs.append(try Run(try reader.nested("Run", field)))
@@ -42,7 +42,6 @@ extension SnapshotRows {
         }
         guard count > 0 else { throw message.missing("count") }
         guard count <= Self.limit else { throw .tooMany(message: message.name, field: "rows", limit: Self.limit) }
-        guard after <= UInt64(Int64.max) else { throw message.invalid("after") }
     }
 }
 
@@ -54,7 +53,7 @@ extension SnapshotRows.Run {
         while let field = try reader.next() {
             switch field.number {
             case 1: origin = try reader.uuid(field)
-            case 2: first = try reader.uint64(field)
+            case 2: first = try reader.number(field)
             default: break
             }
         }

@@ -93,11 +93,11 @@ extension Standing {
                     throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
                 }
                 entries.append(try StandingEntry(try reader.nested("StandingEntry", field)))
-            case 2: isWhole = try reader.uint64(field) != 0
-            case 3: since = try reader.uint64(field)
-            case 4: through = try reader.uint64(field)
+            case 2: isWhole = try reader.flag(field)
+            case 3: since = try reader.number(field)
+            case 4: through = try reader.number(field)
             case 5: digest = try reader.digest(field)
-            case 6: hasMore = try reader.uint64(field) != 0
+            case 6: hasMore = try reader.flag(field)
             default: break
             }
         }
@@ -123,8 +123,8 @@ extension StandingEntry {
             switch field.number {
             case 1: origin = try reader.uuid(field)
             case 2: number = try reader.uint32(field)
-            case 3: seq = try reader.uint64(field)
-            case 4: root = try reader.fixed64(field)
+            case 3: seq = try reader.number(field)
+            case 4: root = try reader.bits(field)
             default: break
             }
         }

@@ -58,8 +58,8 @@ extension VectorEntry {
         while let field = try reader.next() {
             switch field.number {
             case 1: origin = try reader.uuid(field)
-            case 2: seq = try reader.uint64(field)
-            case 3: root = try reader.fixed64(field)
+            case 2: seq = try reader.number(field)
+            case 3: root = try reader.bits(field)
             default: break
             }
         }

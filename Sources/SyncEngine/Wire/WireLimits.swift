@@ -22,7 +22,8 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone, .join:
+        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone, .join, .headAsk,
+            .headTold:
             min(limit, Self.controlBody)
         case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork, nil: limit
         }

@@ -29,6 +29,15 @@ extension Service {
         text.gauge(
             "syncd_peer_behind_seconds", "Age of the oldest of those events; 0 when there is none.",
             series { _, lag in lag.oldest.map { Double(max(0, now - $0)) / 1_000 } ?? 0 })
+        func accounts(_ value: (LinkAccount) -> Int) -> [MetricsText.Sample] {
+            peers.compactMap { peer in peer.account.map { ([("peer", peer.peer.name)], Double(value($0))) } }
+        }
+        text.gauge(
+            "syncd_peer_account_bytes", "Bytes kept for the peer or under way for it.", accounts { $0.bytes })
+        text.gauge(
+            "syncd_peer_account_jobs", "What the store's threads have still to do for the peer.", accounts { $0.jobs }
+        )
+        text.gauge("syncd_peer_account_origins", "Origins the peer has stated.", accounts { $0.origins })
         var origins: [MetricsText.Sample] = []
         for peer in peers {
             for origin in lags[peer.peer.node]?.origins.prefix(Self.listedOrigins) ?? [] {

@@ -79,6 +79,7 @@ extension Service {
                 return exchange.refuse(error)
             }
             node.setPeers(roster.peers)
+            if what == "resume" { node.resume(peer.node) }
             var line = JSONLine(type: what == "pause" ? "paused" : "resumed")
             line.add("name", name)
             exchange.send(line)
@@ -194,6 +195,14 @@ extension Service {
             line.add("snapshot", snapshot.phase.rawValue)
             line.add("snapshot_done", snapshot.done)
             line.add("snapshot_total", snapshot.total)
+        }
+        if let account = status.account {
+            line.addObject("account") { line in
+                line.add("bytes", account.bytes)
+                line.add("jobs", account.jobs)
+                line.add("origins", account.origins)
+                line.add("held_back", status.isHeldBack)
+            }
         }
         if !status.held.isEmpty { line.add("held", status.held.map(\.description)) }
     }

@@ -197,6 +197,7 @@ private struct SessionRun {
         case .branch: .branch(nil)
         case .prove: .proof(nil, isNew: false)
         case .evidence: .evidence([])
+        case .head: .head(nil)
         }
     }
 
@@ -270,7 +271,7 @@ extension SessionRun {
 
     /// What is in a log: sizes that a disk can hold.
     fileprivate static func progress(_ number: UInt64, _ script: inout Script) -> OriginProgress {
-        let seq = max(1, min(script.number(), 1 << 50))
+        let seq = max(1, min(script.number(), Limits.number))
         return OriginProgress(origin: origin(number), seq: seq, rootPrefix: UInt64(script.below(2)))
     }
 

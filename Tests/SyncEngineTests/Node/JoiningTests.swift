@@ -164,6 +164,27 @@ struct JoiningTests {
         for node in [host, wrong, foreign, stranger] { node.stop() }
     }
 
+    @Test(
+        "Strangers that say nothing keep no invited guest out: the oldest goes, and a busy host is asked again (INV-13)"
+    )
+    func crowdedOut() throws {
+        let desk = Desk()
+        let host = try TestNode("host", desk: desk.desk)
+        let port = host.node.status().listeningPort
+        let silent = try (0..<24).map { _ in try HostileClient(port: port, key: .generate()) }
+        // The first ones were told to come back.
+        for stranger in silent.prefix(8) {
+            let bye = try stranger.farewell()
+            #expect(bye?.knownCode == .busy && bye?.retryAfter ?? 0 > 0)
+        }
+        let guest = try TestNode("guest")
+        #expect(join(guest, invited(host, desk.token)) == "joined")
+        #expect(try eventually { try guest.vector() == host.vector() })
+        withExtendedLifetime(silent) {
+            for node in [host, guest] { node.stop() }
+        }
+    }
+
     @Test("Where another node answers than the one named, nothing is shown to it")
     func imposter() throws {
         let desk = Desk()

@@ -97,6 +97,23 @@ struct LagTests {
         for node in [a, b, c] { node.stop() }
     }
 
+    @Test("A node that may forget when the power fails never counts as a durable copy, nor for itself (INV-7)")
+    func volatileNodes() throws {
+        let a = try TestNode("a")
+        let b = try TestNode("b", peers: [a.peer()], durability: .normal)
+        a.node.setPeers([b.peer(calling: false)])
+        try a.append(10)
+        #expect(try eventually { try a.vector() == b.vector() && b.vector().entries.count == 2 })
+        let vector = VersionVector([Dot(origin: a.store.identity.origin, seq: 1)])
+        #expect(eventually { a.node.standings().peers[0].durable?.covers(vector) == true })
+        let (two, own) = (wait(a, vector, 2, .milliseconds(100)), wait(b, vector, 1, .seconds(60)))
+        #expect(eventually { two.value == Holders(nodes: ["a"], isReached: false) })
+        #expect(eventually { own.value == Holders(nodes: ["a"], isReached: true) })
+        let both = wait(b, vector, 2, .milliseconds(1))
+        #expect(eventually { both.value == Holders(nodes: ["a"], isReached: false) })
+        for node in [a, b] { node.stop() }
+    }
+
     @Test("No more than so many wait at a time (INV-9)")
     func bounded() throws {
         let a = try TestNode("a")
@@ -113,7 +130,7 @@ struct LagTests {
         let a = try TestNode("a")
         let vector = try a.vector()
         #expect(VersionVector(text: vector.text) == vector)
-        let two = VersionVector(vector.entries + [Dot(origin: VirtualNode.origin(7), seq: .max)])
+        let two = VersionVector(vector.entries + [Dot(origin: VirtualNode.origin(7), seq: Limits.number)])
         #expect(VersionVector(text: two.text.split(separator: " ").joined(separator: ",\n")) == two)
         #expect(VersionVector(text: " ") == VersionVector())
         for wrong in ["x", "\(vector.text)/1", "\(vector.entries[0].origin)/0", "\(vector.entries[0].origin)", "/1"] {

@@ -13,12 +13,15 @@ final class TestNode: Sendable {
 
     init(
         _ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil,
-        surroundings: Surroundings? = nil, desk: JoinDesk = .closed, wall: @escaping WallTime = { WallClock.now }
+        surroundings: Surroundings? = nil, desk: JoinDesk = .closed, durability: Durability = .full,
+        wall: @escaping WallTime = { WallClock.now }
     ) throws {
         self.folder = folder ?? TemporaryFolder.unusedPath()
         if folder == nil { try EventStore.create(in: self.folder, name: name, cluster: cluster) }
         store = try EventStore(
-            opening: self.folder, surroundings: surroundings ?? .found(around: StoreFiles(self.folder)), wall: wall)
+            opening: self.folder, durability: durability,
+            surroundings: surroundings ?? .found(around: StoreFiles(self.folder)),
+            wall: wall)
         node = try SyncNode(
             store: store, listen: HostPort("127.0.0.1:0"), peers: peers, software: "test",
             desk: desk,

@@ -18,9 +18,14 @@ struct ForkSessionTests {
         /// What `.prove` finds.
         var evidence: Evidence?
         var kept: [Evidence] = []
+        /// What it shows of its peer's origin.
+        var shown: SignedHead?
         var end: SessionEnd?
 
-        init(_ number: UInt64, _ histories: [OriginID: [UInt64]], origin: OriginID, forked: Set<OriginID> = []) {
+        init(
+            _ number: UInt64, _ histories: [OriginID: [UInt64]], origin: OriginID, forked: Set<OriginID> = [],
+            features: Features = [.standings, .heads]
+        ) {
             self.histories = histories
             let node = ForkSessionTests.node(number)
             let identity = StoreIdentity(
@@ -28,9 +33,10 @@ struct ForkSessionTests {
             session = SyncSession(
                 local: SyncSession.Local(identity, software: "test", forked: forked, run: number),
                 remote: ForkSessionTests.node(3 - number),
-                progress: histories.map { origin, roots in
-                    OriginProgress(origin: origin, seq: UInt64(roots.count), rootPrefix: roots.last ?? 0)
-                })
+                progress: LocalVector(
+                    histories.map { origin, roots in
+                        OriginProgress(origin: origin, seq: UInt64(roots.count), rootPrefix: roots.last ?? 0)
+                    }), features: features)
         }
 
         func input(_ body: (inout SyncSession, inout [SessionEffect]) -> Void) throws {
@@ -63,6 +69,7 @@ struct ForkSessionTests {
             case .branch(let dot): return .branch(branch(dot))
             case .prove: return .proof(evidence, isNew: evidence != nil)
             case .evidence: return .evidence(kept)
+            case .head(let dot): return .head(shown.flatMap { $0.head.origin == dot.origin ? $0 : nil })
             }
         }
 
@@ -151,12 +158,16 @@ struct ForkSessionTests {
         #expect(a.reads.last?.known[other] == 20)
     }
 
-    @Test("A peer that has more of this node's own origin is reported, and the session goes on")
+    @Test("A peer that has more of this node's own origin is asked for a head of it, and the session goes on")
     func behind() throws {
         let a = Side(1, [own[0]: roots(5)], origin: own[0])
         let b = Side(2, [own[0]: roots(9), own[1]: roots(4)], origin: own[1])
+        let head = TreeHead(origin: own[0], size: 9, root: SHA256().digest([1]), hlc: HybridTime(rawValue: 1))
+        b.shown = SignedHead(signing: head, with: .generate())
         try converse(a, b)
-        #expect(a.reports == [.behind(own[0], have: 5, known: 9)])
+        #expect(b.questions.contains(.head(Dot(origin: own[0], seq: 6))))
+        #expect(a.reports == [.claimed(own[0], size: 9, b.shown)])
+        #expect(a.session.claimsTooMuch && !b.session.claimsTooMuch)
         #expect(a.end == nil && b.end == nil && b.reports.isEmpty)
         #expect(b.reads.last?.known[own[0]] == 5)
         // Once it appends elsewhere that is nothing special any more.
@@ -166,6 +177,75 @@ struct ForkSessionTests {
         session.examine(
             [VectorEntry(origin: own[0], seq: 10, root: 3)], isOpening: false, now: a.now, &effects)
         #expect(!effects.contains { if case .report = $0 { true } else { false } })
+    }
+
+    @Test(
+        "A claim for which nothing is shown, by no or by another peer, is reported after 10 s, once (D12)",
+        arguments: [true, false])
+    func nothingShown(asked: Bool) throws {
+        let a = Side(1, [own[0]: roots(5)], origin: own[0])
+        let b = Side(
+            2, [own[0]: roots(9), own[1]: roots(4)], origin: own[1],
+            features: asked ? [.standings, .heads] : .standings)
+        try converse(a, b)
+        #expect(a.reports == (asked ? [.claimed(own[0], size: 9, nil)] : []))
+        guard !asked else { return }
+        #expect(a.session.nextDeadline == 11_000)
+        let late = Moment(monotonic: 11_000, wall: a.now.wall)
+        for _ in 0..<2 { try a.input { $0.timerFired(now: late, effects: &$1) } }
+        #expect(a.reports == [.claimed(own[0], size: 9, nil)])
+        #expect(a.end == nil)
+    }
+
+    @Test("Another history of this node's own origin that is not proven is reported as a dispute (D12)")
+    func dispute() throws {
+        let a = Side(1, [own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [own[0]: roots(5, from: 5), own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        #expect(a.reports == [.forked(own[0], size: 5), .disputed(own[0])])
+        #expect(b.reports == [.forked(own[0], size: 5)])
+        #expect(a.session.forks.isSettled && a.end == nil && b.end == nil)
+    }
+
+    @Test("Proofs of forks are checked one after the other, and only so many wait (INV-9)")
+    func proofs() throws {
+        let a = Side(1, [other: roots(10), own[0]: roots(5)], origin: own[0])
+        let b = Side(2, [own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        let branch = try #require(a.branch(Dot(origin: other, seq: 2)))
+        let proof = Message.fork(Fork(origin: other, seq: 2, branches: [branch, branch])).frame(compress: false)
+        // As long as the store says nothing one is under way.
+        var session = a.session
+        var effects: [SessionEffect] = []
+        func inspections() -> [RequestID] {
+            effects.compactMap { if case .inspect(let id, _) = $0 { id } else { nil } }
+        }
+        for count in 1...150 {
+            session.frameReceived(proof, now: a.now, effects: &effects)
+            #expect(inspections().count == 1)
+            #expect(session.account.isFull == (count > Evidence.capacity))
+        }
+        #expect(session.account.work > 150 * 256)
+        // Each answer begins the next.
+        for count in 2...150 {
+            session.inspected(
+                inspections()[count - 2], .success(.proof(nil, isNew: false)), now: a.now, effects: &effects)
+            #expect(inspections().count == count)
+        }
+        session.inspected(inspections()[149], .success(.proof(nil, isNew: false)), now: a.now, effects: &effects)
+        #expect(inspections().count == 150 && session.account.work == 0 && session.account.jobs == 1)
+        // Who goes on with proofs of nothing is told to go.
+        effects = []
+        for _ in 0..<100 {
+            session.frameReceived(proof, now: a.now, effects: &effects)
+            guard let last = inspections().last else { break }
+            session.inspected(last, .success(.proof(nil, isNew: false)), now: a.now, effects: &effects)
+        }
+        guard case .close(.failed(let failure))? = effects.last else {
+            Issue.record("the session goes on")
+            return
+        }
+        #expect(failure.code == .rateLimited && inspections().count == 50)
     }
 
     @Test("A fork that only a later statement shows is held and looked into, too")

@@ -133,6 +133,78 @@ struct HostileStandingTests {
         #expect(plan.count == 1 && !plan.isWaiting)
     }
 
+    @Test("Of origins that nobody has, only the numbering is kept; after the connection not even that (INV-9)")
+    func unknownOrigins() throws {
+        let own = StandingEntry(.new(mine.local.origin), seq: 1, root: VirtualNode.root(mine.local.origin, 1))
+        _ = mine.append(3, bytes: 10, origin: nil, at: 0)
+        let (session, _) = session([whole([own] + (0..<30_000).map { entry($0) })])
+        guard case .open(_, let outgoing, _) = session.state, let memory = session.memory else {
+            Issue.record("\(session.state)")
+            return
+        }
+        #expect(outgoing.known.entries == [Dot(origin: mine.local.origin, seq: 1)])
+        #expect(outgoing.known == outgoing.durable && outgoing.known == outgoing.sound)
+        #expect(session.account.origins == 30_001 && session.account.bytes > 30_001 * 32 && !session.account.isFull)
+        let kept = memory.kept(of: mine.vector)
+        #expect(kept.entries == [VectorEntry(origin: mine.local.origin, seq: 1, root: own.root)])
+        #expect(kept.remembered == nil && kept.vector(of: mine.vector) == outgoing.durable)
+        #expect(memory.count(missingFrom: mine.vector) == 30_000)
+    }
+
+    @Test("What a peer has of an origin that the log meets later is known then")
+    func metLater() throws {
+        _ = mine.append(1, bytes: 10, origin: nil, at: 0)
+        let later = VirtualNode.origin(1_007)
+        var (session, effects) = session([whole([entry(7, 4)])])
+        let notice = mine.append(6, bytes: 10, origin: later, at: 0)
+        session.logAdvanced(notice, now: start, effects: &effects)
+        guard case .open(_, let outgoing, _) = session.state else {
+            Issue.record("\(session.state)")
+            return
+        }
+        #expect(outgoing.known[later] == 4 && outgoing.durable[later] == 4 && outgoing.sound[later] == 4)
+    }
+
+    @Test("What has come is taken note of without copies of all that is known", .timeLimit(.minutes(1)))
+    func storedAmongMany() throws {
+        for number in 0..<20_000 {
+            _ = mine.append(1, bytes: 1, origin: VirtualNode.origin(1_000 + UInt64(number)), at: 0)
+        }
+        var (session, effects) = session([whole((0..<20_000).map { entry($0) })])
+        let begun = ContinuousClock.now
+        for seq in UInt64(2)...5_001 {
+            effects = []
+            let body = Frame(type: MessageType.events.rawValue, body: [UInt8](repeating: 0, count: 100))
+            session.frameReceived(body, now: start, effects: &effects)
+            let id = effects.compactMap { if case .store(let id, _) = $0 { id } else { nil } }
+            let dot = Dot(origin: VirtualNode.origin(1_000 + seq % 20_000), seq: seq)
+            session.eventsStored(
+                try #require(id.first), .success(StoredFrame(events: 1, progress: [], carried: [dot])), now: start,
+                effects: &effects)
+        }
+        let elapsed = ContinuousClock.now - begun
+        print("5,000 frames beside 20,000 origins: \(elapsed)")
+        // Three copies for each would be 8 GB of moved memory: seconds.
+        #expect(elapsed < .seconds(2))
+    }
+
+    @Test("Sources that do not deliver are replaced also when very many origins wait, a part in each look")
+    func manyBehind() {
+        var plan = SourcePlan()
+        let (first, second) = (mine.local.node, theirs.local.node)
+        let dots = (0..<5_000).map { Dot(origin: VirtualNode.origin($0), seq: 9) }
+        plan.opened(first, dots, own: nil, now: 0)
+        plan.opened(second, dots, own: nil, now: 0)
+        var now = SourcePlan.patience
+        for _ in 0..<3 {
+            plan.tick(now: now)
+            now += SourcePlan.interval
+        }
+        #expect(dots.allSatisfy { plan.source(of: $0.origin) == second })
+        plan.advanced(dots, now: now)
+        #expect(!plan.isWaiting)
+    }
+
     @Test("Origins that a peer makes up in messages about forks fill no memory (INV-9)")
     func forks() {
         var (session, _) = session([whole([entry(0)])])

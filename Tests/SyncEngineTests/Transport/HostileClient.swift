@@ -65,10 +65,12 @@ final class HostileClient {
         return nil
     }
 
-    func hello(cluster: String = "default", node: NodeID? = nil, limits: WireLimits = WireLimits()) -> Hello {
+    func hello(
+        cluster: String = "default", node: NodeID? = nil, limits: WireLimits = WireLimits(), features: Features = []
+    ) -> Hello {
         Hello(
             cluster: cluster, node: node ?? self.node, incarnation: 7, clock: WallClock.now, limits: limits,
-            software: "hostile", name: "hostile")
+            software: "hostile", name: "hostile", features: features)
     }
 
     /// Says hello and states `entries`; returns what the other side has.

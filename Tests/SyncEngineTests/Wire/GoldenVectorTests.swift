@@ -26,8 +26,13 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 file: "vector", schema: "Vector",
                 message: .vector([
                     VectorEntry(origin: a, seq: 300, root: 0x0102_0304_0506_0708),
-                    VectorEntry(origin: b, seq: .max, root: 0),
+                    VectorEntry(origin: b, seq: Limits.number, root: 0),
                 ])),
+            Golden(file: "head-ask", schema: "HeadAsk", message: .headAsk(HeadAsk(origin: a, size: 300))),
+            Golden(file: "head-told-nothing", schema: "HeadTold", message: .headTold(HeadTold(origin: a, head: nil))),
+            Golden(
+                file: "head-told", schema: "HeadTold",
+                message: .headTold(HeadTold(origin: a, head: try events(a, b).coverage.first?.head))),
             Golden(file: "vector-empty", schema: "Vector", message: .vector([])),
             Golden(file: "events", schema: "Events", message: .events(try events(a, b))),
             Golden(file: "ack", schema: "Ack", message: .ack([VectorEntry(origin: b, seq: 1, root: .max)])),

@@ -10,7 +10,10 @@ struct MessageGenerator {
 
     init(seed: UInt64) { random = SplitMix64(state: seed) }
 
-    mutating func number() -> UInt64 { random.next() >> UInt64.random(in: 0...63, using: &random) }
+    /// Of those that have a bound.
+    mutating func number() -> UInt64 { random.next() >> UInt64.random(in: 20...63, using: &random) }
+
+    mutating func clock() -> Int64 { Int64(number()) * (Bool.random(using: &random) ? 1 : -1) }
 
     mutating func positive() -> UInt64 { max(1, number()) }
 
@@ -48,7 +51,7 @@ struct MessageGenerator {
     mutating func coverage() throws -> [Coverage] {
         try (0..<Int.random(in: 0...3, using: &random)).map { _ in origin() }.sorted().map { origin in
             let head = TreeHead(
-                origin: origin, size: positive(), root: try digest(), hlc: HybridTime(rawValue: number()))
+                origin: origin, size: positive(), root: try digest(), hlc: HybridTime(rawValue: random.next() >> 1))
             let proof = try (0..<Int.random(in: 0...5, using: &random)).map { _ in try digest() }
             return Coverage(head: SignedHead(head: head, signature: bytes(64)), proof: proof)
         }
@@ -56,7 +59,7 @@ struct MessageGenerator {
 
     /// Random columns: only ``CheckedRows`` reads them.
     mutating func rows() throws -> SnapshotRows {
-        var rows = SnapshotRows(after: number() >> 1)
+        var rows = SnapshotRows(after: number())
         rows.count = Int.random(in: 1...SnapshotRows.limit, using: &random)
         rows.runs = (0..<Int.random(in: 0...3, using: &random)).map { _ in .init(origin: origin(), first: positive())
         }
@@ -73,14 +76,14 @@ struct MessageGenerator {
         let first = UInt32.random(in: 1...3, using: &random)
         return Hello(
             protocolMin: first, protocolMax: first + UInt32.random(in: 0...9, using: &random), cluster: text(1...20),
-            node: NodeID(try digest()), incarnation: number(), clock: Int64(bitPattern: number()),
+            node: NodeID(try digest()), incarnation: random.next(), clock: clock(),
             limits: WireLimits(
                 maxBody: .random(in: 1 ... .max, using: &random), window: number(),
                 maxPayload: .random(in: 1 ... .max, using: &random)),
             compressors: (0..<Int.random(in: 0...3, using: &random)).map { _ in text(0...6) },
-            software: text(0...10), name: text(0...10), features: Features(rawValue: number()),
+            software: text(0...10), name: text(0...10), features: Features(rawValue: random.next()),
             remembered: Bool.random(using: &random) ? remembered() : nil,
-            origin: Bool.random(using: &random) ? origin() : nil, snapshotAfter: number(), run: number())
+            origin: Bool.random(using: &random) ? origin() : nil, snapshotAfter: number(), run: random.next())
     }
 
     mutating func remembered() -> Remembered {
@@ -116,10 +119,12 @@ struct MessageGenerator {
                     coverage: try coverage()))
         case .ack: .ack(entries())
         case .credit: .credit(number())
-        case .ping: .ping(Ping(nonce: number(), clock: Int64(bitPattern: number())))
-        case .pong: .pong(Pong(nonce: number(), clock: Int64(bitPattern: number())))
+        case .ping: .ping(Ping(nonce: random.next(), clock: clock()))
+        case .pong: .pong(Pong(nonce: random.next(), clock: clock()))
         case .fork: .fork(try fork())
         case .join: .join(Join(cluster: text(1...20), name: text(0...20), proof: bytes(32)))
+        case .headAsk: .headAsk(HeadAsk(origin: origin(), size: positive()))
+        case .headTold: .headTold(HeadTold(origin: origin(), head: try coverage().first?.head))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         case .standing: .standing(try standing())
         case .restate: .restate

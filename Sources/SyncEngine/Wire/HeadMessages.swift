@@ -1,0 +1,71 @@
+public import EventStore
+
+/// Asks for a head of an origin that its own key has signed, of at least so many events: who says that it has more of this
+/// node's origin than the node itself must show one.
+public struct HeadAsk: Hashable, Sendable {
+    /// Whose history.
+    public var origin: OriginID
+    /// From 1.
+    public var size: UInt64
+
+    /// A question of these parts.
+    public init(origin: OriginID, size: UInt64) {
+        self.origin = origin
+        self.size = size
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, origin.bits)
+        writer.uint(2, size)
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?
+        var size = UInt64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: size = try reader.number(field)
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        guard size > 0 else { throw message.missing("size") }
+        self.init(origin: OriginID(origin), size: size)
+    }
+}
+
+/// Answers a ``HeadAsk``.
+public struct HeadTold: Hashable, Sendable {
+    /// Of the question.
+    public var origin: OriginID
+    /// The head; `nil`: the sender has none of so many events.
+    public var head: SignedHead?
+
+    /// An answer of these parts.
+    public init(origin: OriginID, head: SignedHead?) {
+        self.origin = origin
+        self.head = head
+    }
+
+    func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, origin.bits)
+        if let head { writer.message(2) { head.write(to: &$0) } }
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var origin: UUIDBits?
+        var head: SignedHead?
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: head = try SignedHead(try reader.nested("Head", field))
+            default: break
+            }
+        }
+        guard let origin else { throw message.missing("origin") }
+        self.init(origin: OriginID(origin), head: head)
+    }
+}
