@@ -70,7 +70,7 @@ private struct SessionRun {
             session.frameReceived(frame, now: now, effects: &effects)
         case 10:
             let notice = CommitNotice(
-                top: script.number(), advanced: [Self.progress(UInt64(script.below(4)), &script)])
+                top: min(script.number(), Limits.number), advanced: [Self.progress(UInt64(script.below(4)), &script)])
             session.logAdvanced(notice, now: now, effects: &effects)
         case 11: answerRead(&script, &effects)
         case 12: answerStore(&script, &effects)
@@ -169,7 +169,8 @@ private struct SessionRun {
         default:
             let isGood = script.below(4) > 0
             session.snapshotOpened(
-                id, isGood ? .success(script.number()) : .failure(failure), now: now, effects: &effects)
+                id, isGood ? .success(min(script.number(), Limits.number)) : .failure(failure), now: now,
+                effects: &effects)
         }
         // An answer of the wrong kind is passed over, and the right one may still come.
         if case .describing = session.snapshot.role, effects.isEmpty { snapshotRequests = [id] }
