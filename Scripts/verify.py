@@ -148,6 +148,8 @@ def opened(path):
 class Verifier:
     def __init__(self, path, evidence):
         self.more, self.folder = evidence, path if os.path.isdir(path) else os.path.dirname(path) or '.'
+        files = [file for name in ('mark.json', 'evidence/*.json') for file in sorted(glob.glob(os.path.join(glob.escape(self.folder), name)))]
+        self.files = [(file, open(file, encoding='utf-8').read()) for file in files + [evidence] * bool(evidence)]  # first: a running node goes on
         self.log = opened(os.path.join(path, 'log.db') if os.path.isdir(path) else path)
         self.findings, self.notes, self.events, self.left, self.erased, self.erasures, self.known = [], [], 0, 0, [], {}, {}
         self.names, self.origins, self.trees, self.good, self.seqs, self.keys, self.forks = {}, {}, {}, {}, {}, {}, {}
@@ -156,7 +158,6 @@ class Verifier:
     def run(self):
         if self.database():
             for part in (self.names_and_origins, self.beside, self.every_event, self.ends, self.twins): part()
-
     def database(self):
         """§3: SQLite 3 with our application_id, a version this page describes, tables (not views) of the right names."""
         kind, version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
@@ -177,15 +178,15 @@ class Verifier:
         self.nodes = {tuple(row[:3]): row[3] for row in self.log.execute('SELECT origin, level, number, hash FROM node')}
     def beside(self):
         """§1: mark.json says where the node left its log; evidence/ has proofs of forks, and what was found of a log that had been cut."""
-        files = sorted(glob.glob(os.path.join(glob.escape(self.folder), 'mark.json')) + glob.glob(os.path.join(glob.escape(self.folder), 'evidence', '*.json')))
-        for file in files + [self.more] * bool(self.more):
-            name = os.path.basename(file)
-            with open(file, encoding='utf-8') as opened: text = opened.read()
+        meta = dict(self.log.execute('SELECT key, value FROM meta'))
+        for file, text in self.files:
             try:
-                read = json.loads(text)
+                name, read = os.path.basename(file), json.loads(text)
                 if name == 'mark.json':
-                    lines = [read[part] for part in ('node', 'incarnation', 'state', 'position', 'origin', 'size', 'root', 'hlc', 'boot', 'durability')]
+                    lines = [read[part] for part in 'node incarnation state position origin size root hlc boot durability settings'.split()]
                     origin, lines = uuid.UUID(read['origin']).bytes, '\n'.join(['sillok mark v1', *lines, ''])
+                    settings = sha(b'\0'.join(meta.get(key, b'') for key in (b'name', b'cluster', b'witness')))
+                    if settings.hex() != read['settings']: raise ValueError('meta has another name, cluster or witness')
                     if origin in self.keys and not signed(self.keys[origin], base64.b64decode(read['signature']), lines.encode()): raise ValueError('not signed by the node')
                     self.expects(name, origin, int(read['size']), base64.b64decode(read['root']))
                     self.left = int(read['position'])
