@@ -75,10 +75,17 @@ def origins_without_end(lab):
     def waiter():
         while not stop.is_set():
             try:
-                victim.post('/v1/wait?nodes=3&timeout_ms=2000', vector, timeout=30)
+                victim.post('/v1/wait?nodes=3&timeout_ms=20000', vector, timeout=30)
             except OSError:
                 time.sleep(0.1)
-    threads = [threading.Thread(target=waiter, daemon=True) for _ in range(4)]
+
+    def appender():
+        while not stop.is_set():
+            try:
+                victim.post('/v1/events', b'{"type":"message.posted","user":"u-more","data":{}}')
+            except OSError:
+                time.sleep(0.1)
+    threads = [threading.Thread(target=one, daemon=True) for one in (waiter, waiter, waiter, waiter, appender)]
     identity = victim.identity()
     entries = [{'origin': number.to_bytes(16, 'big'), 'seq': 1, 'root': 1} for number in range(1, 400_001)]
     digest = peer.standing(entries)['digest']
@@ -101,7 +108,7 @@ def origins_without_end(lab):
             answered = f'Bye {link.bye}' if link.bye else 'silent for 10 s'
         time.sleep(2)
         link.close()
-        time.sleep(2)
+        time.sleep(5)
         return answered
     try:
         answered = lab.beside(victim, attack)

@@ -32,9 +32,13 @@ class Failed(Exception):
     """A case is not as the documents, or the limits above, have it."""
 
 
-def check(condition, what):
+class Late(Failed):
+    """A limit of time is passed. A busy machine does that, too: such a case is run once more before it counts."""
+
+
+def check(condition, what, kind=Failed):
     if not condition:
-        raise Failed(what)
+        raise kind(what)
 
 
 class Daemon:
@@ -257,9 +261,9 @@ class Lab:
         check(daemon.alive(), f'{daemon.name} died: exit {daemon.process.returncode}')
         for name, bound in (('append_p99', APPEND_P99), ('handshake_p50', HANDSHAKE_P50)):
             check(during[name] <= bound(before[name]), f'{name} {during[name] * 1000:.0f} ms beside the attack, {before[name] * 1000:.0f} '
-                                                       f'before: above {bound(before[name]) * 1000:.0f}')
+                                                       f'before: above {bound(before[name]) * 1000:.0f}', Late)
         check(during['handshake_worst'] <= HANDSHAKE_WORST(before['handshake_worst']),
-              f'a stranger waited {during["handshake_worst"]:.1f} s for its answer')
+              f'a stranger waited {during["handshake_worst"]:.1f} s for its answer', Late)
         check(during['errors'] == 0, f'{during["errors"]} honest appends failed: {during["error"]}')
         check(crowded or not during['dropped'], f'{during["dropped"]} strangers were dropped')
         return result
@@ -280,6 +284,6 @@ class Lab:
         bad = [f'{n}: syncctl verify {a}, verify.py {b} {text}' for n, (a, b, text) in answers.items() if a == 3 or b == 3 or a not in (0, 2)]
         check(not bad, '; '.join(bad))
         check(peak <= PEAK_RSS_MB, f'{peak:.0f} MB at its peak, {PEAK_RSS_MB} are allowed')
-        check(late <= SIGTERM, f'SIGTERM took {late:.1f} s')
+        check(late <= SIGTERM, f'SIGTERM took {late:.1f} s', Late)
         wrong = [f'{d.name}: exit {d.process.returncode}' for d in running if d.process.returncode != 0]
         check(not wrong, ', '.join(wrong) + ' after SIGTERM')
