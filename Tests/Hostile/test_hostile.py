@@ -182,7 +182,8 @@ def _add(case):
 
 
 QUICK = ('golden_bytes', 'hello_and_refusals', 'events_are_proven', 'events_both_ways', 'standing_is_a_difference', 'wants_choose', 'guests_join',
-         'forks_are_proven', 'snapshot_is_fetched', 'snapshot_is_taken', 'first_frames', 'smuggling')
+         'forks_are_proven', 'snapshot_is_fetched', 'snapshot_is_taken', 'first_frames', 'clocks_at_the_edge', 'sums_of_sequences', 'heads_too_large', 'lies_about_memory',
+         'strangers_and_a_guest', 'smuggling')
 for one in suite.cases():
     if one.__name__ in QUICK:
         _add(one)
