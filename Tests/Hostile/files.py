@@ -165,9 +165,14 @@ def views_by_hand(lab):
         found += done.returncode == 3
         if done.returncode != 3:
             missed.append(f'{table} ({count} rows): {done.returncode}')
+    for table in tables:
+        if table != 'meta':
+            views.execute(f'DELETE FROM "{table}"')
     views.close()
     check(found and not missed, f'not found: {", ".join(missed)}')
-    return f'{found} tables emptied, each found'
+    victim.start()
+    victim.eventually(lambda: 'file 39' in victim.ctl('conversation', 'c-file', expect=None).stdout, 'a start believes what another hand wrote')
+    return f'{found} tables emptied, each found; built anew at the start'
 
 
 @case
