@@ -4,7 +4,7 @@
     Scripts/verify.py STORE [--json] [--evidence FILE]       a store's folder, or a log.db; a proof of a fork as well
 
 Needs Python 3.9 and one package for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only.
-Exit code: 0 proven, 2 not all covered by signatures, 3 contradicted, 66 cannot be read.
+Exit code: 0 proven, 2 not all covered by signatures, 3 contradicted, 64 usage, 66 cannot be read.
 Proven means: every event is, byte for byte, one its origin's key has signed, in the order it has signed. What nobody can
 see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with those of a peer.
 """
@@ -272,6 +272,7 @@ class Verifier:
 # ---- The answer ---------------------------------------------------------------------------------------------------------------
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
     options.add_argument('store')
     options.add_argument('--evidence', metavar='FILE', help='a proof of a fork of one of its origins')
     options.add_argument('--json', action='store_true')

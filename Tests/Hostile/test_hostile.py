@@ -161,6 +161,7 @@ class Verify(unittest.TestCase):
     def test_not_a_store(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.verify(folder)[0], 66)
+            self.assertEqual(self.verify(folder, '--nonsense')[0], 64)
             (pathlib.Path(folder) / 'log.db').write_bytes(b'no database at all' * 99)
             self.assertEqual(self.verify(folder)[0], 3)
 
