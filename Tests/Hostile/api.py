@@ -85,6 +85,49 @@ def half_requests(lab):
 
 
 @case
+def deaf_clients(lab):
+    """100 callers that ask for /metrics and the status again and again and never read: bounded memory, probes answered."""
+    victim = lab.daemon()
+    ask = (b'GET /metrics HTTP/1.1\r\nHost: syncd\r\n\r\n' + b'GET /v1/status HTTP/1.1\r\nHost: syncd\r\n\r\n') * 400
+    held = []
+    for _ in range(100):
+        link = socket.socket(socket.AF_UNIX)
+        link.connect(victim.socket_path)
+        link.setblocking(False)
+        try:
+            for _ in range(20):
+                link.send(ask)
+        except BlockingIOError:
+            pass
+        except OSError:  # it may end such a caller
+            link.close()
+            continue
+        held.append(link)
+    worst = probes(victim)
+    for link in held:
+        link.close()
+    victim.append('after')
+    return f'{len(held)} callers, probes within {worst * 1000:.0f} ms'
+
+
+@case
+def many_waiters(lab):
+    """900 long polls that wait for what never comes, beside appends: probes answered, appends as quick as before."""
+    victim = lab.daemon()
+    victim.append()
+    vector = victim.ctl('vector').stdout.strip().encode()
+    data = b'POST /v1/wait?nodes=2&timeout_ms=20000 HTTP/1.1\r\nHost: syncd\r\nContent-Length: %d\r\n\r\n%s' % (len(vector), vector)
+
+    def attack():
+        held = sockets(victim, 900, data)
+        worst = probes(victim)
+        for link in held:
+            link.close()
+        return f'{len(held)} waiters, probes within {worst * 1000:.0f} ms'
+    return lab.beside(victim, attack)
+
+
+@case
 def smuggling(lab):
     """What two readers could understand in two ways is 400 and the end of the connection; nothing is appended by it."""
     victim = lab.daemon()
