@@ -4,7 +4,7 @@ import random
 import socket
 import time
 
-from lab import Failed, answer, check
+from lab import Failed, check
 
 CASES = []
 # Supervisors give a probe about a second before they act.
@@ -57,7 +57,7 @@ def probes(daemon, seconds=3.0):
 
 @case
 def half_bodies(lab):
-    """S7: 300 requests with 2 of 8 announced MB each: bounded memory, probes answered."""
+    """300 requests with 2 of 8 announced MB each: bounded memory, probes answered."""
     victim = lab.daemon()
     head = b'POST /v1/events HTTP/1.1\r\nHost: syncd\r\nContent-Length: 8000000\r\n\r\n'
     held = sockets(victim, 300, head + b' ' * 2_000_000)
@@ -71,7 +71,7 @@ def half_bodies(lab):
 
 @case
 def half_requests(lab):
-    """S7: 1,100 callers that say half a request: /livez and /readyz within a second all the same."""
+    """1,100 callers that say half a request: /livez and /readyz within a second all the same."""
     victim = lab.daemon()
     held = sockets(victim, 1100, b'GET /livez HTTP/1.1\r\nHos')
     try:
@@ -204,7 +204,7 @@ def mutated_requests(lab):
 
 @case
 def numbers_in_requests(lab):
-    """Parameters of the API at every edge: 400 or an answer, never the end; HEAD where there is GET (M4, M5)."""
+    """Parameters of the API at every edge: 400 or an answer, never the end; HEAD where there is GET."""
     victim = lab.daemon()
     victim.append()
     vector = victim.ctl('vector').stdout.strip().encode()
@@ -238,7 +238,7 @@ def numbers_in_requests(lab):
 
 @case
 def events_at_the_edge(lab):
-    """Appends with lone surrogates in ids, reserved types, extreme times and sizes are refused, each by its own line (M3)."""
+    """Appends with lone surrogates in ids, reserved types, extreme times and sizes are refused, each by its own line."""
     victim = lab.daemon()
     base = {'type': 'message.posted', 'user': 'u-edge', 'data': {'text': 'x'}}
     bad = {'surrogate in user': b'{"type":"message.posted","user":"\\ud800","data":{}}', 'surrogate in type': b'{"type":"\\udfff","user":"u","data":{}}',

@@ -3,13 +3,12 @@ import os
 import time
 
 import peer
-import record
 import wire
 from attacks import settled
 from lab import check
 
 CASES = []
-# 0, 1, the borders of 32 bits, of what D22 of the project's decisions bounds (2^44), of a double, of 64 bits with and without sign.
+# 0, 1, the borders of 32 bits, of what sync.proto bounds (2^44), of a double, of 64 bits with and without sign.
 NUMBERS = [0, 1, 2**31, 2**32 - 1, 2**44 - 1, 2**44, 2**53, 2**63 - 1, 2**63, 2**64 - 1, -1, -2**31, 253402300799999, 253402300800000]
 NUMERIC = wire.VARINTS - {'bool'} | {'fixed64'}
 
@@ -136,7 +135,7 @@ def assault(lab, kinds, features):
 
 @case
 def extremes_in_hello(lab):
-    """Hello, its limits and what it remembers (C1)."""
+    """Hello, its limits and what it remembers."""
     return assault(lab, ['Hello'], 3)
 
 
@@ -149,19 +148,19 @@ def extremes_in_control(lab):
 
 @case
 def extremes_in_vectors(lab):
-    """Vector and Ack, the older dialect (C2)."""
+    """Vector and Ack, the older dialect."""
     return assault(lab, ['Vector', 'Ack'], 0)
 
 
 @case
 def extremes_in_standing(lab):
-    """Standing and Want (C2)."""
+    """Standing and Want."""
     return assault(lab, ['Standing', 'Want'], 3)
 
 
 @case
 def extremes_in_events(lab):
-    """Events, Coverage, Head, Fork and its branches (S1)."""
+    """Events, Coverage, Head, Fork and its branches."""
     return assault(lab, ['Events', 'Fork'], 1)
 
 
@@ -173,7 +172,7 @@ def extremes_in_snapshots(lab):
 
 @case
 def clocks_at_the_edge(lab):
-    """C1: clock_ms −2^63 and 2^63−1 in Hello and Pong, and a look at the clocks after each."""
+    """Clock_ms −2^63 and 2^63−1 in Hello and Pong, and a look at the clocks after each."""
     victim, _ = lab.pair()
     for clock in (-2**63, 2**63 - 1, -2**63 + 1, 253402300800000, 0):
         identity = victim.identity()
@@ -198,7 +197,7 @@ def clocks_at_the_edge(lab):
 
 @case
 def sums_of_sequences(lab):
-    """C2: a hundred origins at the bound in one Standing or Vector; status, metrics and peers add them up."""
+    """A hundred origins at the bound in one Standing or Vector; status, metrics and peers add them up."""
     victim, _ = lab.pair()
     believed = set()
     for features in (1, 0):

@@ -35,7 +35,7 @@ def pour(link, data, seconds, bytes_at_most=400 << 20):
 
 @case
 def fork_frames(lab):
-    """C4: Fork frames with two branches of 59 KB headers, compressed: bounded memory, and honest peers go on."""
+    """Fork frames with two branches of 59 KB headers, compressed: bounded memory, and honest peers go on."""
     victim, third = lab.pair()
     victim.append()
     origin_id = uuid.UUID(victim.status()['origin']).bytes
@@ -66,7 +66,7 @@ def fork_frames(lab):
 
 @case
 def origins_without_end(lab):
-    """S2: 400,000 stated origins, four waiters: a stranger is answered, SIGTERM obeyed, also after the peer has left."""
+    """400,000 stated origins, four waiters: a stranger is answered, SIGTERM obeyed, also after the peer has left."""
     victim, third = lab.pair()
     victim.append()
     vector = victim.ctl('vector').stdout.strip().encode()
@@ -145,7 +145,7 @@ def origins_too_many(lab):
 
 @case
 def strangers_and_a_guest(lab):
-    """S3: 24 silent callers without a key, again and again, while an invited guest joins."""
+    """24 silent callers without a key, again and again, while an invited guest joins."""
     host, guest = lab.daemon('victim'), lab.daemon('third')
     line = host.ctl('peers', 'invite').stdout.strip()
     stranger = record.Identity()

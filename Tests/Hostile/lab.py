@@ -22,7 +22,7 @@ VERIFY = wire.ROOT / 'Scripts' / 'verify.py'
 PEAK_RSS_MB = 150
 # Beside an attack a commit waits for a processor the attacker wants, too: ten times the quiet p99 and a scheduler's pauses.
 APPEND_P99 = lambda quiet: 10 * quiet + 0.100
-# The issue asks for 50 ms on an idle machine; the caller itself needs a processor for two signatures.
+# Fifty milliseconds on an idle machine is what is wanted; the caller itself needs a processor for two signatures.
 HANDSHAKE_P50 = lambda quiet: 4 * quiet + 0.050
 HANDSHAKE_WORST = lambda quiet: 4 * quiet + 1.0
 SIGTERM = 1.0

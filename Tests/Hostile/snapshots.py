@@ -217,7 +217,7 @@ def lies(identity, origin):
     cut = lambda field: (lambda piece: piece | {field: piece[field][:-1]})
     longer = lambda field: (lambda piece: piece | {field: piece[field] + b'\0'})
     return [
-        ('sums over 2^64 (C3)', offer(many, through=100, events=100), None, None),
+        ('sums over 2^64', offer(many, through=100, events=100), None, None),
         ('sums over 2^64, as said', offer(many, through=sum(e['seq'] for e in many) % 2**64, events=1), None, None),
         ('five at the bound', offer(bounded), None, None),
         *[(f'bytes {n}', offer([entry], bytes=n), None, None) for n in (2**44, 2**63 - 1, 2**63, 2**64 - 1)],
@@ -241,7 +241,7 @@ def lies(identity, origin):
 
 @case
 def snapshots_that_lie(lab):
-    """Offers, rows and ends that lie, with extreme numbers: refused, nothing kept, the daemon alive and proven (C3)."""
+    """Offers, rows and ends that lie, with extreme numbers: refused, nothing kept, the daemon alive and proven."""
     victim = lab.daemon(env=EAGER)
     taken, believed, deaths = {}, [], []
     tried = lies(record.Identity(), long_origin(record.Identity(), 5))

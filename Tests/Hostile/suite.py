@@ -11,9 +11,10 @@ import conformance
 import extremes
 import files
 import floods
+import lies
 import snapshots
 
-SUITES = [conformance, snapshots, attacks, extremes, floods, api, files]
+SUITES = [conformance, snapshots, attacks, lies, extremes, floods, api, files]
 
 
 def run(case, syncd, syncctl, keep=False, again=True):
