@@ -412,8 +412,8 @@ def supervised(r, faults, work):
 
 def failed_copying(r):
     """Syncs of log.db fail while the WAL is copied back; power cuts behind the first of them."""
-    n, how = r.chance.randint(1, 20), r.chance.choice(["once", "once", "always"])
-    supervised(r, f"sync:log.db:{n}:EIO:{how}", lambda client: big_batches(r, client, 20_000_000))
+    n, how = r.chance.choice([(r.chance.randint(1, 20), "once"), (r.chance.randint(2, 9), "each"), (r.chance.randint(1, 9), "always")])
+    supervised(r, f"sync:log.db:{n}:EIO:{how}", lambda client: big_batches(r, client, 30_000_000))
     failures = [i for i, record in enumerate(disk.records(r.path)) if record.kind == "F"]
     r.start = failures[0] if failures else 0
 
