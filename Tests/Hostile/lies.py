@@ -226,6 +226,30 @@ def heads_too_large(lab):
 
 
 @case
+def heads_of_another_time(lab):
+    """A rightly signed head whose hlc is not that of its last event is refused, at once or when that event comes."""
+    victim, third = lab.pair()
+    wrong = []
+    for parts in (((1, 6),), ((1, 3), (4, 6))):
+        identity, link = victim.guest()
+        link.send('Standing', peer.standing([]))
+        origin = tiny(identity, 5)
+        head = origin.head(hlc=77 << 16)
+        try:
+            for first, last in parts:
+                link.send('Events', origin.batch(first, last, head=head))
+            got = link.outcome(1.0)
+        except peer.Closed:
+            got = f'Bye {link.bye}'
+        link.close()
+        if got not in ('Bye 9', 'Bye 21', 'Bye 22'):
+            wrong.append(f'in {len(parts)} parts: {got}')
+    time.sleep(0.3)
+    check(not wrong, '; '.join(wrong))
+    return '2 heads'
+
+
+@case
 def lies_about_memory(lab):
     """Twelve false claims to have more of the victim's own origin make no new origin, and the liar is named and paused."""
     victim, third = lab.pair()
