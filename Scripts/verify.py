@@ -77,7 +77,7 @@ def number(data, at):
     return sum((byte & 127) << 7 * place for place, byte in enumerate(found[0])), found.end()
 def field(number, body): return varint(number << 3 | 2) + varint(len(body)) + body
 def dot_of(header):
-    """(origin, seq) of a header as it came: of each the last one that has the right form; None if there is none."""
+    """(origin, seq) of a header as it came: of each the last one that has the right form, or None."""
     at, origin, seq = 0, None, None
     try:
         while at < len(header):
@@ -86,11 +86,11 @@ def dot_of(header):
                 value, at = number(header, at)
                 if tag == 2 << 3 and value: seq = value
             else:
-                length, at = (8 if tag & 7 == 1 else 4, at) if tag & 7 != 2 else number(header, at)
-                if tag == 1 << 3 | 2 and length == 16: origin = header[at:at + 16]
+                length, at = number(header, at) if tag & 7 == 2 else ({1: 8, 5: 4}[tag & 7], at)
+                if tag == 1 << 3 | 2 and length == 16 and at + 16 <= len(header): origin = header[at:at + 16]
                 at += length
-    except IndexError: return None
-    return (origin, seq) if origin and seq and at == len(header) else None
+    except (IndexError, KeyError): pass  # an opaque header is read as far as it can be
+    return origin, seq
 Row = namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin '
                         'leaf salt digest payload')
 def pairs(blob):

@@ -1,11 +1,14 @@
 """What a peer that is let in can claim: others' histories, forged ones, evidence, erasures, this node's own memory, an invitation."""
 import os
+import random
 import shutil
+import struct
 import time
 import uuid
 
 import peer
 import record
+import wire
 from attacks import SEQ_LIMIT, tiny, tries
 from lab import check
 
@@ -247,6 +250,80 @@ def heads_of_another_time(lab):
     time.sleep(0.3)
     check(not wrong, '; '.join(wrong))
     return '2 heads'
+
+
+@case
+def odd_events(lab):
+    """Rightly signed events that are odd in every way: stored or refused, and what is stored is proven, here and on a third node."""
+    victim, third = lab.pair()
+    random.seed(9)
+    started = b'{"node":"%s","key":"%s","name":"x"}'
+
+    def good(origin, **more):
+        return {'origin': origin.id, 'seq': 2, 'hlc': origin.hlc + 1, 'id': os.urandom(16), 'type': 'message.posted', 'user': 'u-odd'} | more
+    tail, text = wire.tagged, b'{"text":"odd"}'
+    headers = {
+        'version 0': lambda o: record.header(**good(o, version=0)), 'version 1': lambda o: record.header(**good(o, version=1)),
+        'time of the hlc': lambda o: record.header(**good(o, time=o.hlc + 1 >> 16)), 'author is the user': lambda o: record.header(**good(o, author='u-odd')),
+        'own dependency': lambda o: record.header(**good(o, deps=[{'origin': o.id, 'seq': 1}])),
+        'a dependency twice': lambda o: record.header(**good(o, deps=[{'origin': bytes(16), 'seq': 1}] * 2)),
+        'field 13': lambda o: record.header(**good(o)) + tail(13, 2, b'later'), 'field 2^29-1': lambda o: record.header(**good(o)) + tail(2**29 - 1, 0, b'\x07'),
+        'fields 14, 13': lambda o: record.header(**good(o)) + tail(14, 0, b'\x01') + tail(13, 0, b'\x01'),
+        'type twice': lambda o: record.header(**good(o)) + tail(6, 2, b'x'), 'seq twice': lambda o: record.header(**good(o)) + tail(2, 0, b'\x02'),
+        'no user': lambda o: record.header(**{k: v for k, v in good(o).items() if k != 'user'}), 'empty type': lambda o: record.header(**good(o, type='')),
+        'id of 15': lambda o: record.header(**good(o, id=bytes(15))), 'broken UTF-8': lambda o: record.header(**good(o, user=b'\xff\xfe')),
+        'id of zeros': lambda o: record.header(**good(o, id=bytes(16))), 'the same id': lambda o: record.header(**good(o, id=bytes(range(16)))),
+        'and again': lambda o: record.header(**good(o, id=bytes(range(16)))), 'cause of 1': lambda o: record.header(**good(o, cause=b'x')),
+        'a group': lambda o: record.header(**good(o)) + b'\x6b\x6c', '65,536 bytes': lambda o: (lambda h: h + tail(13, 2, bytes(65_536 - len(h) - 4)))(record.header(**good(o))),
+        '65,537 bytes': lambda o: (lambda h: h + tail(13, 2, bytes(65_537 - len(h) - 4)))(record.header(**good(o))),
+        'origin.started again': lambda o: record.header(**good(o, type='origin.started', user='node/' + o.identity.node.hex())),
+    }
+
+    def mutated(origin):
+        data = bytearray(record.header(**good(origin, author='bot', conversation='c-odd', time=5)))
+        for _ in range(random.randrange(1, 4)):
+            at = random.randrange(len(data))
+            data[at] ^= 1 << random.randrange(8)
+        return bytes(data)
+    headers |= {f'mutation {number}': mutated for number in range(60)}
+    taken, link = {}, None
+    for name, make in headers.items():
+        if link is None:
+            identity, link = victim.guest()
+            link.send('Standing', peer.standing([]))
+        origin = record.Origin(identity)
+        origin.push(make(origin), text)
+        try:  # the head says what the header says, where that can be read
+            hlc = struct.unpack('<Q', [value for number, kind, value in wire.fields(origin.events[1]['header']) if (number, kind) == (3, 1)][-1])[0]
+        except (ValueError, IndexError):
+            hlc = origin.hlc
+        try:
+            link.send('Events', {'events': origin.events, 'coverage': [{'head': origin.head(hlc=hlc)}]})
+            link.answers(3)
+            got = link.outcome(0.03)
+        except peer.Closed:
+            got = f'Bye {link.bye}'
+        taken[got] = taken.get(got, 0) + 1
+        if got != 'open':
+            link.close()
+            link = None
+    firsts = {'another key': started % (b'0' * 64, b'AAAA'), 'no JSON': b'{', 'nothing': b'{}'}
+    for name, payload in firsts.items():  # first events that bind to nothing
+        identity, link = victim.guest()
+        link.send('Standing', peer.standing([]))
+        origin = record.Origin(identity, start=False)
+        origin.append('origin.started', 'node/' + identity.node.hex(), payload)
+        link.send('Events', origin.batch())
+        check(link.outcome(1.0) != 'open', f'a first event with {name} is taken')
+    identity, link = victim.guest()
+    link.send('Standing', peer.standing([]))
+    origin = tiny(identity, 1)
+    whole = origin.events[0]
+    origin.events[0] = {'header': whole['header'], 'payload_digest': record.digest_of(whole)}
+    link.send('Events', origin.batch())
+    check(link.outcome(1.0) != 'open', 'an erased first event is taken')
+    time.sleep(0.5)
+    return f'{len(headers) + 4} events: {taken}'
 
 
 @case
