@@ -283,6 +283,25 @@ def snapshot_refused_stays_out(lab):
 
 
 @case
+def snapshot_heads_of_another_time(lab):
+    """A rightly signed head whose hlc is not that of its last event, in the rows or at the end, is refused."""
+    taken = []
+    for number, place in enumerate(('rows', 'end')):
+        victim = lab.daemon(f'victim-{number}', env=EAGER)
+        identity = victim.identity()
+        origin = long_origin(identity)
+        false = origin.head(hlc=77 << 16)
+        heads = [false] if place == 'rows' else []
+        got = gives(victim, identity, origin, change=lambda piece: piece | {'heads': heads}, end={'coverage': [{'head': false}]} if place == 'end' else None)
+        time.sleep(0.5)
+        if got == 'SnapshotDone 0':
+            taken.append(place)
+            time.sleep(0.5)
+    check(not taken, f'taken, in {" and ".join(taken)}')
+    return '2 heads'
+
+
+@case
 def snapshot_with_idle_names(lab):
     """FORMATS §7: `names` are the texts that occur, each once. A piece with others, the empty one or one twice is refused."""
     taken = []
