@@ -21,19 +21,21 @@ extension SyncNode.Core {
     /// could not show.
     private func holders() -> [Holder] {
         let progress = progress
+        let own = progress[local.origin]?.seq ?? 0
         var holders: [Holder] = []
         if !local.isVolatile {
             holders.append(Holder(node: local.node, name: local.name) { progress[$0]?.seq ?? 0 })
         }
         for entry in entries.values.sorted(by: { $0.peer.name < $1.peer.name }) {
-            guard !entry.isVolatile, entry.unproven == 0, entry.link?.session.claimsTooMuch != true else { continue }
-            if let session = entry.link?.session, case .open(_, let outgoing, _) = session.state {
-                let memory = session.memory
+            let memory = entry.link?.session.memory ?? entry.memory
+            // More of this node's own origin than it has appended, and nothing shown for it: the rest may be as wrong.
+            guard !entry.isVolatile, entry.unproven == 0, memory?[local.origin]?.seq ?? 0 <= own else { continue }
+            if case .open(_, let outgoing, _)? = entry.link?.session.state {
                 holders.append(
                     Holder(node: entry.peer.node, name: entry.peer.name) {
                         max(outgoing.durable[$0], memory?[$0]?.seq ?? 0)
                     })
-            } else if let memory = entry.memory {
+            } else if let memory {
                 holders.append(Holder(node: entry.peer.node, name: entry.peer.name) { memory[$0]?.seq ?? 0 })
             }
         }

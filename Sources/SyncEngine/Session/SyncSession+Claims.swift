@@ -39,11 +39,6 @@ extension SyncSession {
         effects.append(.report(.claimed(local.origin, size: claim.size, nil)))
     }
 
-    /// Whether the peer states more of this node's own origin than is here: then nothing it says of that origin counts.
-    package var claimsTooMuch: Bool {
-        (memory?[local.origin]?.seq ?? 0) > (progress[local.origin]?.seq ?? 0)
-    }
-
     // MARK: Answering
 
     mutating func headAsked(_ ask: HeadAsk, now: Moment, _ effects: inout [SessionEffect]) {

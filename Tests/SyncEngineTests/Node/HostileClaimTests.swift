@@ -52,7 +52,7 @@ struct HostileClaimTests {
             let asked = try #require(try question(client))
             let next = try a.vector()[origin] + 1
             #expect(asked == HeadAsk(origin: origin, size: next))
-            // Not even before it was asked for proof.
+            // Not even before it has answered.
             #expect(waits(3) == Holders(nodes: ["a", "b"], isReached: false))
             client.send(.headTold(HeadTold(origin: origin, head: head)))
             let times = "(\(count + 1) times)"
@@ -171,7 +171,35 @@ struct HostileClaimTests {
         for _ in 0..<1_000 where client.write(flood) { most = max(most, residentBytes()) }
         #expect(eventually { scene.error?.contains("RATE_LIMITED") == true }, "\(scene.error ?? "no error")")
         try scene.converge()
+        print("a flood of proofs: \((most - before) >> 10) KiB more")
         #expect(most - before < 64 << 20, "\(most - before) bytes more")
+        scene.stop()
+    }
+
+    @Test("A peer that claims too much and goes counts for nothing either, as long as it says nothing else (INV-7)")
+    func goneAfterClaim() throws {
+        let scene = try Scene()
+        let (a, origin) = (scene.a, scene.a.store.identity.origin)
+        var client: HostileClient? = try claim(
+            scene, [StandingEntry(.new(origin), seq: Limits.number, root: 1)])
+        _ = try question(try #require(client))
+        client = nil
+        #expect(
+            eventually {
+                if case .disconnected = a.node.status().peers.first(where: { $0.peer.name == "mallory" })?.phase {
+                    return true
+                }
+                return false
+            })
+        let found = Monitor<Holders?>(nil)
+        let vector = VersionVector([Dot(origin: origin, seq: 1)])
+        _ = a.node.wait(for: vector, nodes: 3, timeout: .milliseconds(50)) { holders in
+            found.update { found in
+                found = holders
+                return true
+            }
+        }
+        #expect(found.wait(milliseconds: 5_000) { $0 } == Holders(nodes: ["a", "b"], isReached: false))
         scene.stop()
     }
 
