@@ -64,7 +64,7 @@ extension Evidence {
     private init?(json bytes: [UInt8]) {
         guard let object = try? JSONObject(validating: bytes), object.string("kind") == "fork",
             let origin = object.string("origin").flatMap({ OriginID(text: $0) }),
-            let seq = object.string("seq").flatMap({ UInt64($0) }),
+            let seq = object.string("seq").flatMap({ UInt64($0) }), seq <= Limits.number,
             let branches = object.elements("branches")?.compactMap({ $0.object.flatMap(ForkBranch.init) }),
             branches.count == 2
         else { return nil }
@@ -95,6 +95,7 @@ extension TreeHead {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, lines[0].hasPrefix("sillok/"), lines[3].hasPrefix("hlc "),
             let origin = OriginID(text: lines[0].dropFirst(7)), let size = UInt64(lines[1]),
+            size <= Limits.number,
             let root = base64Bytes(lines[2]).flatMap({ Digest(bytes: $0) }),
             let hlc = HybridTime(text: lines[3].dropFirst(4))
         else { return nil }
