@@ -35,13 +35,13 @@ def rows(store):
         database.close()
 
 
-def check_image(recording, image, acknowledged, origins_before, folder, seed):
-    """Starts the programs on an image; returns what is wrong with it. `acknowledged`: ids whose answer was sent."""
+def check_image(recording, image, acknowledged, folder, seed):
+    """Starts the programs on an image; returns what is wrong with it. `acknowledged`: ids whose answer was sent.
+    `folder` is for what is not part of the image."""
     chance = random.Random(seed)
     findings = Findings()
     programs = recording.programs
-    root = os.path.join(folder, "root")
-    store = os.path.join(root, "store")
+    root, store = recording.root, recording.store
     inodes = disk.materialise(image, recording.root, root, chance)
     boot_id = os.path.join(folder, "boot_id")
     with open(boot_id, "w") as file:
@@ -52,10 +52,7 @@ def check_image(recording, image, acknowledged, origins_before, folder, seed):
     verified = lambda when, allowed: _verify(findings, programs, store, environment, when, allowed)
     if os.path.exists(os.path.join(store, "log.db")) and chance.random() < 0.33:
         verified("at rest", (VERIFIED, NOT_COVERED))
-    settings = dict(recording.settings)
-    if settings.get("witness"):
-        settings["witness"] = settings["witness"].replace(recording.root, root, 1)
-    daemon = Daemon(programs, store, os.path.join(folder, "run"), environment, **settings)
+    daemon = Daemon(programs, store, os.path.join(folder, "run"), environment, **recording.settings)
     added = Event(chance, 40)
     try:
         daemon.ready()
@@ -69,7 +66,7 @@ def check_image(recording, image, acknowledged, origins_before, folder, seed):
         return findings
     finally:
         daemon.kill()
-    contents(findings, recording, store, acknowledged | {added.id: added.payload}, origins_before)
+    contents(findings, recording, store, acknowledged | {added.id: added.payload}, recording.origins_before)
     verified("after an append", (VERIFIED,))
     _digests(findings, programs, store, environment)
     return findings

@@ -63,6 +63,7 @@ def record(scenario, seed, programs, folder):
     finally:
         recording.end()
     recording.left = disk.snapshot(recording.root)
+    recording.origins_before = _origins(recording)
     return recording
 
 
@@ -70,20 +71,18 @@ def try_images(recording, result, folder, count, keep=None, only=None):
     data = disk.records(recording.path)
     acknowledgements = recording.acknowledgements(data)
     chosen = only if only is not None else disk.cuts(data, count, recording.chance.randrange(1 << 30), recording.start)
-    origins_before = 0
-    if only is None:
-        origins_before = recording.origins_before = _origins(recording)
-    else:
-        origins_before = recording.origins_before
 
     def visit(state, at, seed):
         acknowledged = {i: recording.events[i].payload for number, i in acknowledgements if number <= at}
         image, how = state.image(random.Random(seed))
+        # Where it was recorded, for a store knows places outside of itself.
+        shutil.rmtree(recording.root, ignore_errors=True)
         where = tempfile.mkdtemp(dir=folder)
         try:
-            findings = check_image(recording, image, acknowledged, origins_before, where, seed)
+            findings = check_image(recording, image, acknowledged, where, seed)
         finally:
             shutil.rmtree(where, ignore_errors=True)
+            shutil.rmtree(recording.root, ignore_errors=True)
         result.images += 1
         result.new_origins += findings.new_origins > 0
         result.not_covered += findings.not_covered
@@ -237,12 +236,15 @@ def again(programs, kept):
     try:
         recording = Recording(Programs(os.path.abspath(programs), recorder(folder)), folder, held["seed"])
         recording.path, recording.root = os.path.join(kept, "recording"), held["root"]
+        recording.store = os.path.join(recording.root, "store")
+        os.makedirs(os.path.dirname(recording.root))
         for name in ("settings", "shown", "events", "snapshot", "origins_before"):
             setattr(recording, name, held[name])
         result = Result(held["scenario"], held["seed"])
         started = time.monotonic()
         try_images(recording, result, folder, 0, only=held["images"])
         _tell(result)
+        shutil.rmtree(os.path.dirname(recording.root))
         return report([result], held["seed"], time.monotonic() - started)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
