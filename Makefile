@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: help deps build demo test tamper soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -15,6 +15,7 @@ PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
+	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
@@ -52,6 +53,11 @@ crash-images: build
 	@Scripts/install-packages gcc libc6-dev python3
 	@python3 -B Tests/CrashImages --programs .build/release --images $(IMAGES) --jobs $(JOBS) --keep .build/crash-images \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
+# Every STEP-th bit of a small store's files; STEP=1 takes hours.
+tamper: deps
+	$(SWIFT) build --build-tests
+	SILLOK_TAMPER_STEP=$(or $(STEP),101) $(SWIFT) test --skip-build --no-parallel --filter TamperMatrixTests
 
 soak: deps
 	$(SWIFT) build --build-tests

@@ -12,6 +12,9 @@ static inline int sillok_sqlite_config_no_bulk_cache(void) {
 static inline int sillok_sqlite_no_checkpoint_on_close(sqlite3 *db, int on) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on, (int *)0);
 }
+static inline int sillok_sqlite_untrusted_schema(sqlite3 *db) {
+  return sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+}
 static inline int sillok_sqlite_defensive(sqlite3 *db, int on) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
 }

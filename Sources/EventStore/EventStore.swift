@@ -17,8 +17,20 @@ public final class EventStore: Sendable {
     package let durability: Durability
     private let lock: Lock<StoreLock?>
     private let present: Lock<StoreIdentity>
+    /// That the disk had failed when the store was open last; `nil` if it had not. Everything was written anew since.
+    public let diskFailure: DiskFailure?
+    /// What the disk has refused, if anything: nothing is stored any more until the store is opened again.
+    public var failure: StoreError? { writer.failure }
+    /// What keeps it from storing anything until somebody has mended that, if anything does.
+    package var obstacle: StoreError? { writer.obstacle }
+    /// Why appends are refused, if they are.
+    package var refusal: StoreError? { writer.refusal }
+    /// How long the WAL is, and who keeps it so.
+    package var wal: WALStanding { writer.walStanding }
     /// Why the node started a new origin when this store was opened; `nil` if it did not.
     public let originChange: OriginChange?
+    /// What was found of a log that had been cut when this store was opened; `nil` if it was not.
+    package let cut: CutEvidence?
     /// The node's memory outside of its data directory, if there is one.
     package let witness: WitnessKeeper?
     /// The machine's clock, Unix milliseconds.
@@ -67,6 +79,10 @@ public final class EventStore: Sendable {
         guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
             throw .corrupt("\(files.key) is missing or no Ed25519 key")
         }
+        let mark = try Mark.read(files, key: key.publicKey)
+        // Before SQLite opens it for writing: then it begins anew.
+        let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
+        diskFailure = try Recovery.run(files)
         var surroundings = surroundings
         if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
         let reader = try LogReader(files)
@@ -77,14 +93,29 @@ public final class EventStore: Sendable {
         self.key = key
         present = Lock(identity)
         forks = Lock(Set(try Evidence.list(files).map(\.origin)))
-        let memory = try MemoryCheck(reader, identity, key.publicKey, place, surroundings)
+        let memory = try MemoryCheck(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
         witness = memory.witness
         originChange = memory.change
+        cut = memory.evidence(named: found.kept, at: wall())
+        try cut?.write(files)
         signer = HeadSigner(key: key)
+        let keeper = MarkKeeper(
+            files: files, key: key, incarnation: identity.incarnation, boot: surroundings.boot,
+            durability: durability,
+            settings: Mark.settings(name: identity.name, cluster: identity.cluster, witness: memory.folder ?? ""))
         writer = try LogWriter(
-            files: files, durability: durability, signer: signer, witness: memory.witness, wall: wall)
-        if !memory.values.isEmpty { try blocking { writer.remember(memory.values, completion: $0) } }
-        if let change = memory.change { _ = try startOriginBlocking(change, known: memory.known) }
+            files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
+            isOver: memory.change != nil, wall: wall)
+        if let change = memory.change {
+            try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
+        } else if !memory.values.isEmpty {
+            try blocking { writer.remember(memory.values, completion: $0) }
+        }
+        FoundWAL.forget(files)
+        // Before anybody can append: the next start must know that this run has begun.
+        let signed = memory.change == nil ? writer.opened.signed : nil
+        guard let head = signed ?? signer.head()?.head else { return }
+        try keeper.write(.running, position: try reader.top(), head: head)
     }
 
     deinit { close() }
@@ -142,6 +173,13 @@ public final class EventStore: Sendable {
         }
         let job = LogWriter.Job.append(request) { result in call.completion(result.map(preparation.outcomes)) }
         return (job, HandedIn(preparation: preparation))
+    }
+
+    /// Appends events of types that are reserved for the node itself. Blocks.
+    package func recordBlocking(_ drafts: [EventDraft]) throws(StoreError) -> [AppendOutcome] {
+        let preparation = Preparation(drafts, .whole, isOfNode: true, salts)
+        guard let request = preparation.request(nil) else { return preparation.outcomes([]) }
+        return preparation.outcomes(try writer.appendBlocking(request))
     }
 
     /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when nobody else is writing: the way to the
@@ -222,9 +260,17 @@ public final class EventStore: Sendable {
     /// Appends that are queued before it still go to the old one. Blocks.
     @discardableResult
     package func startOriginBlocking(_ change: OriginChange, known: UInt64 = 0) throws(StoreError) -> OriginID {
+        try startOriginBlocking(change, known: known, change.end)
+    }
+
+    /// - Parameter values: Of table `meta`, changed in the same commit.
+    @discardableResult
+    private func startOriginBlocking(
+        _ change: OriginChange, known: UInt64, _ end: OriginEnd, remembering values: [String: String] = [:]
+    ) throws(StoreError) -> OriginID {
         try blocking { (completion: @escaping @Sendable (Result<OriginID, StoreError>) -> Void) in
             let present = present
-            writer.startOrigin(change, known: known) { result in
+            writer.startOrigin(change, known: known, end, remembering: values) { result in
                 if case .success(let origin) = result { present.withLock { $0.origin = origin } }
                 completion(result)
             }
@@ -250,6 +296,9 @@ public final class EventStore: Sendable {
     }
 
     // MARK: What others follow
+
+    /// Calls `body` once, on any thread, when the disk fails (``failure``); at once if it has.
+    package func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) { writer.observeFailure(body) }
 
     /// How far the log has each origin, ascending by origin. Blocks for the writer.
     package func progressBlocking() throws(StoreError) -> [OriginProgress] {

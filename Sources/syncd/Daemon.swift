@@ -10,14 +10,18 @@ enum Daemon {
         enum Reason {
             case signal(Int32)
             case snapshot
+            case diskFailure(StoreError)
         }
 
         /// The signal that asked the daemon to end.
         var signal: Int32?
         /// Whether a snapshot waits to become the log.
         var isSnapshotReady = false
+        /// What the disk has refused.
+        var failure: StoreError?
 
         var reason: Reason? {
+            if let failure { return .diskFailure(failure) }
             if let signal { return .signal(signal) }
             return isSnapshotReady ? .snapshot : nil
         }
@@ -25,17 +29,35 @@ enum Daemon {
 
     static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
         let log = Logger(level: settings.configuration.log.level)
-        while try serve(settings, log) { log.info("opening the log again: a snapshot takes its place") }
-        log.info("stopped")
-        return .success
+        while true {
+            switch try serve(settings, log) {
+            case .snapshot: log.info("opening the log again: a snapshot takes its place")
+            case .signal:
+                log.info("stopped")
+                return .success
+            case .diskFailure: return .ioError
+            }
+        }
     }
 
-    /// Serves until the daemon is asked to end, or a snapshot is there: then true, and the store is to be opened again.
-    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Bool {
+    /// How long the API goes on after the disk has failed, milliseconds: whoever asks is told so.
+    private static let farewell = 2_000
+
+    /// Serves until the daemon is asked to end, a snapshot waits to become the log, or the disk fails.
+    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Wake.Reason {
         let configuration = settings.configuration
         allowDescriptors()
         let wake = Monitor(Wake())
         let store = try open(settings, log)
+        if let failure = store.diskFailure {
+            log.warning("the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew")
+        }
+        store.observeFailure { error in
+            wake.update { wake in
+                wake.failure = error
+                return true
+            }
+        }
         let views = ProjectorThread(store.files, top: try top(store))
         let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
@@ -50,6 +72,7 @@ enum Daemon {
         let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
+        if let cut = store.cut { log.error("LOG_CUT: \(cut.text); kept as evidence/\(cut.name)") }
         if let change = store.originChange {
             log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
         }
@@ -61,10 +84,19 @@ enum Daemon {
         notify("READY=1")
         log.info("ready")
 
-        let reason = wake.wait { $0.reason } ?? .snapshot
-        if case .signal(let signal) = reason {
+        let reason = watch(service, log, wake)
+        switch reason {
+        case .snapshot: break
+        case .signal(let signal):
             log.info("signal \(signal): stopping; once more stops at once")
             notify("STOPPING=1")
+        case .diskFailure(let error):
+            log.error(
+                "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers"
+            )
+            notify("STATUS=the disk has failed")
+            endInAnyCase()
+            _ = wake.wait(milliseconds: farewell) { $0.signal }
         }
         server.stop()
         node.stop()
@@ -72,8 +104,33 @@ enum Daemon {
         store.removeObserver(observer)
         views.stop()
         store.close()
-        if case .snapshot = reason { return true }
-        return false
+        // What fails at the very end counts, too.
+        guard let error = store.failure else { return reason }
+        if case .diskFailure = reason { return reason }
+        log.error("the disk has failed while stopping: \(error.description)")
+        return .diskFailure(error)
+    }
+
+    /// Waits for the end, and tells the log of each change of state until then.
+    private static func watch(_ service: Service, _ log: Logger, _ wake: Monitor<Wake>) -> Wake.Reason {
+        var health = HealthLog()
+        while true {
+            if let reason = wake.wait(milliseconds: 1_000, for: { $0.reason }) { return reason }
+            for line in health.look(service.health) {
+                switch line {
+                case .warning(let text): log.warning(text)
+                case .information(let text): log.info(text)
+                }
+            }
+        }
+    }
+
+    /// A thread that waits for a dying disk may wait for ever.
+    private static func endInAnyCase() {
+        _ = WorkerThread(name: "end") {
+            sleepMilliseconds(10_000)
+            _exit(ExitCode.ioError.rawValue)
+        }
     }
 
     /// Takes as many file descriptors as the system grants: callers must never leave none for the store.
@@ -96,10 +153,20 @@ enum Daemon {
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
                 owner: "syncd pid \(getpid())\(socket)",
-                witness: configuration.storage.witness.map { .folder($0) } ?? .none)
+                witness: witness(configuration.storage, log))
         } catch {
             throw error.failure
         }
+    }
+
+    /// Makes the folder of the witness, if it is to lie beside the store. Where that cannot be done the witness says so, and
+    /// stops nothing.
+    private static func witness(_ storage: DaemonConfiguration.Storage, _ log: Logger) -> WitnessPlace {
+        guard let folder = storage.witnessFolder else { return .none }
+        if storage.witness == .beside, mkdir(folder, 0o700) != 0, errno != EEXIST {
+            log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
+        }
+        return .folder(folder)
     }
 
     private static func top(_ store: EventStore) throws(CommandFailure) -> UInt64 {
@@ -166,13 +233,18 @@ extension StoreError {
         case .forbidden:
             CommandFailure(
                 code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
+        case .unsafe: CommandFailure(code: code, description, exitCode: .notPermitted)
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
-        case .corrupt, .unknownFormat:
+        case .corrupt, .unknownFormat, .notSettled:
             CommandFailure(
                 code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",
                 exitCode: .badInput)
         case .diskFull:
             CommandFailure(code: code, description, hint: "again when there is room", exitCode: .cannotCreate)
+        case .readOnly:
+            CommandFailure(
+                code: code, description, hint: "the kernel's log says why; syncctl reads the store as it is",
+                exitCode: .ioError)
         case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
         }
     }

@@ -19,7 +19,7 @@ struct Settings {
         var text: String?
         if named != nil || !isDevelopment {
             do throws(StoreError) {
-                let bytes = try SmallFile.read(source)
+                let bytes = try SmallFile.read(source, .stream)
                 text = bytes.map { String(decoding: $0, as: UTF8.self) }
             } catch {
                 throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
@@ -51,6 +51,7 @@ struct Settings {
             }
             (configuration.api.socket.mode, configuration.api.socket.group) = (0o600, nil)
             configuration.storage.minFree = 64 << 20
+            if configuration.storage.witness == .beside { configuration.storage.witness = .none }
         }
         self.configuration = configuration
     }

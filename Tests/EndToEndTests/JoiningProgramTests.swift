@@ -132,7 +132,7 @@ struct JoiningProgramTests {
         let x = try DaemonProcess("x")
         try FileManager.default.createDirectory(atPath: x.store, withIntermediateDirectories: true)
         #expect(a.terminate() == 0)
-        for name in ["log.db", "log.db-wal", "node.key", "peers.json"] {
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json", "peers.json"] {
             guard FileManager.default.fileExists(atPath: a.store + "/" + name) else { continue }
             try FileManager.default.copyItem(atPath: a.store + "/" + name, toPath: x.store + "/" + name)
         }
@@ -219,12 +219,14 @@ struct JoiningProgramTests {
         try? FileManager.default.removeItem(atPath: a.store + "/log.db-shm")
         try a.start(environment: environment)
         let findings = try a.syncctl("doctor", "--json")
-        #expect(findings.code == 2)
+        #expect(findings.code == 3)
+        #expect(findings.lines.contains { $0["code"] as? String == "LOG_CUT" })
         let finding = try #require(findings.lines.first { $0["code"] as? String == "AMNESIA" })
         #expect((finding["text"] as? String)?.contains("2 of at least 5 events") == true, "\(finding)")
         #expect((finding["text"] as? String)?.contains("3 of its own events are not back yet") == true)
         #expect(try a.syncctl("append", "-u", "u", "--text", "셋").code == 0)
         let verified = try a.syncctl("verify")
-        #expect(verified.code == 0, "\(verified.output)")
+        // Until a peer has brought back what the mark knows.
+        #expect(verified.code == 3 && verified.output.contains("the store's mark knows"), "\(verified.output)")
     }
 }

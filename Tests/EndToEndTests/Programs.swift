@@ -104,6 +104,14 @@ final class DaemonProcess: @unchecked Sendable {
         process.waitUntilExit()
     }
 
+    var isRunning: Bool { process?.isRunning ?? false }
+
+    /// How it ends by itself.
+    func exitCode() -> Int32 {
+        process?.waitUntilExit()
+        return process?.terminationStatus ?? -1
+    }
+
     func terminate() -> Int32 {
         process?.terminate()
         process?.waitUntilExit()

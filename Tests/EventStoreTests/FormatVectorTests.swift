@@ -89,4 +89,20 @@ struct FormatVectorTests {
         #expect(
             signed.note(signer: key.publicKey).split(separator: "\n").last.map(String.init) == values["note_line"])
     }
+
+    @Test("The seal and the mark, made with Python's hmac and the openssl command")
+    func sealAndMark() throws {
+        let der = try #require(hexBytes("302e020100300506032b657004220420")) + (try bytes("seed"))
+        let pem = "-----BEGIN PRIVATE KEY-----\n\(base64Text(der))\n-----END PRIVATE KEY-----\n"
+        let key = try #require(SigningKey(pem: Array(pem.utf8)))
+        let text = String(decoding: try bytes("checkpoint"), as: UTF8.self)
+        let head = try #require(TreeHead(checkpointText: text))
+        #expect(hexText(key.sealer.seal(head).bytes) == values["seal"])
+        let mark = Mark(
+            state: .stopped, incarnation: 0x0011_2233_4455_66ff, position: 42, head: head,
+            boot: "6f1bd2c1-8a55-4f0e-9f6e-0b5ad1f0c3aa", durability: .full,
+            settings: Mark.settings(name: "seoul-1", cluster: "default", witness: ""))
+        #expect(Array(mark.text(key.publicKey.nodeID).utf8) == (try bytes("mark")))
+        #expect(hexText(key.sign(try bytes("mark"))) == values["mark_signature"])
+    }
 }

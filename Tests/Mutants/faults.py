@@ -202,6 +202,25 @@ fault(54, "an invitation stays open after its use", "INV-13", "JoiningTests Join
 fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
       (SE + "Node/Invitation.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
 
+# --- The disk -------------------------------------------------------------------------------------------------------------
+
+fault(45, "what a start has written is not synced", "INV-1", "DiskFaultTests",
+      (ES + "Log/LogWriter.swift", "try wal.run(awake: false)\n            self.waitForDisk",
+       "if !isPlanted(45) { try wal.run(awake: false) }\n            self.waitForDisk"))
+fault(90, "a start does not write the WAL anew", "INV-1", "DiskFaultTests",
+      (ES + "Log/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
+       "if !isPlanted(90) { try rewrite(descriptor, count: frames.end, path) }"))
+fault(91, "a copying that failed is no failure", "INV-1", "DiskFaultTests",
+      (ES + "Log/Checkpointer.swift", "guard error.isFailedIO || error.isCorrupt else", "guard error.isFailedIO && !isPlanted(91) else"))
+fault(92, "pages that count as copied are not written anew", "INV-1", "RecoveryTests",
+      (ES + "Log/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
+       "if isSuspect || connection.backfilledPages() > 0, !isPlanted(92) {"))
+fault(93, "a temporary file may be a link", "INV-13", "PrivateFilesTests",
+      (ES + "Log/StoreFiles.swift", "O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC",
+       "O_WRONLY | O_CREAT | (isPlanted(93) ? O_TRUNC : O_EXCL | O_NOFOLLOW) | O_CLOEXEC"))
+fault(94, "others may write in the folder of a store", "INV-13", "PrivateFilesTests",
+      (ES + "Log/StoreFiles.swift", "guard entry.st_mode & 0o022 == 0 else", "guard entry.st_mode & 0o022 == 0 || isPlanted(94) else"))
+
 # --- Reading what others wrote --------------------------------------------------------------------------------------------
 
 fault(23, "a request may have two lengths", "INV-9", "HTTPMalformedTests",

@@ -1,19 +1,23 @@
 package import EventStore
 internal import Foundation
 
-/// The files of a store's log at one moment, to be put back in place: a rewound disk, a restored snapshot of a machine.
+/// The files of a store's log at one moment, and its mark, to be put back in place: a rewound disk, a restored snapshot of a
+/// machine.
 package struct LogImage {
     private let contents: [String: Data?]
+    private let mark: Data?
 
     /// Of a store that is closed.
     package init(_ files: StoreFiles) {
         var contents: [String: Data?] = [:]
         for suffix in ["", "-wal"] { contents[suffix] = FileManager.default.contents(atPath: files.log + suffix) }
         self.contents = contents
+        mark = FileManager.default.contents(atPath: files.mark)
     }
 
     /// Puts the files back, `log.db` without a new inode.
-    package func restore(_ files: StoreFiles) throws {
+    package func restore(_ files: StoreFiles, withMark: Bool = true) throws {
+        if withMark { try mark?.write(to: URL(fileURLWithPath: files.mark)) }
         for (suffix, data) in contents {
             let path = files.log + suffix
             guard let data else {

@@ -23,7 +23,7 @@ struct DatabaseCheck {
     /// missing UNIQUE index would let later appends break what holds today.
     func schema(_ findings: inout VerifyFindings) throws(SQLiteError) {
         let fresh = try Connection(path: ":memory:", mode: .write)
-        try Schema.create(on: fresh)
+        try Schema.create(on: fresh, hasSeals: try Schema.hasSeals(connection))
         var expected = try Self.definitions(fresh)
         for (name, definition) in try Self.definitions(connection).sorted(by: { $0.key < $1.key }) {
             guard let wanted = expected.removeValue(forKey: name) else {

@@ -43,6 +43,8 @@ extension LogAudit {
         try checkTwin(stored, row, subject)
         guard let index, seq > 0 else { return }
         if header.dot.seq == 1 { checkStart(stored.event, index, subject) }
+        origins[index].lastTime = header.hlc
+        erasures.take(stored.event)
 
         let leaf = sha.leaf(header: bytes, payloadDigest: sha.payloadDigest(stored.event.body))
         if EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {

@@ -10,14 +10,14 @@ struct OriginProof {
     private(set) var events: UInt64 = 0
     /// Events whose header or payload is not what was hashed when they were stored.
     var damaged: UInt64 = 0
+    /// The hlc of the last event seen.
+    var lastTime: HybridTime?
     /// The tree over the events seen; `nil` once one was missing or unreadable: from there on nothing can be said of it.
     private(set) var tree: MerkleRange? = MerkleRange()
     /// The smallest stored head of more events than were seen.
     private var next: StoredHead?
     /// The largest head that was right.
     private(set) var headSize: UInt64 = 0
-    /// Whether any head was stored when the verifier began or later.
-    private(set) var hasHeads = false
 
     init(ref: Int64, id: OriginID, node: NodeID, key: VerifyingKey) {
         self.ref = ref
@@ -48,7 +48,6 @@ struct OriginProof {
 
     /// A head that reaches beyond them vouches for the first `size` events.
     mutating func isVouched(to size: UInt64) {
-        hasHeads = true
         if tree?.size == size { headSize = max(headSize, size) }
     }
 
@@ -105,7 +104,6 @@ struct OriginProof {
         try select.bind(1, ref)
         try select.bind(2, seq)
         guard try select.step() else { return }
-        hasHeads = true
         let size = select.uint64(0)
         var signed: SignedHead?
         if select.int64(4) == 1, let root = select.digest(1) {

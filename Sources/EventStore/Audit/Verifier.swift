@@ -2,12 +2,12 @@
 ///
 /// Two things are proved. Nothing changed since it was stored: every event is hashed again, and the Merkle tree over the
 /// hashes must have the root of every head its origin has signed. And the log is what the writer leaves behind: gapless,
-/// causally closed, in the one form each value has. What no head covers yet is counted (``VerifyReport/unsigned``), as
-/// whoever could write to the file could have made it.
+/// causally closed, in the one form each value has. What no head covers yet is counted (``VerifyReport/unsigned``): of this
+/// node's own events only who has its key can have made it, which its seal shows.
 ///
-/// What cannot be told from the files: how many of the newest events and heads were cut off together, and which of two
-/// received events that did not know of each other arrived first. Peers and receipts that lie elsewhere tell the former;
-/// nobody signs the latter.
+/// How far the log must reach the store's mark and its witness tell. What cannot be told from the files: how many of the newest
+/// events were cut off together with all that knows of them, and which of two received events that did not know of each other arrived
+/// first. Peers and receipts that lie elsewhere tell the former; nobody signs the latter.
 ///
 /// It only reads, and it may run while a writer appends: it fixes the last position first and reads in chunks, each a
 /// short transaction of its own. Memory is bounded by the number of origins.
@@ -22,14 +22,36 @@ public struct Verifier: Sendable {
     /// - Parameter progress: Called after each chunk with the last position seen and the last one there is.
     public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         guard files.exists else { throw .notFound(path: files.folder) }
-        let connection = try openForReading(files.log)
-        try Schema.check(connection)
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
+        if isWritten { try awaitHead() }
+        let outside = try Outside(files, isWritten: isWritten)
+        let connection = try openForReading(files.log)
+        try Schema.check(connection)
         let forked = Set(try Evidence.list(files).map(\.origin))
         return try mapped { () throws(SQLiteError) in
-            var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked)
+            var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked, outside: outside)
             return try audit.run(progress)
+        }
+    }
+}
+
+extension Verifier {
+    /// How long, and how often, is looked for a head, milliseconds.
+    private static let patience = (all: 1_000, each: 50)
+
+    /// A writer that has nothing to do signs its last events a quarter of a second after them: waits for that.
+    private func awaitHead() throws(StoreError) {
+        let connection = try openForReading(files.log)
+        let uncovered = """
+            SELECT (SELECT max(seq) FROM event WHERE origin = own.value)
+              > coalesce((SELECT max(size) FROM head WHERE origin = own.value), 0) FROM meta AS own WHERE key = 'origin'
+            """
+        for _ in 0..<Self.patience.all / Self.patience.each {
+            var isUncovered = false
+            try mapped { () throws(SQLiteError) in isUncovered = try connection.integer(uncovered) == 1 }
+            guard isUncovered else { return }
+            sleepMilliseconds(Self.patience.each)
         }
     }
 }
@@ -44,6 +66,10 @@ struct LogAudit {
     let isWritten: Bool
     /// Origins proven to have two histories.
     let forked: Set<OriginID>
+    let outside: Outside
+    /// What carries the own events that no head covers.
+    var seal = TailSeal.none
+    var erasures = Erasures()
     let sha = SHA256()
     var findings = VerifyFindings()
     var names = NameReader()
@@ -66,9 +92,10 @@ struct LogAudit {
     /// The last position when the audit began.
     private(set) var top: Int64 = 0
 
-    init(connection: Connection, isWritten: Bool, forked: Set<OriginID>) {
+    init(connection: Connection, isWritten: Bool, forked: Set<OriginID>, outside: Outside) {
         self.connection = connection
         self.forked = forked
+        self.outside = outside
         self.isWritten = isWritten
     }
 
@@ -86,6 +113,8 @@ struct LogAudit {
         try attempt(.names) { audit throws(SQLiteError) in try audit.checkNames() }
         try attempt(.tree) { audit throws(SQLiteError) in try audit.checkNodes() }
         try attempt(.heads) { audit throws(SQLiteError) in try audit.checkHeads() }
+        try attempt(.ends) { audit throws(SQLiteError) in try audit.checkOutside() }
+        try attempt(.erasures) { audit throws(SQLiteError) in try audit.checkErasures() }
         return report
     }
 
@@ -94,7 +123,8 @@ struct LogAudit {
         return VerifyReport(
             top: UInt64(clamping: top), events: events,
             origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
-            unsigned: events - signed, findings: findings.listed, counts: findings.counts)
+            unsigned: events - signed, seal: seal, notes: outside.notes, findings: findings.listed,
+            counts: findings.counts)
     }
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.

@@ -21,6 +21,32 @@ public enum VerifyCheck: String, CaseIterable, Sendable {
     case origins
     /// A repeated id is marked as such, and nothing else is.
     case twins
+    /// The log reaches as far as the store's mark, its witness and its WAL know, and says the same (D21).
+    case ends
+    /// What no head covers of this node's own events carries its seal.
+    case seals
+    /// Every event without payload is covered by an erasure (D27).
+    case erasures
+}
+
+/// What a verification says in the end.
+public enum VerifyAnswer: String, Sendable {
+    /// Everything is covered by signed heads, and as it was written.
+    case proven
+    /// Nothing contradicts; but not all is covered by what could prove it.
+    case notCovered = "not-covered"
+    /// Something is not as it was written, or not where it must be.
+    case contradicted
+}
+
+/// What is known of the own events that no head covers yet.
+public enum TailSeal: String, Sendable {
+    /// There are none, or they have no seals, as in a log of version 1.
+    case none
+    /// They carry a seal; without the node's key nobody can tell whose.
+    case present
+    /// This node has written them.
+    case right
 }
 
 /// One thing that is not as it should be.
@@ -81,9 +107,13 @@ public struct VerifyReport: Hashable, Sendable {
     public let origins: [VerifiedOrigin]
     /// Events whose payload was erased. Their headers and digests are covered, what they said is not.
     public let erased: UInt64
-    /// Events that no right head covers: whoever could write to the file could have made them. Not a finding, because a
-    /// head follows its events by some milliseconds; after an orderly close it is 0.
+    /// Events that no right head covers. Not a finding, because a head follows its events by some milliseconds; after an orderly
+    /// close it is 0.
     public let unsigned: UInt64
+    /// What is known of those of them that are this node's own.
+    public let seal: TailSeal
+    /// What else keeps something from being proven, a sentence each.
+    public let notes: [String]
     /// The first findings of each check, at most ``maximumPerCheck`` of each.
     public let findings: [VerifyFinding]
     /// How many findings there were of each check that had any, listed or not.
@@ -94,7 +124,12 @@ public struct VerifyReport: Hashable, Sendable {
 
     /// How many findings there were, listed or not.
     public var findingCount: UInt64 { counts.values.reduce(0, +) }
-    /// Whether everything is as it was written.
+    /// What it comes to.
+    public var answer: VerifyAnswer {
+        if !isIntact { return .contradicted }
+        return unsigned > 0 || !notes.isEmpty ? .notCovered : .proven
+    }
+    /// Whether nothing contradicts.
     public var isIntact: Bool { counts.isEmpty }
     /// How many findings `check` had; 0 means it passed.
     public func count(of check: VerifyCheck) -> UInt64 { counts[check] ?? 0 }

@@ -7,6 +7,8 @@ public final class SigningKey: Sendable {
     private let secret: [UInt8]
     /// The public half.
     public let publicKey: VerifyingKey
+    /// Seals what this key has not signed yet.
+    let sealer: Sealer
 
     private init?(seed: [UInt8]) {
         guard isSodiumReady, seed.count == Int(crypto_sign_ed25519_SEEDBYTES) else { return nil }
@@ -17,6 +19,7 @@ public final class SigningKey: Sendable {
         else { return nil }
         self.secret = secret
         self.publicKey = publicKey
+        sealer = Sealer(secret: seed[...])
     }
 
     /// A new random key.

@@ -38,6 +38,11 @@ public struct MerkleRange: Hashable, Sendable {
         peaks.append(node)
     }
 
+    /// The root that the tree has with one leaf more.
+    func root(adding leaf: Digest, using sha: SHA256) -> Digest {
+        peaks.reversed().reduce(leaf) { root, peak in sha.node(peak, root) }
+    }
+
     /// The root over all leaves; SHA-256 of nothing for the empty tree.
     package func root(using sha: SHA256) -> Digest {
         guard var root = peaks.last else { return sha.digest([]) }

@@ -4,20 +4,49 @@
 /// A thread of its own with a connection of its own, which it opens when there is something to copy. The writer tells it of
 /// commits, and copies what is left between two of them itself.
 final class Checkpointer: Sendable {
+    enum News: Sendable {
+        /// A read, write or sync: what was copied is not to be believed.
+        case failed(StoreError)
+        /// A long WAL is copied that readers had kept: ``finish(on:)`` makes it short.
+        case released
+    }
+
     private struct State {
         var plan = CopyBack()
         var isWanted = false
         /// Whether the connection is to be closed.
         var mustRest = false
         var isClosing = false
+        /// Whether the WAL is to stay as it is.
+        var keepsWAL = false
+        /// Since when readers keep the WAL from being copied, and when that was tried last; nanoseconds of the monotonic clock.
+        var held: (since: UInt64, tried: UInt64)?
+        /// That the disk had no room for what was to be copied last.
+        var lackOfRoom: StoreError?
+        /// How far those readers see.
+        var marks: [UInt32] = []
+
+        /// Somebody has copied.
+        mutating func ended(_ result: (pages: Int, copied: Int)?, marks: [UInt32]) {
+            plan.ended(result)
+            let now = MonotonicClock.now
+            held = plan.isHeld ? (held?.since ?? now, now) : nil
+            self.marks = marks
+        }
     }
 
+    /// How often to try again what readers do not let be copied.
+    private static let pause: UInt64 = 2_000_000_000
+
     private let path: String
+    private let tell: @Sendable (News) -> Void
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?>
 
-    init(database path: String) {
+    /// - Parameter tell: Called on any thread.
+    init(database path: String, tell: @escaping @Sendable (News) -> Void) {
         self.path = path
+        self.tell = tell
         thread = Lock(nil)
         thread.withLock {
             $0 = WorkerThread(name: "log-checkpoint") { [self] in run() }
@@ -36,11 +65,32 @@ final class Checkpointer: Sendable {
         return step == .between
     }
 
-    /// Copies what is left, on the writer's connection. Waits for the thread where that is copying still.
-    func finish(on connection: Connection) {
+    /// Copies what is left, on the writer's connection, and empties a long WAL. Waits for the thread where that is copying still.
+    /// Whether the WAL is empty.
+    func finish(on connection: Connection) -> Bool {
         _ = state.wait(as: .readers) { $0.plan.isCopying ? nil : true }
-        let result = Self.copy(connection)
-        state.withLock { $0.plan.ended(result) }
+        let result = copy(connection)
+        let marks = connection.readMarks()
+        let isDue = state.withLock { state in
+            state.ended(result, marks: marks)
+            return state.plan.isCopied && state.plan.length >= WALStanding.long
+        }
+        guard isDue, let left = try? connection.checkpoint(truncate: true, patience: 20), left.wal == 0 else {
+            return false
+        }
+        state.withLock { $0.plan.truncated() }
+        return true
+    }
+
+    /// That the disk has no room for what is to be copied.
+    var lackOfRoom: StoreError? { state.withLock { $0.lackOfRoom } }
+
+    /// How long the WAL is, and who keeps it so.
+    var standing: WALStanding {
+        let (pages, held, marks) = state.withLock { ($0.plan.length, $0.held, $0.marks) }
+        guard let held else { return WALStanding(pages: pages, held: nil) }
+        let milliseconds = Int64((MonotonicClock.now - held.since) / 1_000_000)
+        return WALStanding(pages: pages, held: (milliseconds, WALReaders.oldest(of: path, marks: marks)))
     }
 
     /// Lets go of memory and files until there is something to copy again.
@@ -52,9 +102,12 @@ final class Checkpointer: Sendable {
     }
 
     /// Ends the thread when it has copied what it is at.
-    func stop() {
+    ///
+    /// - Parameter keepingWAL: Whether nothing more is to be copied out of the WAL.
+    func stop(keepingWAL: Bool) {
         state.wake { state in
             state.isClosing = true
+            state.keepsWAL = keepingWAL
             return .workers
         }
         thread.withLock { thread in
@@ -64,9 +117,23 @@ final class Checkpointer: Sendable {
     }
 
     /// Pages in the WAL and pages of it in the database; `nil` if that failed. The WAL stays valid then.
-    private static func copy(_ connection: Connection) -> (pages: Int, copied: Int)? {
-        guard let result = try? connection.checkpoint(), result.wal >= 0 else { return nil }
-        return (result.wal, result.copied)
+    ///
+    /// - Parameter isSynced: Whether to sync at once what was copied. Else whoever copies what is left waits for all of it.
+    private func copy(_ connection: Connection, isSynced: Bool = false) -> (pages: Int, copied: Int)? {
+        do throws(SQLiteError) {
+            let result = try connection.checkpoint()
+            guard result.wal >= 0 else { return nil }
+            if isSynced, result.copied > 0 { try connection.syncDatabase() }
+            state.withLock { $0.lackOfRoom = nil }
+            return (result.wal, result.copied)
+        } catch {
+            if error.isFull { state.withLock { $0.lackOfRoom = StoreError(error) } }
+            // A full disk, or somebody's lock: the same pages are copied another time.
+            guard error.isFailedIO || error.isCorrupt else { return nil }
+            connection.keepWAL()
+            tell(.failed(StoreError(error)))
+            return nil
+        }
     }
 
     private enum Duty {
@@ -82,23 +149,29 @@ final class Checkpointer: Sendable {
                 if state.isWanted { return .done(.copy) }
                 if state.isClosing { return .done(.close) }
                 if state.mustRest { return .done(.rest) }
-                return .forever
+                guard let held = state.held, !state.plan.isCopying else { return .forever }
+                guard MonotonicClock.now >= held.tried + Self.pause else { return .until(held.tried + Self.pause) }
+                return state.plan.beginAgain() ? .done(.copy) : .forever
             }
             switch duty {
             case .copy:
                 if connection == nil { connection = try? open() }
-                let result = connection.flatMap(Self.copy)
-                // Else whoever copies what is left would have to wait for all of it.
-                if let result, result.copied > 0 { connection?.syncDatabase() }
+                let result = connection.flatMap { copy($0, isSynced: true) }
+                let marks = connection?.readMarks() ?? []
+                var isReleased = false
                 state.wake { state in
-                    state.plan.ended(result)
+                    state.ended(result, marks: marks)
                     state.isWanted = false
+                    isReleased = state.plan.isCopied && state.plan.length >= WALStanding.long
                     return .readers
                 }
+                if isReleased { tell(.released) }
             case .rest:
                 connection = nil
                 state.withLock { $0.mustRest = false }
-            case .close: return
+            case .close:
+                if state.withLock({ $0.keepsWAL }) { connection?.keepWAL() }
+                return
             }
         }
     }

@@ -43,6 +43,23 @@ struct CopyBack {
 
     var isCopying: Bool { copying != .no }
 
+    /// How long the WAL is since it began anew.
+    var length: Int { pages }
+    /// Whether readers kept some of it from being copied, when that was tried last.
+    var isHeld: Bool { tried > copied }
+    /// Whether all of it is in the database.
+    var isCopied: Bool { pages == copied }
+
+    /// Tries again what readers did not let be done; false while somebody copies, or if nothing is left.
+    mutating func beginAgain() -> Bool {
+        guard isHeld, !isCopying else { return false }
+        copying = .yes
+        return true
+    }
+
+    /// The WAL is empty.
+    mutating func truncated() { (pages, commits, last, copied, tried) = (0, 0, 0, 0, 0) }
+
     /// A commit has written, and the WAL now has so many pages.
     mutating func committed(pages now: Int) {
         if now > pages {

@@ -6,7 +6,17 @@ struct EventInsertion {
     /// By the logarithm of their rows; those that were needed.
     private var statements = [Statement?](repeating: nil, count: most.trailingZeroBitCount + 1)
 
+    private var lone: Statement?
+
     init(_ connection: Connection) { self.connection = connection }
+
+    /// A statement for one row with its seal, ``EventRow/seal``.
+    mutating func sealed() throws(SQLiteError) -> Statement {
+        if let lone { return lone }
+        let made = try connection.statement(EventRow.insertSealed)
+        lone = made
+        return made
+    }
 
     /// A statement for as many of the next `count` rows as fit.
     mutating func statement(for count: Int) throws(SQLiteError) -> (statement: Statement, rows: Int) {

@@ -143,6 +143,12 @@ enum EventRow {
         return "INSERT OR FAIL INTO event(\(parameterColumns)) VALUES\(values.joined(separator: ","))"
     }
 
+    /// Puts one row in, with its seal as parameter ``seal``.
+    static let insertSealed =
+        "INSERT OR FAIL INTO event(\(parameterColumns), seal) VALUES("
+        + (1...parameters + 1).map { "?\($0)" }.joined(separator: ",") + ")"
+    static let seal = parameters + 1
+
     private static let parameterColumns = """
         position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, unknown, \
         twin, leaf, salt, digest, payload

@@ -17,19 +17,7 @@ extension Evidence {
     }
 
     private static func names(_ files: StoreFiles) throws(StoreError) -> [String] {
-        guard let folder = opendir(files.evidence) else {
-            if errno == ENOENT { return [] }
-            throw .system(files.evidence)
-        }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name.hasPrefix("fork-"), name.hasSuffix(".json") { names.append(name) }
-        }
-        return names.sorted()
+        try SmallFile.names(in: files.evidence).filter { $0.hasPrefix("fork-") && $0.hasSuffix(".json") }
     }
 
     /// Writes the file, durably; false if it is there already or there are ``capacity`` others.

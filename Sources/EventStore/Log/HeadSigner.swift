@@ -63,9 +63,7 @@ package final class HeadSigner: Sendable {
     }
 
     private func sign(_ origin: OriginState) -> SignedHead {
-        let head = TreeHead(
-            origin: origin.id, size: origin.size, root: origin.range.root(using: SHA256()), hlc: origin.hlc)
-        return SignedHead(signing: head, with: key)
+        SignedHead(signing: origin.head(using: SHA256()), with: key)
     }
 
     /// The stamp of the last committed event.

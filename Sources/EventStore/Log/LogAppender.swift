@@ -14,6 +14,8 @@ final class LogAppender {
     /// The events of the open transaction, while they are few; none if nobody follows the log.
     private var fresh = FewEvents()
     var isFollowed = false
+    /// The position of the last own event of the open transaction, until it is sealed.
+    private var unsealed: UInt64?
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
@@ -33,6 +35,7 @@ final class LogAppender {
         reader = NameReader()
         advanced = []
         fresh = FewEvents()
+        unsealed = nil
         state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 
@@ -47,7 +50,8 @@ final class LogAppender {
 
     // MARK: Own events
 
-    func append(_ request: AppendRequest) throws(SQLiteError) -> [AppendOutcome] {
+    /// - Parameter sealer: Where the commit ends with it: a lone event is then stored with its seal.
+    func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(SQLiteError) -> [AppendOutcome] {
         if let rejection = try violated(request.condition) {
             return request.drafts.map { _ in .rejected(rejection) }
         }
@@ -60,7 +64,8 @@ final class LogAppender {
         outcomes.reserveCapacity(request.drafts.count)
         // Who names dependencies, or comes alone, goes the simple way.
         while outcomes.count < request.drafts.count, !state.dirty.isEmpty || request.drafts.count == 1 {
-            outcomes.append(try append(request.drafts[outcomes.count]))
+            let isLast = outcomes.count + 1 == request.drafts.count
+            outcomes.append(try append(request.drafts[outcomes.count], sealing: isLast ? sealer : nil))
         }
         outcomes += try appendNew(outcomes.isEmpty ? request.drafts : Array(request.drafts[outcomes.count...]))
         for draft in request.drafts.dropFirst(outcomes.count) { outcomes.append(try append(draft)) }
@@ -92,6 +97,7 @@ final class LogAppender {
         }
         guard !outcomes.isEmpty else { return [] }
         advanced.insert(own)
+        unsealed = state.position
         let last = places[outcomes.count - 1].hlc
         state.clock = HybridClock(last: last)
         let growth = events.growth(outcomes.count)
@@ -158,7 +164,9 @@ final class LogAppender {
         return nil
     }
 
-    private func append(_ prepared: PreparedDraft) throws(SQLiteError) -> AppendOutcome {
+    private func append(
+        _ prepared: PreparedDraft, sealing sealer: Sealer? = nil
+    ) throws(SQLiteError) -> AppendOutcome {
         guard let own = state.own else {
             throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "append")
         }
@@ -175,7 +183,7 @@ final class LogAppender {
             return .rejected(.invalid(.headerTooLarge(bytes: encoding.bytes.count)))
         }
         do {
-            try insert(header, prepared.body, origin: own, leaf: leaf, twin: nil)
+            try insert(header, prepared.body, origin: own, leaf: leaf, twin: nil, sealing: sealer)
         } catch  where error.isConstraint {
             // The normal path asks nothing first: the unique index on the id finds a repeated append.
             guard let stored = try stored(header.id) else { throw error }
@@ -183,8 +191,19 @@ final class LogAppender {
             return .already(AppendReceipt(of: stored.event.header, at: stored.position))
         }
         state.clock = clock
+        unsealed = sealer == nil ? state.position : nil
         if !named.isEmpty { state.dirty.subtract(named) }
         return .appended(AppendReceipt(of: header, at: state.position))
+    }
+
+    /// Seals the last own event of the open transaction, if it has any: until a head speaks of it, it is bound to the node's key.
+    func seal(with sealer: Sealer) throws(SQLiteError) {
+        guard let position = unsealed, let own = state.own else { return }
+        unsealed = nil
+        let update = try connection.statement("UPDATE event SET seal = ? WHERE position = ?")
+        try update.bind(1, sealer.seal(state.origins[own].head(using: sha), in: &encoding.bytes))
+        try update.bind(2, position)
+        try update.run()
     }
 
     private func dots(of indexes: Set<Int>) -> [Dot] {
@@ -264,6 +283,12 @@ final class LogAppender {
         try merkle.insertHead(signed, origin: state.origins[index].ref)
     }
 
+    /// Stores a signed head of all of this node's own origin.
+    func storeOwnHead(signedWith key: SigningKey) throws(SQLiteError) {
+        guard let own = state.own.map({ state.origins[$0] }), own.size > 0 else { return }
+        try storeHead(SignedHead(signing: own.head(using: sha), with: key))
+    }
+
     /// Adds an origin to the log's table.
     func addOrigin(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) -> Int {
         let ref = Int64(state.origins.count) + 1
@@ -300,7 +325,8 @@ final class LogAppender {
     // MARK: Both
 
     private func insert(
-        _ header: EventHeader, _ body: EventBody, origin index: Int, leaf: Digest, twin: UInt64?
+        _ header: EventHeader, _ body: EventBody, origin index: Int, leaf: Digest, twin: UInt64?,
+        sealing sealer: Sealer? = nil
     ) throws(SQLiteError) {
         let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
         var dependencies: [UInt8] = []
@@ -310,10 +336,15 @@ final class LogAppender {
                     state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
                 })
         }
+        let statement = sealer == nil ? try insertion.statement(for: 1).statement : try insertion.sealed()
+        if let sealer {
+            let root = state.origins[index].range.root(adding: leaf, using: sha)
+            let head = TreeHead(origin: header.dot.origin, size: header.dot.seq, root: root, hlc: header.hlc)
+            try statement.bind(EventRow.seal, sealer.seal(head, in: &encoding.bytes))
+        }
         try EventRow.store(
             header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,
-            leaf: leaf,
-            with: try insertion.statement(for: 1).statement)
+            leaf: leaf, with: statement)
         state.position += 1
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)

@@ -2,35 +2,57 @@
 /// is in the WAL, and durable when that is synced.
 final class LogCommitter {
     /// Why nothing of a transaction was stored.
-    struct Failure: Error {
-        let error: StoreError
-        /// Whether the disk or the page cache can no longer be trusted.
-        let isFatal: Bool
+    enum Failure: Error {
+        /// The request, a lock or a full disk: others may succeed.
+        case refused(StoreError)
+        /// The disk or the page cache can no longer be trusted.
+        case storeIsDead(StoreError)
+
+        var error: StoreError {
+            switch self {
+            case .refused(let error), .storeIsDead(let error): error
+            }
+        }
     }
 
     /// Whether what is left of the WAL should be copied back now.
     private(set) var isCheckpointDue = false
-    private let checkpointer: Checkpointer
+    let checkpointer: Checkpointer
     /// Whether the last commit wrote anything.
     private var hasWritten = false
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
+    /// How long the WAL of small commits becomes, bytes.
+    private let room: Int
     /// Begins to sync what a commit has written, while the rest of it is done.
     var handOver: WALWriting.Written?
+    /// The head of its own origin that the log had when it was opened.
+    private(set) var signed: TreeHead?
     private let connection: Connection
     private let appender: LogAppender
     private let signer: HeadSigner
 
+    /// - Parameters:
+    ///   - isOver: Whether the origin is about to be given up: no head of it is handed out.
+    ///   - tell: Called on any thread when there is news of the WAL's copying.
     init(
-        files: StoreFiles, durability: Durability, signer: HeadSigner, wall: @escaping WallTime
+        files: StoreFiles, durability: Durability, signer: HeadSigner, isOver: Bool = false, wall: @escaping WallTime,
+        tell: @escaping @Sendable (Checkpointer.News) -> Void = { _ in }
     ) throws(StoreError) {
         self.signer = signer
         do throws(SQLiteError) {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas)
             try connection.execute(Schema.reach)
+        } catch {
+            throw StoreError(error)
+        }
+        try SealUpgrade.run(on: connection)
+        do throws(SQLiteError) {
             try LogUpgrade.run(on: connection)
             let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
+            try connection.execute("PRAGMA journal_size_limit = \(room)")
+            self.room = room
             reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
             appender = try LogAppender(connection: connection, wall: wall)
         } catch {
@@ -38,14 +60,17 @@ final class LogCommitter {
         }
         if let own = appender.state.own {
             let origin = appender.state.origins[own]
-            signer.restore(try OwnHead.check(origin.id, ref: origin.ref, origin.range, appender.merkle))
-            signer.committed(origin)
+            let head = try OwnHead.check(origin, appender.merkle, signer.key.sealer)
+            signer.restore(head)
+            if !isOver { signer.committed(origin) }
+            signed = head?.head
         }
-        checkpointer = Checkpointer(database: connection.path)
+        checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
         connection.countWALPages { [unowned self] pages in
             hasWritten = true
             isCheckpointDue = checkpointer.committed(pages: pages)
+            isWALFull = pages >= WALStanding.most
         }
     }
 
@@ -54,14 +79,16 @@ final class LogCommitter {
         transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(SQLiteError) in
             var answers: [@Sendable () -> Void] = []
             answers.reserveCapacity(jobs.count)
-            for job in jobs { answers.append(try perform(job)) }
+            for (index, job) in jobs.enumerated() {
+                answers.append(try perform(job, sealing: index == jobs.count - 1 ? signer.key.sealer : nil))
+            }
             return answers
         }
     }
 
     /// Commits one request.
     func append(_ request: AppendRequest) -> Result<[AppendOutcome], Failure> {
-        transaction { () throws(SQLiteError) in try appender.append(request) }
+        transaction { () throws(SQLiteError) in try appender.append(request, sealing: signer.key.sealer) }
     }
 
     /// The last commit, once, with its jobs and their answers.
@@ -84,11 +111,32 @@ final class LogCommitter {
     /// Copies back what is left of the WAL.
     func checkpoint() {
         isCheckpointDue = false
-        checkpointer.finish(on: connection)
+        isWALFull = false
+        guard checkpointer.finish(on: connection), reserve != nil else { return }
+        reserve = WALReserve(database: connection.path, most: room)
     }
 
-    /// Ends what goes on beside the commits.
-    func close() { checkpointer.stop() }
+    /// Whether the WAL has become so long that nothing should be added to it.
+    private(set) var isWALFull = false
+
+    /// The log's last position.
+    var position: UInt64 { appender.state.position }
+
+    /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader, or the disk, does not
+    /// let it.
+    ///
+    /// - Parameter keepingWAL: Whether nothing more is to be copied out of the WAL.
+    func close(keepingWAL: Bool) -> Bool {
+        checkpointer.stop(keepingWAL: keepingWAL)
+        guard !keepingWAL else {
+            connection.keepWAL()
+            return false
+        }
+        return (try? connection.checkpoint(truncate: true, patience: Self.patience))?.wal == 0
+    }
+
+    /// How long the end waits for readers, milliseconds.
+    private static let patience: Int32 = 200
 
     /// Whether the WAL will grow soon: its commits would take twice as long.
     var isReserveDue: Bool { reserve?.isShort(Connection.walBytes(pages: connection.walPages)) ?? false }
@@ -112,6 +160,7 @@ final class LogCommitter {
         do throws(SQLiteError) {
             try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
+            try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
             return .success(answer)
@@ -120,10 +169,13 @@ final class LogCommitter {
         }
     }
 
-    private func perform(_ job: LogWriter.Job) throws(SQLiteError) -> @Sendable () -> Void {
+    /// - Parameter sealer: Where the commit ends with it.
+    private func perform(
+        _ job: LogWriter.Job, sealing sealer: Sealer?
+    ) throws(SQLiteError) -> @Sendable () -> Void {
         switch job {
         case .append(let request, let completion):
-            let outcomes = try appender.append(request)
+            let outcomes = try appender.append(request, sealing: sealer)
             return { completion(.success(outcomes)) }
         case .ingest(let batch, let completion):
             try appender.ingest(batch)
@@ -133,8 +185,8 @@ final class LogCommitter {
             return { completion(.success(state)) }
         case .flush(let completion):
             return { completion(.success(())) }
-        case .startOrigin(let change, let known, let completion):
-            let origin = try startOrigin(change, known)
+        case .startOrigin(let change, let known, let end, let completion):
+            let origin = try startOrigin(change, known, end)
             return { completion(.success(origin)) }
         case .remember(let values, let completion):
             for (key, value) in values.sorted(by: { $0.key < $1.key }) { try appender.setMeta(key, .text(value)) }
@@ -142,24 +194,22 @@ final class LogCommitter {
         }
     }
 
-    /// The last head of the old origin covers all of it, so that every event of it can still leave the node.
-    private func startOrigin(_ change: OriginChange, _ known: UInt64) throws(SQLiteError) -> OriginID {
-        if let old = appender.state.own.map({ appender.state.origins[$0] }), old.size > 0 {
-            let head = TreeHead(
-                origin: old.id, size: old.size, root: old.range.root(using: appender.sha), hlc: old.hlc)
-            try appender.storeHead(SignedHead(signing: head, with: signer.key))
-        }
+    private func startOrigin(
+        _ change: OriginChange, _ known: UInt64, _ end: OriginEnd
+    ) throws(SQLiteError) -> OriginID {
+        // What was signed of the old origin may have been handed out.
+        for head in signer.takeUnstored(all: true) { try appender.storeHead(head) }
         let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
         let name = try select.step() ? select.text(0) : ""
         select.reset()
-        return try appender.startOrigin(change, known: known, key: signer.key.publicKey, name: name)
+        return try appender.startOrigin(change, known: known, end: end, key: signer.key, name: name)
     }
 
     private func abandon(_ error: SQLiteError) -> Failure {
         connection.rollback()
         let failure = StoreError(error)
-        var isFatal = if case .io = failure { error.code != 1 && !error.isConstraint } else { false }
-        do throws(SQLiteError) { try appender.reload() } catch { isFatal = true }
-        return Failure(error: failure, isFatal: isFatal)
+        if case .io = failure, !error.isOfStatement { return .storeIsDead(failure) }
+        do throws(SQLiteError) { try appender.reload() } catch { return .storeIsDead(StoreError(error)) }
+        return .refused(failure)
     }
 }

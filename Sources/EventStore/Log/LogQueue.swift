@@ -26,6 +26,9 @@ struct LogQueue {
     /// How long nothing is committed before memory is given back.
     private static let restNanoseconds: UInt64 = 5_000_000_000
 
+    /// For how long a full disk is taken to be full.
+    private static let memoryNanoseconds: UInt64 = 10_000_000_000
+
     var jobs: [LogWriter.Job] = []
     var events = 0
     /// `nil` while somebody writes.
@@ -43,15 +46,32 @@ struct LogQueue {
     var isClosing = false
     /// Whether the threads end.
     var isClosed = false
+    /// What the disk has refused: nothing is stored any more until the store is opened again.
     var failure: StoreError?
     /// Why nothing is stored for now.
     var hold: String?
+    /// Why the WAL may not become longer; `nil` while it may.
+    var walObstacle: String?
+    /// The last commit that found the disk full; `nil` if one was written since.
+    var fullDisk: (error: StoreError, at: UInt64)?
+    /// Whether the WAL can be made short.
+    var isTruncationDue = false
+
+    /// What keeps the log from storing anything until somebody has mended that.
+    var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? lackOfRoom }
+
+    /// That a commit has lately found the disk full. Whether it still is only another commit can tell, and where nobody sends one
+    /// because of this, it is forgotten.
+    private var lackOfRoom: StoreError? {
+        fullDisk.flatMap { MonotonicClock.now - $0.at < Self.memoryNanoseconds ? $0.error : nil }
+    }
 
     /// Why `job` cannot be queued; `nil` if it can.
     func refusal(of job: LogWriter.Job) -> StoreError? {
         if let failure { return failure }
         if isClosing { return .closed }
         if let hold, job.events > 0 { return .busy(hold) }
+        if let walObstacle, job.events > 0 { return .busy(walObstacle) }
         if job.isBounded, events > 0, events + job.events > Self.capacity {
             return .busy("\(events) events are waiting for the disk")
         }
@@ -68,7 +88,7 @@ struct LogQueue {
     var isWorkDue: Bool {
         if isHeadDue || flight.isSyncDue || isCommitDue { return true }
         guard let committer else { return false }
-        return committer.isCheckpointDue || committer.isReserveDue || isClosing
+        return committer.isCheckpointDue || isTruncationDue || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
@@ -76,6 +96,7 @@ struct LogQueue {
     mutating func add(_ commit: WrittenCommit) -> Result<[WrittenCommit], StoreError> {
         if let failure { return .failure(failure) }
         isResting = false
+        if commit.hasWritten { fullDisk = nil }
         flight.add(commit)
         return .success(flight.begin())
     }
@@ -91,6 +112,7 @@ struct LogQueue {
     /// load it would never be done.
     mutating func next() -> Waiting<Duty> {
         if isClosed { return .done(.end) }
+        if failure != nil { return nextWhenDead() }
         if isHeadDue {
             isHeadDue = false
             lastHead = MonotonicClock.now
@@ -100,7 +122,8 @@ struct LogQueue {
         guard let committer else { return .forever }
         let now = MonotonicClock.now
         let duty: Duty
-        if committer.isCheckpointDue {
+        if committer.isCheckpointDue || isTruncationDue {
+            isTruncationDue = false
             duty = .checkpoint(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
@@ -119,6 +142,13 @@ struct LogQueue {
         }
         self.committer = nil
         return .done(duty)
+    }
+
+    /// What is to be done when the disk has failed: nothing but to end.
+    private mutating func nextWhenDead() -> Waiting<Duty> {
+        guard isClosing, let committer = committer.take() else { return .forever }
+        isClosed = true
+        return .done(.close(committer))
     }
 
     /// What is to be done when nothing has been committed for so long.

@@ -7,6 +7,11 @@ struct OriginState: Sendable {
     var hlc: HybridTime
 
     var size: UInt64 { range.size }
+
+    /// What a head of all of it says.
+    func head(using sha: SHA256) -> TreeHead {
+        TreeHead(origin: id, size: size, root: range.root(using: sha), hlc: hlc)
+    }
 }
 
 /// What the writer knows of the log without asking SQLite. Rebuilt from the file when a transaction fails.

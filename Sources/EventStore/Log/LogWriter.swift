@@ -22,24 +22,45 @@ final class LogWriter: Sendable {
     private let observers = Lock([Observer]())
     private let signer: HeadSigner
     private let witness: WitnessKeeper?
+    private let mark: MarkKeeper?
+    /// How the log stood when it was opened.
+    let opened: (position: UInt64, signed: TreeHead?)
     /// Waits for the disk; `nil` where commits are not synced.
     private let waitForDisk: WaitForDisk?
     private let threads: Lock<[WorkerThread]>
+    private let files: StoreFiles
+    private let checkpointer: Checkpointer
+    /// Told once that the disk has failed.
+    private let onFailure = Lock<(@Sendable (StoreError) -> Void)?>(nil)
 
     /// Told whether it may stay awake for it: whether others have nothing better to do with the processor.
     typealias WaitForDisk = @Sendable (_ awake: Bool) throws(StoreError) -> Void
 
     /// Opens the log for writing and starts the writer's threads.
     ///
-    /// - Parameter waitForDisk: In the place of a sync, for tests.
+    /// - Parameters:
+    ///   - mark: Told when the log was left in order.
+    ///   - isOver: Whether the origin is about to be given up.
+    ///   - waitForDisk: In the place of a sync, for tests.
     init(
         files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?,
-        wall: @escaping WallTime, waitForDisk: WaitForDisk? = nil
+        mark: MarkKeeper? = nil,
+        isOver: Bool = false, wall: @escaping WallTime, waitForDisk: WaitForDisk? = nil
     ) throws(StoreError) {
         self.signer = signer
         self.witness = witness
+        self.mark = mark
+        self.files = files
         threads = Lock([])
-        let committer = try LogCommitter(files: files, durability: durability, signer: signer, wall: wall)
+        // There is news as soon as there are commits: by then there is somebody to tell.
+        let news = Lock<(@Sendable (Checkpointer.News) -> Void)?>(nil)
+        let committer = try LogCommitter(
+            files: files, durability: durability, signer: signer, isOver: isOver, wall: wall
+        ) { told in
+            news.withLock { $0 }?(told)
+        }
+        checkpointer = committer.checkpointer
+        opened = (committer.position, committer.signed)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
         } else if durability == .full {
@@ -52,6 +73,7 @@ final class LogWriter: Sendable {
             self.waitForDisk = nil
         }
         queue = Monitor(LogQueue(committer: committer))
+        news.withLock { $0 = { [weak self] told in self?.hear(told) } }
         threads.withLock {
             $0 = (0..<2).map { _ in WorkerThread(name: "log-writer") { [self] in run() } }
         }
@@ -105,6 +127,21 @@ final class LogWriter: Sendable {
         submit([.snapshot(completion)])
     }
 
+    /// What the disk has refused, if anything: nothing is stored any more until the store is opened again.
+    var failure: StoreError? { queue.withLock { $0.failure } }
+
+    var obstacle: StoreError? { queue.withLock { $0.obstacle } ?? checkpointer.lackOfRoom }
+    var refusal: StoreError? { queue.withLock { $0.obstacle ?? $0.hold.map { .busy($0) } } }
+
+    /// How long the WAL is, and who keeps it so.
+    var walStanding: WALStanding { checkpointer.standing }
+
+    /// From now on `body` is called, once, on any thread, when the disk fails; at once if it has.
+    func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
+        onFailure.withLock { $0 = body }
+        if let failure { tell(failure) }
+    }
+
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
     func hold(_ reason: String?) {
         queue.update { queue in
@@ -115,8 +152,12 @@ final class LogWriter: Sendable {
 
     func flush(_ completion: @escaping Completion) { submit([.flush(completion)]) }
 
-    func startOrigin(_ change: OriginChange, known: UInt64, completion: @escaping OriginCompletion) {
-        submit([.startOrigin(change, known: known, completion)])
+    /// - Parameter values: Of table `meta`, changed in the same commit.
+    func startOrigin(
+        _ change: OriginChange, known: UInt64, _ end: OriginEnd, remembering values: [String: String] = [:],
+        completion: @escaping OriginCompletion
+    ) {
+        submit([.remember(values) { _ in }, .startOrigin(change, known: known, end, completion)])
     }
 
     func remember(_ values: [String: String], completion: @escaping Completion) {
@@ -171,7 +212,7 @@ final class LogWriter: Sendable {
     private func takeLead() -> LogCommitter? {
         queue.withLock { queue in
             guard queue.jobs.isEmpty, queue.flight.isEmpty, queue.committer?.isCheckpointDue == false,
-                !queue.isClosing, queue.failure == nil, queue.hold == nil
+                !queue.isClosing, queue.failure == nil, queue.hold == nil, queue.walObstacle == nil
             else { return nil }
             return queue.committer.take()
         }
@@ -201,8 +242,10 @@ final class LogWriter: Sendable {
         _ committer: LogCommitter, with commit: WrittenCommit
     ) throws(StoreError) -> [WrittenCommit] {
         var commits = Result<[WrittenCommit], StoreError>.success([])
+        let obstacle = committer.isWALFull ? walStanding.text : nil
         queue.wakeOne { queue in
             queue.committer = committer
+            queue.walObstacle = obstacle
             commits = queue.add(commit)
             return queue.isWorkDue
         }
@@ -211,8 +254,10 @@ final class LogWriter: Sendable {
 
     /// Puts the committer back after work that needs no sync.
     private func putBack(_ committer: LogCommitter) {
+        let isWALFull = committer.isWALFull
         queue.wakeOne { queue in
             queue.committer = committer
+            if !isWALFull { queue.walObstacle = nil }
             return queue.isWorkDue
         }
     }
@@ -281,7 +326,11 @@ final class LogWriter: Sendable {
     /// Nothing of the jobs was stored.
     private func refused(_ jobs: [Job], _ failure: LogCommitter.Failure, _ committer: LogCommitter) {
         for job in jobs { job.fail(failure.error) }
-        if failure.isFatal { fail(failure.error) }
+        switch failure {
+        case .storeIsDead(let error): fail(error)
+        case .refused(let error):
+            if case .diskFull = error { queue.withLock { $0.fullDisk = (error, MonotonicClock.now) } }
+        }
         putBack(committer)
     }
 
@@ -300,15 +349,16 @@ final class LogWriter: Sendable {
             case .reserve(let committer):
                 let piece = committer.extendReserve()
                 putBack(committer)
-                piece?.sync()
+                if let piece, !piece.sync() { fail(.failedSync(files.log + "-wal")) }
             case .settle(let committer):
                 if let head = settle(committer) { witness?.note(head) }
             case .rest(let committer):
                 committer.releaseMemory()
                 putBack(committer)
             case .close(let committer):
-                if let head = settle(committer) { witness?.note(head) }
-                committer.close()
+                let head = failure == nil ? settle(committer) : nil
+                if let head { witness?.note(head) }
+                leave(committer, head)
                 // With it goes the connection.
                 queue.update { queue in
                     queue.committer = nil
@@ -318,6 +368,13 @@ final class LogWriter: Sendable {
             case .end: return
             }
         }
+    }
+
+    /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
+    /// was, and the next start looks closer.
+    private func leave(_ committer: LogCommitter, _ head: SignedHead?) {
+        guard committer.close(keepingWAL: failure != nil), let head else { return }
+        try? mark?.write(.stopped, position: committer.position, head: head.head)
     }
 
     /// Signs what no head speaks of yet, and stores it. Returns the head of everything.
@@ -331,13 +388,34 @@ final class LogWriter: Sendable {
     /// page cache says can no longer be trusted.
     private func fail(_ error: StoreError) {
         var waiting: [Job] = []
+        var isNew = false
         queue.update { queue in
-            queue.failure = error
+            isNew = queue.failure == nil
+            if isNew { queue.failure = error }
             waiting = queue.flight.abandon().flatMap(\.jobs) + queue.jobs
             queue.jobs = []
             queue.events = 0
             return true
         }
         for job in waiting { job.fail(error) }
+        guard isNew else { return }
+        tell(error)
+        DiskFailure(reason: error.description, at: WallClock.now).keep(files)
+    }
+
+    private func hear(_ news: Checkpointer.News) {
+        switch news {
+        case .failed(let error): fail(error)
+        case .released:
+            queue.update { queue in
+                queue.isTruncationDue = true
+                return true
+            }
+        }
+    }
+
+    private func tell(_ failure: StoreError) {
+        let body = onFailure.withLock { $0.take() }
+        body?(failure)
     }
 }

@@ -11,6 +11,10 @@ public enum OriginChange: String, Sendable, CaseIterable {
     case behind
     /// There are two histories of the origin.
     case forked
+    /// The log ends before what the store's own mark knows, or its WAL was cut.
+    case cut
+    /// The machine ended in the middle of a run whose commits were not synced.
+    case boot
     /// The machine's clock was far ahead, and is right again: stamps can begin anew.
     case clock
 
@@ -22,9 +26,43 @@ public enum OriginChange: String, Sendable, CaseIterable {
         case .witness: "the witness file has seen more of this node's events than its log holds"
         case .behind: "a peer has more of this node's events than its own log holds"
         case .forked: "there are two histories of this node's events"
+        case .cut: "the log was cut: it ends before what this node had written, or its WAL was damaged"
+        case .boot: "the machine ended in the middle of a run whose commits were not synced"
         case .clock: "its clock had been far ahead, and is right again"
         }
     }
+}
+
+extension OriginChange {
+    /// Whether events of this node may have been lost.
+    package var isLoss: Bool {
+        switch self {
+        case .witness, .behind, .cut, .boot: true
+        case .machine, .copied, .forked, .clock: false
+        }
+    }
+
+    /// What becomes of the origin that is given up while the node runs. All of it was written by this node, which its seal has
+    /// shown; what a peer says is no head yet, and a fork is proven by the heads of both branches.
+    var end: OriginEnd { self == .forked ? .forked : .signed }
+}
+
+/// What becomes of an origin that is given up. A node signs nothing that contradicts, or falls short of, a head that is known
+/// (D21).
+enum OriginEnd: Sendable {
+    /// All of it is signed, so that every event of it can still leave the node.
+    case signed
+    /// A head is known that goes further: those who have more of it have its heads, too.
+    case left
+    /// A head is known that contradicts it. The new origin does not depend on what stands here.
+    case disputed
+    /// A peer has another history. This one is signed, so that the two prove the fork; the new origin does not depend on it.
+    case forked
+
+    /// Whether a head of all of it is signed.
+    var isSigned: Bool { self == .signed || self == .forked }
+    /// Whether the new origin may depend on it.
+    var isNamed: Bool { self == .signed || self == .left }
 }
 
 /// What the first event of a new origin says of the one before it.
@@ -80,21 +118,24 @@ extension LogAppender {
 
     /// Gives up the present origin for a new one, inside the writer's open transaction.
     ///
-    /// The first event of the new origin depends on everything that is here. After a fork it does not name the old origin:
-    /// what stands under its last seq here is something else elsewhere.
+    /// The first event of the new origin depends on everything that is here. It does not name the old origin where what stands under
+    /// its last seq here is something else elsewhere, or where no head covers that: nobody could take it over, nor what depends on it.
     func startOrigin(
-        _ change: OriginChange, known: UInt64, key: VerifyingKey, name: String
+        _ change: OriginChange, known: UInt64, end: OriginEnd, key: SigningKey, name: String
     ) throws(SQLiteError) -> OriginID {
         guard let old = state.own else {
             throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "startOrigin")
         }
+        try seal(with: key.sealer)
+        if end.isSigned { try storeOwnHead(signedWith: key) }
         let previous = state.origins[old]
+        let head = try merkle.head(of: previous.id, ref: previous.ref, atLeast: previous.size)
         let start = OriginStart(
-            key: key, name: name,
+            key: key.publicKey, name: name,
             succession: OriginSuccession(change, previous: previous.id, had: previous.size, known: known))
         let index = try addOrigin(.random(), start)
         try setMeta("origin", .integer(state.origins[index].ref))
-        dependOnEverything(but: change == .forked ? [old, index] : [index])
+        dependOnEverything(but: end.isNamed && head != nil ? [index] : [old, index])
         setOwn(index)
         if change == .clock { resetClock() }
         var random = RandomSource()
@@ -103,6 +144,7 @@ extension LogAppender {
         let prepared = PreparedDraft(
             draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
         _ = try append(AppendRequest(drafts: [prepared], atomicity: .whole))
+        try storeOwnHead(signedWith: key)
         return state.origins[index].id
     }
 

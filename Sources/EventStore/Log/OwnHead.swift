@@ -1,45 +1,97 @@
-/// Whether this node's own origin is still what the node has signed of it.
+/// Whether this node's own origin is still what the node has signed and sealed of it.
 ///
-/// A damaged event must not be signed: the new head would contradict those that peers have, as if the origin had two
-/// histories. So the head signed last is compared with the tree when a store is opened, and before anything is signed. That
-/// takes the stored roots and at most 255 events, however long the log is; damage in front of those does not reach a new
-/// head, for the roots over it are stored, and `verify` finds it.
+/// A damaged or forged event must not be signed: the new head would contradict those that peers have, as if the origin had two
+/// histories, or vouch for what others have written. So when a store is opened, and before anything is signed, the head signed last
+/// is compared with the tree; and where there are events beyond it, the last one must carry the node's seal of the tree as
+/// it stands. That takes the stored roots and at most 255 events, however long the log is; damage in front of those does
+/// not reach a new head, for the roots over it are stored, and `verify` finds it.
 enum OwnHead {
     /// The head signed last, if the log has one. Throws ``StoreError/corrupt(_:)`` if the events are others.
+    ///
+    /// - Parameter sealer: Without it only the presence of the seal is checked.
     static func check(
-        _ origin: OriginID, ref: Int64, _ range: MerkleRange, _ merkle: MerkleStore
+        _ origin: OriginState, _ merkle: MerkleStore, _ sealer: Sealer?
     ) throws(StoreError) -> SignedHead? {
         var last: SignedHead?
-        var isIntact = true
+        var fault: String?
         try mapped { () throws(SQLiteError) in
-            last = try merkle.head(of: origin, ref: ref, atLeast: 1, largest: true)
-            guard let head = last?.head else { return }
-            isIntact = head.size <= range.size
-            if head.size == range.size {
-                isIntact = range.root(using: merkle.sha) == head.root
-            } else if isIntact {
-                var names = NameReader()
-                isIntact = try merkle.root(origin: ref, size: head.size, names: &names) == head.root
+            last = try merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true)
+            if let last {
+                fault = try Self.fault(in: last, origin, merkle)
+            }
+            if fault == nil, origin.size > last?.head.size ?? 0,
+                try !isSealed(origin, merkle, sealer)
+            {
+                let signed = last?.head.size ?? 0
+                fault =
+                    "were not all written by this node: those behind \(signed), which no head covers, lack its seal"
             }
         }
-        guard let last, !isIntact else { return last }
+        guard let fault else { return last }
         throw .corrupt(
-            "the last events of this node's own origin \(origin) are not the \(last.head.size) that it signed; nothing "
-                + "more is signed. `syncctl verify` names the damage, `syncctl doctor` says what to do")
+            "the last events of this node's own origin \(origin.id) \(fault); nothing more is signed. `syncctl verify` "
+                + "names the damage, `syncctl doctor` says what to do")
+    }
+
+    private static func fault(
+        in last: SignedHead, _ origin: OriginState, _ merkle: MerkleStore
+    ) throws(SQLiteError) -> String? {
+        let size = last.head.size
+        var names = NameReader()
+        let isIntact =
+            if size == origin.size {
+                origin.range.root(using: merkle.sha) == last.head.root
+            } else if size < origin.size {
+                try merkle.root(origin: origin.ref, size: size, names: &names) == last.head.root
+            } else {
+                false
+            }
+        return isIntact && last.isValid(for: origin.key) ? nil : "are not the \(size) that it signed"
+    }
+
+    /// Whether the last event carries the seal of the whole tree. Logs of version 1 have none.
+    private static func isSealed(
+        _ origin: OriginState, _ merkle: MerkleStore, _ sealer: Sealer?
+    ) throws(SQLiteError) -> Bool {
+        guard try Schema.hasSeals(merkle.connection) else { return true }
+        guard let seal = try merkle.seal(origin: origin.ref, at: origin.size) else { return false }
+        return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal } ?? true
+    }
+}
+
+extension MerkleStore {
+    /// The seal of an event; `nil` if it has none.
+    func seal(origin: Int64, at seq: UInt64) throws(SQLiteError) -> UUIDBits? {
+        let select = try connection.statement("SELECT seal FROM event WHERE origin = ? AND seq = ?")
+        defer { select.reset() }
+        try select.bind(1, origin)
+        try select.bind(2, seq)
+        return try select.step() && select.isBlob(0) ? select.uuid(0) : nil
     }
 }
 
 extension LogReader {
-    /// Whether the events of this node's own origin are what it signed; throws ``StoreError/corrupt(_:)`` if not.
-    package func checkOwnHead() throws(StoreError) {
+    /// Whether the events of this node's own origin are what it signed, and sealed beyond that; throws ``StoreError/corrupt(_:)`` if
+    /// not.
+    ///
+    /// - Parameter key: The node's; without it only the presence of the seal is checked.
+    package func checkOwnHead(_ key: SigningKey? = nil) throws(StoreError) {
         let own = try StoreIdentity(self).origin
-        let size = try vector()[own]
+        guard let state = try originState(own) else { return }
+        _ = try OwnHead.check(state, MerkleStore(connection: connection, sha: SHA256()), key?.sealer)
+    }
+
+    /// How an origin stands; `nil` if it is not here.
+    private func originState(_ id: OriginID) throws(StoreError) -> OriginState? {
+        guard let key = try key(of: id), let size = Optional(try vector()[id]), size > 0,
+            let last = try event(Dot(origin: id, seq: size))
+        else { return nil }
         let merkle = MerkleStore(connection: connection, sha: SHA256())
-        let ref = try mapped { () throws(SQLiteError) in try names.originRef(own, on: connection) }
-        guard let ref else { return }
-        let range = try mapped { () throws(SQLiteError) in
-            try merkle.range(origin: ref, size: size, names: &names)
+        return try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(id, on: connection) else { return nil }
+            return OriginState(
+                ref: ref, id: id, key: key, range: try merkle.range(origin: ref, size: size, names: &names),
+                hlc: last.event.header.hlc)
         }
-        _ = try OwnHead.check(own, ref: ref, range, merkle)
     }
 }

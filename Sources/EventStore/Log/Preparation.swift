@@ -31,21 +31,22 @@ struct Preparation: Sendable {
     private let atomicity: Atomicity
 
     /// - Parameters:
+    ///   - isOfNode: Whether the node appends for itself: then the types may be reserved ones.
     ///   - salts: Where the salts come from of what is checked on the calling thread; other threads draw their own.
     ///   - sha: What hashes there.
     init(
-        _ drafts: [EventDraft], _ atomicity: Atomicity, _ salts: Lock<RandomSource> = Lock(RandomSource()),
-        _ sha: SHA256 = SHA256()
+        _ drafts: [EventDraft], _ atomicity: Atomicity, isOfNode: Bool = false,
+        _ salts: Lock<RandomSource> = Lock(RandomSource()), _ sha: SHA256 = SHA256()
     ) {
         self.atomicity = atomicity
         let first = drafts.prefix(Self.piece)
         let others = stride(from: first.endIndex, to: drafts.endIndex, by: Self.piece).map { start in
             let piece = drafts[start..<min(drafts.endIndex, start + Self.piece)]
-            return WorkAside { Part(piece, Lock(RandomSource()), SHA256()) }
+            return WorkAside { Part(piece, isOfNode, Lock(RandomSource()), SHA256()) }
         }
         // This thread begins at one end, others at the other.
         for part in others.reversed() { part.offer() }
-        take(Part(first, salts, sha))
+        take(Part(first, isOfNode, salts, sha))
         for part in others { take(part.output()) }
         guard atomicity == .whole, let culprit = rejected.first?.index else { return }
         accepted = []
@@ -61,12 +62,13 @@ struct Preparation: Sendable {
         var accepted: [PreparedDraft] = []
         var rejected: [(index: Int, rejection: AppendRejection)] = []
 
-        init(_ drafts: ArraySlice<EventDraft>, _ salts: Lock<RandomSource>, _ sha: SHA256) {
+        init(_ drafts: ArraySlice<EventDraft>, _ isOfNode: Bool, _ salts: Lock<RandomSource>, _ sha: SHA256) {
             accepted.reserveCapacity(drafts.count)
             for index in drafts.indices {
                 let draft = drafts[index]
                 do throws(InvalidEvent) {
                     try draft.validateHeader()
+                    if !isOfNode, ReservedType.contains(draft.type) { throw .reserved(type: draft.type) }
                     if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
                     let salt = salts.withLock { $0.uuidBits() }
                     let digest = sha.payloadDigest(salt: salt, payload: draft.payload)

@@ -2,8 +2,13 @@
 enum Schema {
     /// "Sill", in the database header.
     static let applicationID: Int64 = 0x5369_6c6c
-    /// Raised with every change that an older release could not read.
-    static let version = 1
+    /// Raised with every change that an older release could not read. Stores of version 1 have no seals; they can be read, and are
+    /// upgraded when they are opened for writing (``SealUpgrade``).
+    static let version = 2
+    static let versions: ClosedRange<Int64> = 1...2
+
+    /// A log's column that version 1 did not have.
+    static let seal = "ALTER TABLE event ADD COLUMN seal BLOB;"
 
     /// The header columns come before the payload, so that a scan which needs no payload does not read its pages.
     static let tables = """
@@ -62,11 +67,19 @@ enum Schema {
         PRAGMA foreign_keys = OFF;
         """
 
-    static func create(on connection: Connection) throws(SQLiteError) {
+    /// - Parameter hasSeals: Not as version 1 was, which is made only to be compared with.
+    static func create(on connection: Connection, hasSeals: Bool = true) throws(SQLiteError) {
         try connection.transaction { () throws(SQLiteError) in
-            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+            try connection.execute(
+                "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(hasSeals ? version : 1);")
             try connection.execute(tables)
+            if hasSeals { try connection.execute(seal) }
         }
+    }
+
+    /// Whether the log has seals: version 1 had none.
+    static func hasSeals(_ connection: Connection) throws(SQLiteError) -> Bool {
+        try connection.integer("PRAGMA user_version") ?? 0 >= 2
     }
 
     /// Refuses files of others and of later releases.
@@ -74,7 +87,7 @@ enum Schema {
         do {
             let application = try connection.integer("PRAGMA application_id") ?? 0
             let found = try connection.integer("PRAGMA user_version") ?? 0
-            guard application == applicationID, found == version else {
+            guard application == applicationID, versions.contains(found) else {
                 throw StoreError.unknownFormat(path: connection.path, version: Int(found))
             }
         } catch let error as SQLiteError {

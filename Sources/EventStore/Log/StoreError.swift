@@ -10,12 +10,18 @@ public enum StoreError: Error, Hashable, Sendable {
     case locked(path: String, owner: String)
     /// `path` is not a log of ours, or was made by a later release (`version`).
     case unknownFormat(path: String, version: Int)
+    /// The log at `path` is of an earlier release, which did not end in order.
+    case notSettled(path: String)
     /// The files contradict each other or are damaged.
     case corrupt(String)
     /// The disk or the quota is full; nothing of the request was stored.
     case diskFull(String)
     /// This user may not read or write `path`.
     case forbidden(path: String)
+    /// Files that others could have put there, or could replace; the text says what to do.
+    case unsafe(String)
+    /// The file system of `path` cannot be written to.
+    case readOnly(path: String)
     /// Reading or writing failed; nothing of the request was acknowledged.
     case io(String)
     /// A queue is full, or the views are too far behind; try again.
@@ -32,9 +38,12 @@ public enum StoreError: Error, Hashable, Sendable {
         case .exists: "E_STORE_EXISTS"
         case .locked: "E_LOCKED"
         case .unknownFormat: "E_FORMAT"
+        case .notSettled: "E_UPGRADE"
         case .corrupt: "E_CORRUPT"
         case .diskFull: "E_DISK"
         case .forbidden: "E_PERMISSION"
+        case .unsafe: "E_UNSAFE"
+        case .readOnly: "E_READ_ONLY"
         case .io: "E_IO"
         case .busy: "E_BUSY"
         case .batchTooLarge: "E_BATCH_SIZE"
@@ -56,9 +65,16 @@ public enum StoreError: Error, Hashable, Sendable {
         let reason = "\(path): \(String(cString: strerror(code)))"
         return switch code {
         case ENOSPC, EDQUOT: .diskFull(reason)
-        case EACCES, EPERM, EROFS: .forbidden(path: path)
+        case ELOOP: .unsafe("\(path) is a symbolic link")
+        case EROFS: .readOnly(path: path)
+        case EACCES, EPERM: .forbidden(path: path)
         default: .io(reason)
         }
+    }
+
+    /// A sync of `path` has failed, and `errno` says why. Also when that is a lack of room: what was written is not to be believed.
+    static func failedSync(_ path: String) -> StoreError {
+        .io("the sync of \(path) failed: \(String(cString: strerror(errno)))")
     }
 
     init(_ error: SQLiteError) {
@@ -84,9 +100,14 @@ extension StoreError: CustomStringConvertible {
         case .locked(let path, let owner): "the store at \(path) is in use by \(owner)"
         case .unknownFormat(let path, let version):
             "\(path) has format \(version); this release knows format \(Schema.version)"
+        case .notSettled(let path):
+            "\(path) was written by an earlier release and was not stopped in order: not all of it is signed; start and stop "
+                + "it once with that release"
         case .corrupt(let what): "the store is damaged: \(what)"
         case .diskFull(let what): "the disk is full: \(what)"
         case .forbidden(let path): "cannot read or write \(path): permission denied"
+        case .unsafe(let what): "not safe: \(what)"
+        case .readOnly(let path): "the file system of \(path) is read-only"
         case .io(let what): "cannot read or write: \(what)"
         case .busy(let what): "busy: \(what)"
         case .batchTooLarge(let count): "\(count) events at once; at most \(EventStore.maximumBatch) are taken"

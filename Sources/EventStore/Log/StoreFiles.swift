@@ -19,13 +19,19 @@ public struct StoreFiles: Hashable, Sendable {
     public var newViews: String { folder + "/views.new" }
     /// The node's private key.
     public var key: String { folder + "/node.key" }
+    /// Where the node left its log (``Mark``).
+    public var mark: String { folder + "/mark.json" }
+    /// What a start has found of the WAL, until it has acted on it (``FoundWAL``).
+    public var foundWAL: String { folder + "/cut.json" }
     /// Held by the process that writes.
     public var lock: String { folder + "/lock" }
+    /// Says that the disk has failed; there until the next start.
+    public var diskFailure: String { folder + "/disk-failed.json" }
     /// The peers this node lets in.
     public var peers: String { folder + "/peers.json" }
     /// Invitations that are open.
     public var invitations: String { folder + "/invitations.json" }
-    /// Proofs that an origin has two histories, a file each.
+    /// Proofs that an origin has two histories, and what was found of a log that had been cut, a file each.
     public var evidence: String { folder + "/evidence" }
     /// The daemon's socket, unless configured elsewhere.
     public var socket: String { folder + "/api.sock" }
@@ -36,14 +42,28 @@ public struct StoreFiles: Hashable, Sendable {
 
 /// Small files read and written whole.
 package enum SmallFile {
-    /// The bytes of the file; `nil` if there is none.
-    package static func read(_ path: String) throws(StoreError) -> [UInt8]? {
-        let fd = open(path, O_RDONLY | O_CLOEXEC)
+    /// Bytes of the largest file that is read.
+    package static let largest = 64 << 20
+
+    /// What may stand in the place of a file.
+    package enum Kind {
+        /// Only a file: anything else, a pipe for one, could keep whoever reads it waiting.
+        case file
+        /// Whatever can be read, as the shell's `<(…)` gives it.
+        case stream
+    }
+
+    /// The bytes of the file, with `most` no more than so many of them; `nil` if there is none.
+    package static func read(
+        _ path: String, _ kind: Kind = .file, most: Int? = nil
+    ) throws(StoreError) -> [UInt8]? {
+        let fd = open(path, O_RDONLY | O_CLOEXEC | (kind == .file ? O_NONBLOCK : 0))
         guard fd >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(path)
         }
         defer { close(fd) }
+        if kind == .file { try requireFile(fd, path) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -53,14 +73,34 @@ package enum SmallFile {
                 if errno == EINTR { continue }
                 throw .system(path)
             }
+            if let most, bytes.count + count >= most { return bytes + chunk[..<(most - bytes.count)] }
             bytes.append(contentsOf: chunk[..<count])
+            guard bytes.count <= largest else { throw tooLarge(path) }
         }
+    }
+
+    /// Refuses what is no file, and one that is too large.
+    fileprivate static func requireFile(_ descriptor: Int32, _ path: String) throws(StoreError) {
+        var entry = stat()
+        guard fstat(descriptor, &entry) == 0 else { throw .system(path) }
+        guard entry.st_mode & S_IFMT == S_IFREG else { throw .unsafe("\(path) is no file") }
+        guard entry.st_size <= largest else { throw tooLarge(path) }
+    }
+
+    private static func tooLarge(_ path: String) -> StoreError {
+        .unsafe("\(path) has more than \(largest >> 20) MiB")
     }
 
     /// Replaces the file atomically and durably: a new file, synced, renamed over the old one, the folder synced.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32) throws(StoreError) {
         let temporary = path + ".tmp"
-        let fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        var fd = open(temporary, flags, mode)
+        if fd < 0, errno == EEXIST {
+            // What an interrupted replacement left, or a link that somebody has put there: it goes, and is not followed.
+            unlink(temporary)
+            fd = open(temporary, flags, mode)
+        }
         guard fd >= 0 else { throw .system(path) }
         var written = 0
         while written < bytes.count {
@@ -82,6 +122,23 @@ package enum SmallFile {
         try syncFolder(of: path)
     }
 
+    /// The names in a folder, ascending; none if there is no such folder.
+    package static func names(in path: String) throws(StoreError) -> [String] {
+        guard let folder = opendir(path) else {
+            if errno == ENOENT { return [] }
+            throw .system(path)
+        }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                })
+        }
+        return names.sorted()
+    }
+
     /// Makes entries of the folder that holds `path` durable.
     package static func syncFolder(of path: String) throws(StoreError) {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
@@ -98,8 +155,13 @@ package final class StoreLock: Sendable {
 
     /// Takes the lock and writes `owner` into it, or says who has it.
     package init(_ files: StoreFiles, owner: String) throws(StoreError) {
-        let fd = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try Self.requirePrivate(files.folder)
+        let fd = open(files.lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard fd >= 0 else { throw .system(files.lock) }
+        do throws(StoreError) { try SmallFile.requireFile(fd, files.lock) } catch {
+            close(fd)
+            throw error
+        }
         guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
             close(fd)
             throw .locked(path: files.folder, owner: Self.owner(files) ?? "another process")
@@ -115,9 +177,20 @@ package final class StoreLock: Sendable {
         close(fd)
     }
 
+    /// Refuses a folder in which others may put files in the place of ours.
+    static func requirePrivate(_ folder: String) throws(StoreError) {
+        var entry = stat()
+        guard stat(folder, &entry) == 0 else { throw .system(folder) }
+        guard entry.st_mode & 0o022 == 0 else {
+            throw .unsafe(
+                "others may write in \(folder) (mode 0\(String(entry.st_mode & 0o7777, radix: 8))), and put their own files in the "
+                    + "place of the store's: chmod go-w \(folder)")
+        }
+    }
+
     /// What the present owner wrote; `nil` if nobody holds the lock.
     package static func owner(_ files: StoreFiles) -> String? {
-        let fd = open(files.lock, O_RDONLY | O_CLOEXEC)
+        let fd = open(files.lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard fd >= 0 else { return nil }
         defer { close(fd) }
         if flock(fd, LOCK_SH | LOCK_NB) == 0 { return nil }

@@ -33,6 +33,11 @@ extension StoreIdentity {
         guard mkdir(files.folder, 0o700) == 0 || errno == EEXIST else {
             throw .system(files.folder)
         }
+        try StoreLock.requirePrivate(files.folder)
+        // Where the folder's own folder may not be read, whoever made that has to see to it.
+        do throws(StoreError) { try SmallFile.syncFolder(of: files.folder) } catch {
+            guard case .forbidden = error else { throw error }
+        }
         let key: SigningKey
         if let pem = try SmallFile.read(files.key) {
             guard let known = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
@@ -49,6 +54,15 @@ extension StoreIdentity {
             try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
             try Schema.create(on: connection)
             try writeIdentity(key: key, name: name, cluster: cluster, on: connection)
+        }
+        let made = try LogReader(path: unfinished)
+        let identity = try StoreIdentity(made)
+        if let head = try made.head(of: identity.origin, atLeast: 1, largest: true) {
+            try Mark(
+                state: .stopped, incarnation: identity.incarnation, position: try made.top(), head: head.head,
+                boot: nil,
+                durability: .full, settings: Mark.settings(name: name, cluster: cluster, witness: "")
+            ).write(files, key: key)
         }
         guard rename(unfinished, files.log) == 0 else {
             throw .system(files.log)
@@ -81,10 +95,8 @@ extension StoreIdentity {
             draft: draft, salt: salt,
             payloadDigest: appender.sha.payloadDigest(salt: salt, payload: draft.payload))
         _ = try appender.append(AppendRequest(drafts: [prepared], atomicity: .whole))
-        let origin = appender.state.origins[index]
-        let head = TreeHead(
-            origin: origin.id, size: origin.size, root: origin.range.root(using: appender.sha), hlc: origin.hlc)
-        try appender.storeHead(SignedHead(signing: head, with: key))
+        try appender.storeOwnHead(signedWith: key)
+        try appender.seal(with: key.sealer)
         try connection.execute("COMMIT")
     }
 

@@ -38,7 +38,7 @@ final class WALSync: Sendable {
         let start = MonotonicClock.now
         let end = awake ? pace.withLock { $0.awake(at: start) } : 0
         while MonotonicClock.now < end {}
-        guard fdatasync(descriptor) == 0 else { throw .system(path) }
+        guard fdatasync(descriptor) == 0 else { throw .failedSync(path) }
         pace.withLock { $0.ended(from: start, to: MonotonicClock.now) }
     }
 }

@@ -111,18 +111,25 @@ private let base64Characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// Base64 of `bytes` with padding (RFC 4648 §4).
 package func base64Text(_ bytes: [UInt8]) -> String {
     var out: [UInt8] = []
-    out.reserveCapacity((bytes.count + 2) / 3 * 4)
-    var index = 0
-    while index < bytes.count {
-        let left = min(3, bytes.count - index)
-        var word = UInt32(0)
-        for offset in 0..<3 { word = word << 8 | (offset < left ? UInt32(bytes[index + offset]) : 0) }
-        for digit in 0..<4 {
-            out.append(digit <= left ? base64Characters[Int(word >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
-        }
-        index += 3
-    }
+    out.append(base64: bytes)
     return String(decoding: out, as: UTF8.self)
+}
+
+extension [UInt8] {
+    /// Appends base64 of `bytes` with padding (RFC 4648 §4).
+    mutating func append(base64 bytes: [UInt8]) {
+        reserveCapacity(count + (bytes.count + 2) / 3 * 4)
+        var index = 0
+        while index < bytes.count {
+            let left = Swift.min(3, bytes.count - index)
+            var word = UInt32(0)
+            for offset in 0..<3 { word = word << 8 | (offset < left ? UInt32(bytes[index + offset]) : 0) }
+            for digit in 0..<4 {
+                append(digit <= left ? base64Characters[Int(word >> UInt32(18 - 6 * digit) & 63)] : UInt8(ascii: "="))
+            }
+            index += 3
+        }
+    }
 }
 
 /// The bytes of padded base64 `text` (RFC 4648 §4), strictly: no blanks, no missing padding, no stray bits.

@@ -28,6 +28,8 @@ public enum Limits {
 public enum InvalidEvent: Error, Hashable, Sendable {
     /// The type is empty, too long or has a control character.
     case type(reason: String)
+    /// The type is one that only nodes write for themselves (``ReservedType``).
+    case reserved(type: String)
     /// An id (`conversation`, `user`, `author`) is empty, too long or has a control character.
     case identifier(field: String, reason: String)
     /// The payload has `bytes`, more than ``Limits/payload``.
@@ -45,6 +47,7 @@ public enum InvalidEvent: Error, Hashable, Sendable {
     public var code: String {
         switch self {
         case .type: "E_TYPE"
+        case .reserved: "E_RESERVED"
         case .identifier: "E_IDENTIFIER"
         case .payloadTooLarge: "E_PAYLOAD_SIZE"
         case .payloadNotJSON: "E_PAYLOAD_JSON"
@@ -60,6 +63,8 @@ extension InvalidEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .type(let reason): "type: \(reason)"
+        case .reserved(let type):
+            "type: '\(type)' is reserved: only a node writes such events, for itself or its operator"
         case .identifier(let field, let reason): "\(field): \(reason)"
         case .payloadTooLarge(let bytes):
             "payload: \(bytes) bytes, at most \(Limits.payload) are taken; put large content into attachments"
@@ -68,6 +73,19 @@ extension InvalidEvent: CustomStringConvertible {
         case .version: "version: the schema version counts from 1"
         case .headerTooLarge(let bytes): "header: \(bytes) bytes, at most \(Limits.header) are taken"
         }
+    }
+}
+
+/// Types of events that nodes write for themselves and their operators, and that mean something to other nodes. Appends and imports
+/// are refused with them.
+enum ReservedType {
+    private static let prefixes = ["origin.", "access.", "subscription.", "finding."]
+    private static let names = [Erasures.user, Erasures.conversation]
+
+    static func contains(_ type: String) -> Bool {
+        // Nearly all other types differ in the first byte.
+        guard let first = type.utf8.first, "oasfuc".utf8.contains(first) else { return false }
+        return names.contains(type) || prefixes.contains { type.hasPrefix($0) }
     }
 }
 

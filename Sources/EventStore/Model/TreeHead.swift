@@ -19,7 +19,22 @@ public struct TreeHead: Hashable, Sendable {
 
     /// The body of a C2SP checkpoint (c2sp.org/tlog-checkpoint): what is signed.
     public var checkpointText: String {
-        "sillok/\(origin)\n\(size)\n\(base64Text(root.bytes))\nhlc \(hlc)\n"
+        var text: [UInt8] = []
+        appendCheckpoint(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the bytes of ``checkpointText``.
+    func appendCheckpoint(to text: inout [UInt8]) {
+        text.append(literal: "sillok/")
+        origin.bits.appendText(to: &text)
+        text.append(literal: "\n")
+        text.append(decimal: size)
+        text.append(literal: "\n")
+        text.append(base64: root.bytes)
+        text.append(literal: "\nhlc ")
+        hlc.appendText(to: &text)
+        text.append(literal: "\n")
     }
 }
 

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 
 /// One SQLite connection. Not Sendable: it belongs to one thread at a time.
 final class Connection {
@@ -11,13 +12,16 @@ final class Connection {
         case immutable
     }
 
+    /// How long to wait for the locks of others, milliseconds.
+    static let patience: Int32 = 5_000
+
     let path: String
     private let handle: OpaquePointer
     private var statements = StatementTable()
     /// Ends before ``use``.
     private var pageMap: PageMap?
     private let use: FileUse
-    /// Pages in the WAL after the last commit of this connection, once ``countWALPages(_:)`` was called.
+    /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` was called.
     private(set) var walPages = 0
     private var walObserver: ((Int) -> Void)?
 
@@ -33,6 +37,7 @@ final class Connection {
     init(path: String, mode: Mode) throws(SQLiteError) {
         _ = Self.configured
         self.path = path
+        if mode == .write, path != ":memory:" { Self.makePrivate(path) }
         var use = FileUse(path)
         var handle: OpaquePointer?
         let flags: Int32 =
@@ -52,10 +57,16 @@ final class Connection {
         self.use = use
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
-        sqlite3_busy_timeout(handle, 5_000)
+        sqlite3_busy_timeout(handle, Self.patience)
         _ = sillok_sqlite_no_checkpoint_on_close(handle, mode == .write ? 0 : 1)
         _ = sillok_sqlite_defensive(handle, 1)
+        // A file from elsewhere: its schema may call nothing that does more than compute, and cells of impossible size are damage.
+        _ = sillok_sqlite_untrusted_schema(handle)
+        sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nil, nil, nil)
     }
+
+    /// From now on the WAL stays when this connection closes: after a failure what was copied of it is not to be believed.
+    func keepWAL() { _ = sillok_sqlite_no_checkpoint_on_close(handle, 1) }
 
     deinit {
         statements = StatementTable()
@@ -74,6 +85,12 @@ final class Connection {
     /// - Parameter written: Called within each commit, when its frames are written; perhaps not within the first one.
     func gatherWALWrites(written: @escaping WALWriting.Written = { _, _ in }) {
         WALWriting.begin(handle, written: written)
+    }
+
+    /// Makes the file if there is none, for its owner only: SQLite would let others read it, and gives the WAL the same mode.
+    private static func makePrivate(_ path: String) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { close(descriptor) }
     }
 
     private static func uriPath(_ path: String) -> String {
@@ -152,15 +169,20 @@ final class Connection {
     /// The `rowid` of the last row that an INSERT of this connection put into an ordinary table.
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// Copies WAL pages that no reader needs into the database; `truncate` waits for readers and empties the WAL.
-    /// Returns pages in the WAL and pages copied.
+    /// Copies WAL pages that no reader needs into the database; `truncate` waits for readers, `patience` milliseconds at most, and
+    /// empties the WAL. Returns pages in the WAL and pages copied.
     @discardableResult
-    func checkpoint(truncate: Bool = false) throws(SQLiteError) -> (wal: Int, copied: Int) {
+    func checkpoint(
+        truncate: Bool = false, patience: Int32 = Connection.patience
+    ) throws(SQLiteError) -> (wal: Int, copied: Int) {
+        sqlite3_busy_timeout(handle, patience)
+        defer { sqlite3_busy_timeout(handle, Self.patience) }
         var wal: Int32 = 0
         var copied: Int32 = 0
         let mode = truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, &wal, &copied)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error("wal_checkpoint") }
+        walPages = max(0, Int(wal))
         return (Int(wal), Int(copied))
     }
 
@@ -169,14 +191,20 @@ final class Connection {
     /// - Parameter synced: Told of each such sync.
     func paceCopying(synced: @escaping () -> Void = {}) { PacedCopying.begin(handle, synced: synced) }
 
-    /// Waits until the disk has what was copied into the database. SQLite does so itself only when all of the WAL is copied.
-    func syncDatabase() {
+    /// SQLite's open file of the database.
+    var databaseFile: UnsafeMutablePointer<sqlite3_file>? {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file else {
-            return
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK ? file : nil
+    }
+
+    /// Waits until the disk has what was copied into the database. SQLite does so itself only when all of the WAL is copied.
+    /// What the disk refuses here it refuses once: nothing that was copied may be believed after that.
+    func syncDatabase() throws(SQLiteError) {
+        guard let file = databaseFile, let sync = file.pointee.pMethods?.pointee.xSync else { return }
+        let code = sync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
+        guard code == SQLITE_OK else {
+            throw SQLiteError(extendedCode: code, message: "the sync failed", context: path)
         }
-        // What the disk refuses it refuses again, when SQLite syncs before a WAL begins anew.
-        _ = file.pointee.pMethods?.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
     }
 
     /// Runs `body` in one transaction, which is rolled back if it throws.

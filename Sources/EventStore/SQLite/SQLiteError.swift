@@ -13,6 +13,17 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     public var code: Int32 { extendedCode & 0xff }
     /// Whether a UNIQUE, CHECK or NOT NULL rule refused the row.
     public var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+    /// Whether only the statement was refused: what is stored is as it was.
+    public var isOfStatement: Bool {
+        switch code {
+        case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_INTERRUPT,
+            SQLITE_SCHEMA:
+            true
+        default: false
+        }
+    }
+    /// Whether a read, a write or a sync failed.
+    public var isFailedIO: Bool { code == SQLITE_IOERR && extendedCode != SQLITE_IOERR | 12 << 8 /* _NOMEM */ }
     /// Whether the disk, or the quota, is full.
     public var isFull: Bool { code == SQLITE_FULL }
     /// Whether another connection holds the lock.

@@ -15,10 +15,10 @@ struct WALReserve {
     struct Piece: Sendable {
         fileprivate let descriptor: Int32
 
-        func sync() {
-            // What the disk refuses it will refuse once more, when a commit is synced.
-            fdatasync(descriptor)
-            close(descriptor)
+        /// Whether the disk has it. If not, it may have lost what others wrote to the file, too.
+        func sync() -> Bool {
+            defer { close(descriptor) }
+            return fdatasync(descriptor) == 0
         }
     }
 

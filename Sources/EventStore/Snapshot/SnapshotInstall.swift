@@ -18,19 +18,41 @@ enum SnapshotInstall {
             try update.bind(1, .text(String(new)))
             try update.bind(2, .text(String(old)))
             try update.run()
+            try keepSeal(from: files.log, to: connection)
         }
         // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
         try mapped { () throws(SQLiteError) in
             let old = try Connection(path: files.log, mode: .write)
-            try old.checkpoint(truncate: true)
+            let left = try old.checkpoint(truncate: true)
+            guard left.wal == 0 else {
+                throw SQLiteError(
+                    extendedCode: 5, message: "somebody reads the log that is to be replaced", context: files.log)
+            }
         }
         for suffix in ["-wal", "-shm"] { unlink(files.log + suffix) }
+        // The new log must never be found beside the WAL of the old one.
+        try SmallFile.syncFolder(of: files.log)
         guard rename(files.readyLog, files.log) == 0 else {
             throw .system(files.log)
         }
         try SmallFile.syncFolder(of: files.log)
         SnapshotFolder(files: files).removeAll()
         return new
+    }
+
+    /// The rows of this node's own events were made anew, without the seal of the last one.
+    private static func keepSeal(from path: String, to ready: Connection) throws(SQLiteError) {
+        let last = "origin = (SELECT value FROM meta WHERE key = 'origin') ORDER BY seq DESC LIMIT 1"
+        let old = try Connection(path: path, mode: .read)
+        guard try Schema.hasSeals(old) else { return }
+        let select = try old.statement("SELECT seq, seal FROM event WHERE \(last)")
+        defer { select.reset() }
+        guard try select.step(), select.isBlob(1) else { return }
+        let update = try ready.statement(
+            "UPDATE event SET seal = ?1 WHERE seq = ?2 AND position = (SELECT position FROM event WHERE \(last))")
+        try update.bind(1, blob: select.bytes(1))
+        try update.bind(2, select.int64(0))
+        try update.run()
     }
 
     private static func inodes(_ files: StoreFiles) -> (old: UInt64, new: UInt64)? {

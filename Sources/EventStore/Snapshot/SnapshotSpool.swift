@@ -35,7 +35,7 @@ package final class SnapshotSpool {
         let folder = SnapshotFolder(files: files)
         try folder.make()
         path = folder.spool
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(path) }
         let header = sender.header
         start = header.count

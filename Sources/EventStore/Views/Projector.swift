@@ -45,7 +45,11 @@ package final class Projector {
                 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
                 PRAGMA cache_size = -16384;
                 """)
+            try connection.execute(
+                "PRAGMA journal_size_limit = \(Connection.walBytes(pages: 2 * Projector.duePages))")
             connection.countWALPages()
+            // What another left in it counts, too.
+            try connection.checkpoint()
             store = try ViewStore(connection: connection, source: source, tails: tails)
             try store.timeline.load(connection)
             try store.history.load(connection)
@@ -135,6 +139,7 @@ package final class Projector {
         through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048,
         mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
+        if target.store.connection.walPages >= WALStanding.most { try copyIntoDatabase() }
         let first = try mapped { () throws(SQLiteError) in
             try source.events(after: position, through: durable, limit: min(limit, piece))
         }
@@ -186,10 +191,26 @@ package final class Projector {
     var isCopyDue: Bool { target.store.connection.walPages >= Self.duePages }
 
     /// Copies the WAL back if it is long.
-    package func copyBack() {
+    package func copyBack() throws(StoreError) {
         guard isCopyDue else { return }
         target.store.connection.writeBackWAL()
-        _ = try? target.store.connection.checkpoint()
+        try copyIntoDatabase()
+    }
+
+    /// Copies the WAL back. Where the disk refuses that, nobody knows what of the views it has: they go, and whoever tries
+    /// again builds new ones.
+    private func copyIntoDatabase() throws(StoreError) {
+        do throws(SQLiteError) {
+            let left = try target.store.connection.checkpoint()
+            guard left.wal >= WALStanding.most, left.copied < left.wal else { return }
+        } catch {
+            guard error.isFailedIO else { return }
+            ViewDatabase.remove(target.path)
+            throw StoreError(error)
+        }
+        let reader = WALReaders.oldest(of: target.path, marks: target.store.connection.readMarks())
+        throw .busy(
+            "views.db-wal has over 1 GiB: a reader, \(reader ?? "which cannot be found"), keeps an old state of it")
     }
 
     /// Whether a generation of rows is being moved into its table.
@@ -207,14 +228,14 @@ package final class Projector {
             try store.timeline.flush(store, atLeast: rows)
             try store.history.flush(store, atLeast: rows)
         }
-        copyBack()
+        try copyBack()
     }
 
     /// Gives back the memory of work that is done, and the pages that merged tails have left. If those cannot be given back
     /// now they are used again later.
-    package func release() {
+    package func release() throws(StoreError) {
         try? target.store.connection.execute("PRAGMA incremental_vacuum")
-        _ = try? target.store.connection.checkpoint()
+        try copyIntoDatabase()
         target.store.connection.releaseMemory()
         source.log.connection.releaseMemory()
         returnFreeMemory()
@@ -225,13 +246,13 @@ package final class Projector {
         let top = try top()
         while position < top {
             try step()
-            copyBack()
+            try copyBack()
             progress(position, top)
         }
         if isRebuilding { try finishRebuild() }
         guard pending > Self.shortTail else { return }
         while pending > 0 { try merge() }
-        release()
+        try release()
     }
 
     /// Bytes of payloads after which a step ends: views keep what they have read until they write it (INV-9).

@@ -250,9 +250,9 @@ package final class ProjectorThread: Sendable {
             switch next {
             case .stop: return
             case .rebuild: try projector.beginRebuild()
-            case .copyBack: projector.copyBack()
+            case .copyBack: try projector.copyBack()
             case .merge: try projector.merge()
-            case .rest: projector.release()
+            case .rest: try projector.release()
             case .apply(let top):
                 let start = MonotonicClock.now
                 try projector.step(through: top)
@@ -261,7 +261,7 @@ package final class ProjectorThread: Sendable {
                     state.stepped(projector, from: start, to: end)
                     return .readers
                 }
-                projector.copyBack()
+                try projector.copyBack()
             }
         }
     }

@@ -32,9 +32,14 @@ enum ViewDatabase {
         return try openForReading(path, pattern)
     }
 
+    /// Takes views away. Who has them open goes on with them.
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
     /// Makes empty views at `path` for the log of this incarnation.
     static func create(at path: String, incarnation: String) throws(SQLiteError) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        remove(path)
         let connection = try Connection(path: path, mode: .write)
         // Pages that merged tails leave are given back when nothing happens; this must be said before there are tables.
         try connection.execute(
@@ -72,7 +77,8 @@ enum ViewDatabase {
     /// old name goes first: nobody may open the old file while its WAL is taken away, or find the new one beside the WAL
     /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        remove(path)
+        try SmallFile.syncFolder(of: path)
         guard rename(new, path) == 0 else { throw .system(path) }
         try SmallFile.syncFolder(of: path)
     }

@@ -46,7 +46,10 @@ extension SyncNode.Core {
         if held >= Backoff.healthyMilliseconds { entries[link.node]?.backoff.reset() }
         let name = entries[link.node]?.peer.name ?? link.node.short
         let line = entries[link.node]?.notices.text("peer \(name): \(end)", now: PeerLink.now().monotonic)
-        if let line { log(line) }
+        if let line {
+            log(line)
+            entries[link.node]?.isMissed = true
+        }
         retry(link.node, because: end.description)
     }
 
@@ -80,6 +83,10 @@ extension SyncNode.Core {
     private func heard(_ news: SessionNews, from link: PeerLink) {
         guard entries[link.node]?.link === link else { return }
         let now = PeerLink.now().monotonic
+        if news.hasOpened, let entry = entries[link.node], entry.isMissed {
+            entries[link.node]?.isMissed = false
+            log("peer \(entry.peer.name) is back")
+        }
         if news.hasOpened {
             entries[link.node]?.unannounced = []
             sources.opened(link.node, [], own: link.session.remoteOrigin, now: now)

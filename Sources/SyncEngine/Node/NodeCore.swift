@@ -24,6 +24,8 @@ extension SyncNode {
             var lastError: String?
             /// A peer that comes and goes all the time does not fill the log.
             var notices = NoticeLimiter()
+            /// Whether the log says that it has gone, and not that it is back.
+            var isMissed = false
             /// Links in their TLS handshake.
             var isHandshaking = false
             /// What the peer has said to have; it outlives the link.

@@ -10,6 +10,8 @@ package struct NodeNotice: Hashable, Sendable {
         case amnesia = "AMNESIA"
         /// A new origin was started because the log might have lost events, or has another history than others.
         case newOrigin = "NEW_ORIGIN"
+        /// The log had been cut: its WAL was damaged, or it ended before what the node knows it had written.
+        case logCut = "LOG_CUT"
         /// Two processes with one key are alive.
         case duplicateNodeID = "DUPLICATE_NODE_ID"
         /// This node's clock, or the stamps of an origin, cannot be right.
@@ -86,7 +88,7 @@ extension NodeNotice {
 
     /// - Parameter size: How many events of the origin that was given up are here now.
     static func succession(_ succession: OriginSuccession, size: UInt64, at: Int64) -> NodeNotice {
-        let isLoss = succession.change == .behind || succession.change == .witness
+        let isLoss = succession.change.isLoss
         let missing = succession.known > size ? succession.known - size : 0
         let text =
             "this node went on with a new origin: \(succession.change.summary) "
@@ -115,12 +117,21 @@ extension NodeNotice {
             let isOwn = own.contains { $0.id == evidence.origin }
             notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
         }
+        notices += try CutEvidence.open(files, log).map(cut)
         notices += try flagged(log, wall: WallClock.now)
         for (succession, at) in Self.open(own) {
             let size = own.first { $0.id == succession.previous }?.size ?? 0
             notices.append(.succession(succession, size: size, at: at))
         }
         return notices
+    }
+
+    static func cut(_ cut: CutEvidence) -> NodeNotice {
+        NodeNotice(
+            .logCut, .integrity, subject: cut.name,
+            "when the log was opened, \(cut.text); it had \(cut.had.seq) events of this node's origin \(cut.had.origin)",
+            action: "let it take back from its peers what they have, find out what damaged the disk, then settle it: "
+                + "OPERATING.md, 'A log that was cut'", at: cut.at)
     }
 
     /// The last change of origin, and earlier ones after which something is still missing.

@@ -38,7 +38,7 @@ package final class SyncNode: Sendable {
         let forks: [NodeNotice]
         do throws(StoreError) {
             own = try LogReader(store.files).origins(of: store.identity.node)
-            forks = try NodeNotice.standing(store.files).filter { $0.code == .fork }
+            forks = try NodeNotice.standing(store.files).filter { $0.code == .fork || $0.code == .logCut }
         } catch {
             throw .store(error)
         }

@@ -14,13 +14,16 @@ struct UnixSocket {
         try UnixSocket.removeStale(path, address)
         let descriptor = socket(AF_UNIX, SocketType.nonBlockingStream, 0)
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
-        guard address.withPointer({ bind(descriptor, $0, address.length) }) == 0 else {
+        // The file is born with the mode of the socket, less what the umask takes: never with more than it is to have.
+        guard fchmod(descriptor, mode) == 0, address.withPointer({ bind(descriptor, $0, address.length) }) == 0 else {
             let code = errno
             close(descriptor)
             throw .system(call: "bind \(path)", code: code)
         }
         var status = stat()
-        guard chmod(path, mode) == 0, lstat(path, &status) == 0 else {
+        guard lstat(path, &status) == 0,
+            status.st_mode & 0o7777 == mode || fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0
+        else {
             let code = errno
             close(descriptor)
             unlink(path)

@@ -10,8 +10,8 @@ enum VerifyCommand {
                 .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
             ],
             discussion: """
-                Reads only, needs no daemon and no key, and may run while the store is written. Exit code 3 when \
-                anything was found.
+                Reads only, needs no daemon and no key, and may run while the store is written. Exit code 0 when \
+                everything is proven, 2 when not all is covered by a signed head yet, 3 when something contradicts.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -28,7 +28,11 @@ enum VerifyCommand {
         } else {
             for line in text(report, milliseconds) { try session.output.line(Sanitizer.line(line)) }
         }
-        return report.isIntact ? .success : .integrityFailure
+        return switch report.answer {
+        case .proven: .success
+        case .notCovered: .degraded
+        case .contradicted: .integrityFailure
+        }
     }
 
     private static func text(_ report: VerifyReport, _ milliseconds: Int64) -> [String] {
@@ -48,9 +52,12 @@ enum VerifyCommand {
                 "  not covered  what \(report.erased) erased events said; their headers and digests are proved")
         }
         if report.unsigned > 0 {
-            lines.append("  not covered  \(report.unsigned) events that no signed head speaks of yet")
+            lines.append(
+                "  not covered  \(report.unsigned) events that no signed head speaks of yet" + report.seal.text)
         }
-        lines.append("  not covered  a newest part cut off together with its heads: compare the roots with a peer's")
+        lines += report.notes.map { "  not covered  \($0)" }
+        lines.append(
+            "  not covered  a newest part cut off with all that knows of it: compare the roots with a peer's")
         for origin in report.origins {
             lines.append(
                 "  origin       \(origin.origin) node \(origin.node.short) size \(origin.size) signed to "
@@ -63,10 +70,9 @@ enum VerifyCommand {
     private static func verdict(_ report: VerifyReport) -> String {
         guard report.isIntact else { return "DAMAGED  \(report.findingCount) findings" }
         let range = report.top == 0 ? "an empty log" : "positions 1..\(report.top)"
-        var but: [String] = []
-        if report.unsigned > 0 { but.append("\(report.unsigned) unsigned") }
-        if report.erased > 0 { but.append("\(report.erased) erased") }
-        return "VERIFIED  \(range)" + (but.isEmpty ? "" : " but for " + but.joined(separator: " and "))
+        let but = report.erased > 0 ? " but for \(report.erased) erased" : ""
+        guard report.answer == .notCovered else { return "VERIFIED  \(range)\(but)" }
+        return "NOT ALL COVERED  \(range)\(but), \(report.unsigned) unsigned"
     }
 
     private static func json(
@@ -92,10 +98,13 @@ enum VerifyCommand {
         }
         try session.end(count: report.findingCount) { line in
             line.add("intact", report.isIntact)
+            line.add("answer", report.answer.rawValue)
             line.addExact("position", report.top)
             line.addExact("events", report.events)
             line.addExact("erased", report.erased)
             line.addExact("unsigned", report.unsigned)
+            line.add("seal", report.seal.rawValue)
+            line.add("notes", report.notes)
             line.addObject("findings") { object in
                 for check in VerifyCheck.allCases { object.add(check.rawValue, report.count(of: check)) }
             }
@@ -118,6 +127,20 @@ extension VerifyCheck {
         case .heads: "every signature is valid and speaks of these events"
         case .origins: "each origin belongs to the node it names"
         case .twins: "repeated ids are marked, and nothing else is"
+        case .ends: "it reaches as far as mark, witness and WAL know, and says the same"
+        case .seals: "what no head covers yet of its own events carries the node's seal"
+        case .erasures: "what lost its payload was erased by an event that says so"
+        }
+    }
+}
+
+extension TailSeal {
+    /// What follows the count of unsigned events.
+    fileprivate var text: String {
+        switch self {
+        case .none: ""
+        case .present: "; its own are sealed, which only its key could check"
+        case .right: "; its own carry this node's seal"
         }
     }
 }

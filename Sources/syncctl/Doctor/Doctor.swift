@@ -14,6 +14,8 @@ struct Doctor {
 
     mutating func run() throws(CommandFailure) {
         checkKey()
+        checkDisk()
+        checkModes()
         checkOwnHead()
         try checkWitness()
         var status: JSONObject?
@@ -56,10 +58,51 @@ struct Doctor {
                 action: "chmod 600 \(files.key)"))
     }
 
+    private mutating func checkModes() {
+        checks += 1
+        func mode(_ path: String) -> UInt32 {
+            var entry = stat()
+            return stat(path, &entry) == 0 ? entry.st_mode & 0o7777 : 0
+        }
+        let folder = mode(files.folder)
+        if folder & 0o022 != 0 {
+            note(
+                Finding(
+                    "FOLDER_WRITABLE", .warning, subject: files.folder,
+                    "others can put files in the place of the store's (mode 0\(String(folder, radix: 8))): it is not opened for writing",
+                    action: "chmod go-w \(files.folder)"))
+        }
+        // What is in a closed folder nobody else can reach.
+        guard folder & 0o011 != 0 else { return }
+        let open = [
+            files.log, files.log + "-wal", files.views, files.views + "-wal", files.newViews, files.peers,
+            files.invitations,
+        ]
+        .filter { mode($0) & 0o044 != 0 }
+        guard let first = open.first else { return }
+        note(
+            Finding(
+                "READABLE", .warning, subject: first, "others can read \(open.joined(separator: ", "))",
+                action: "chmod 700 \(files.folder), unless that is meant, as for an auditor"))
+    }
+
+    private mutating func checkDisk() {
+        checks += 1
+        guard let failure = DiskFailure(files) else { return }
+        note(
+            Finding(
+                "DISK_FAILED", .warning, subject: files.folder,
+                "the disk failed at \(Timestamp.text(failure.at)): \(failure.reason)",
+                action:
+                    "look at the kernel's log and the disk; the next start of syncd writes anew what it has: OPERATING.md, "
+                    + "'A failed disk'"))
+    }
+
     private mutating func checkOwnHead() {
         checks += 1
         do throws(StoreError) {
-            try LogReader(files).checkOwnHead()
+            let pem = try? SmallFile.read(files.key)
+            try LogReader(files).checkOwnHead(pem.flatMap { SigningKey(pem: $0) })
         } catch {
             note(
                 Finding(
@@ -94,12 +137,15 @@ struct Doctor {
         for notice in status.elements("notices")?.compactMap(\.object) ?? [] { note(Finding(notice: notice)) }
         for problem in status.strings("problems") ?? [] {
             let isSpace = problem.hasPrefix("disk:") || problem.contains("disk is full")
-            note(
-                Finding(
-                    "PROBLEM", .warning, problem,
-                    action: isSpace
-                        ? "make room on the disk of \(files.folder); it goes on by itself"
-                        : "OPERATING.md, 'Watching'; the daemon's own log"))
+            let action =
+                if problem.hasPrefix("wal:") {
+                    "end that reader, if it is not needed: the file becomes short by itself"
+                } else if isSpace {
+                    "make room on the disk of \(files.folder); it goes on by itself"
+                } else {
+                    "OPERATING.md, 'Watching'; the daemon's own log"
+                }
+            note(Finding("PROBLEM", .warning, problem, action: action))
         }
         for peer in status.elements("peers")?.compactMap(\.object) ?? [] { checkPeer(peer) }
         for pending in status.elements("pending")?.compactMap(\.object) ?? [] {

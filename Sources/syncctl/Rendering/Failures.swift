@@ -13,18 +13,20 @@ extension CommandFailure {
             case .unknownFormat: "a newer release of syncctl"
             case .diskFull: "again when there is room; what was reported as appended is safe"
             case .busy: "again in a moment"
+            case .notSettled: "the release that wrote it, once; then this one"
             case .forbidden: "the same command as the user that runs syncd"
-            case .io, .batchTooLarge, .closed: nil
+            case .readOnly: "the kernel's log says why it is; reading needs no more than that"
+            case .unsafe, .io, .batchTooLarge, .closed: nil
             }
         let exitCode: ExitCode =
             switch error {
             case .notFound: .inputMissing
             case .exists, .diskFull: .cannotCreate
             case .locked, .busy: .tryAgain
-            case .corrupt: .badInput
+            case .corrupt, .notSettled: .badInput
             case .unknownFormat: .versionMismatch
-            case .forbidden: .notPermitted
-            case .io: .ioError
+            case .forbidden, .unsafe: .notPermitted
+            case .io, .readOnly: .ioError
             case .batchTooLarge, .closed: .internalError
             }
         self.init(code: error.code, error.description, hint: hint, exitCode: exitCode)

@@ -63,10 +63,10 @@ final class APIServer: Sendable {
     private static func give(_ path: String, to group: String, _ log: Logger) {
         guard let entry = getgrnam(group) else {
             log.warning("there is no group \(group): only the daemon's own user may use \(path)")
-            chmod(path, 0o600)
+            fchmodat(AT_FDCWD, path, 0o600, AT_SYMLINK_NOFOLLOW)
             return
         }
-        if chown(path, uid_t.max, entry.pointee.gr_gid) != 0 {
+        if lchown(path, uid_t.max, entry.pointee.gr_gid) != 0 {
             log.warning("cannot give \(path) to group \(group): \(String(cString: strerror(errno)))")
         }
     }

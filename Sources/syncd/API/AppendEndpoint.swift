@@ -30,7 +30,8 @@ extension Service {
     /// What a request wants appended; `nil` if it has been refused. Does not wait.
     func appendBatch(_ exchange: HTTPExchange, _ parser: NativeLineParser) -> AppendBatch? {
         let request = exchange.request
-        if let obstacle = obstacles.first {
+        // What the store itself does not take it refuses with its own words.
+        if let obstacle = surroundingObstacles.first {
             exchange.refuse(507, "E_DISK", obstacle)
             return nil
         }
@@ -49,7 +50,7 @@ extension Service {
         return AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived", parser)
     }
 
-    private var isTooFarBehind: Bool {
+    var isTooFarBehind: Bool {
         let applied = views.applied
         return !views.isRebuilding && views.top > applied + Self.maximumLag
     }

@@ -11,6 +11,15 @@ extension Service {
         text.gauge(
             "syncd_quarantined_events", "Events that are stored and relayed but hidden from views.",
             [([], Double(views.quarantined))])
+        text.gauge(
+            "syncd_store_failed", "1 when the disk has failed: nothing more is stored until a new start.",
+            [([], store.failure == nil ? 0 : 1)])
+        let wal = store.wal
+        text.gauge("syncd_wal_bytes", "Length of log.db-wal since it began anew.", [([], Double(wal.bytes))])
+        text.gauge(
+            "syncd_wal_held_seconds",
+            "For how long a reader has kept it from being copied into log.db; 0 if none does.",
+            [([], Double((wal.held?.milliseconds ?? 0) / 1_000))])
         let (mine, peers) = node.standings()
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try lag.lags(mine, peers) } catch { return exchange.refuse(error) }

@@ -57,6 +57,11 @@ struct Service: Sendable {
 
     /// Why the node cannot take appends; empty if it can.
     var obstacles: [String] {
+        (store.obstacle.map { ["store: \($0.description)"] } ?? []) + surroundingObstacles
+    }
+
+    /// Those of them that are not the store's.
+    var surroundingObstacles: [String] {
         var found: [String] = []
         if let free = disk.free, free < minFree {
             found.append("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted")

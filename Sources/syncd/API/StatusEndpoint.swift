@@ -9,7 +9,10 @@ extension Service {
         let status = node.status()
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
-        let problems = obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+        let wal = store.wal
+        let problems =
+            obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+            + (wal.isProblem && !wal.isFull ? ["wal: \(wal.text)"] : [])
         let notices: [NodeNotice]
         do throws(StoreError) {
             notices = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))

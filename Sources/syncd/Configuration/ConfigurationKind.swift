@@ -174,6 +174,21 @@ extension ConfigurationKind<UInt16> {
     }
 }
 
+extension ConfigurationKind<DaemonConfiguration.Witness> {
+    /// `"beside"`, an absolute path, or `null`.
+    static let witness = ConfigurationKind(form: .optionalString) { (value) throws(ConfigurationFailure) in
+        if value.content == .null { return .none }
+        if value.content == .string("beside") { return .beside }
+        return .folder(try ConfigurationKind<String>.path.read(value))
+    } show: { witness in
+        switch witness {
+        case .beside: ConfigurationText.quoted("beside")
+        case .none: "null"
+        case .folder(let path): ConfigurationText.quoted(path)
+        }
+    }
+}
+
 extension ConfigurationKind<NetworkAddress> {
     /// A host and a port.
     static let address = Self.string(shown: \.description) { (text) throws(ConfigurationFailure) in

@@ -39,7 +39,7 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("storage.dir", \.storage.dir, .path, flag: "--data-dir"),
         ConfigurationSetting("storage.durability", \.storage.durability, .choice()),
         ConfigurationSetting("storage.min_free", \.storage.minFree, .size),
-        ConfigurationSetting("storage.witness", \.storage.witness, .optional(.path)),
+        ConfigurationSetting("storage.witness", \.storage.witness, .witness),
         ConfigurationSetting("api.socket.path", \.api.socket.path, .optional(.path), flag: "--socket"),
         ConfigurationSetting("api.socket.mode", \.api.socket.mode, .mode),
         ConfigurationSetting("api.socket.group", \.api.socket.group, .optional(.string)),

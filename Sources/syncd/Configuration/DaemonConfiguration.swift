@@ -25,8 +25,25 @@ struct DaemonConfiguration: Sendable, Equatable {
         var durability = Durability.full
         /// Free bytes below which the node refuses appends.
         var minFree: UInt64 = 2 << 30
-        /// The folder, best on another disk, that remembers how far this node was; `nil` for none.
-        var witness: String?
+        /// Who remembers how far this node was.
+        var witness = Witness.beside
+
+        /// The folder of the witness; `nil` for none.
+        var witnessFolder: String? {
+            switch witness {
+            case .beside: dir + "-witness"
+            case .none: nil
+            case .folder(let path): path
+            }
+        }
+    }
+
+    enum Witness: Sendable, Equatable {
+        /// A folder beside ``Storage/dir``, with `-witness` behind its name.
+        case beside
+        case none
+        /// Another folder, best on another disk.
+        case folder(String)
     }
 
     enum Durability: String, Sendable, CaseIterable {

@@ -25,11 +25,11 @@ struct WALReserveTests {
         var reserve = WALReserve(database: database, most: WALReserve.piece * 2)
         #expect(!reserve.isShort(WALReserve.piece / 4 - 1) && reserve.isShort(WALReserve.piece / 4))
         let first = reserve.extend()
-        try #require(first).sync()
+        #expect(try #require(first).sync())
         #expect(size(wal) == WALReserve.piece + 1_000)
         #expect(!reserve.isComplete && !reserve.isShort(WALReserve.piece / 4) && reserve.isShort(WALReserve.piece))
         let second = reserve.extend()
-        try #require(second).sync()
+        #expect(try #require(second).sync())
         #expect(size(wal) == WALReserve.piece * 2)
         #expect(reserve.isComplete && !reserve.isShort(WALReserve.piece * 2) && reserve.extend() == nil)
         let bytes = try Data(contentsOf: URL(fileURLWithPath: wal))
@@ -68,7 +68,7 @@ struct WALReserveTests {
 
         let copy = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: copy.path, withIntermediateDirectories: true)
-        for name in ["log.db", "log.db-wal", "node.key"] {
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json"] {
             try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
         }
         #expect(try LogReader(StoreFiles(copy.path)).top() == 81)
@@ -97,7 +97,7 @@ struct WALReserveTests {
         #expect(!committer.isReserveDue)
         while !committer.isReserveDue { try append(100_000) }
         #expect(size(wal) < WALReserve.piece)
-        try #require(committer.extendReserve()).sync()
+        #expect(try #require(committer.extendReserve()).sync())
         #expect(!committer.isReserveDue && size(wal) > WALReserve.piece)
         let length = size(wal)
         while !committer.isReserveDue { try append(100_000) }

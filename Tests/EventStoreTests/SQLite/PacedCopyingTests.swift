@@ -42,7 +42,7 @@ struct PacedCopyingTests {
             #expect(copied >= 300, "all of them are new")
             // Those of the piece before count, too.
             #expect(syncs >= round * (300 / 64) && syncs <= round * copied / 64 + 1)
-            copier.syncDatabase()
+            try copier.syncDatabase()
         }
         let select = try writer.statement("PRAGMA integrity_check")
         #expect(try select.step() && select.text(0) == "ok")

@@ -38,6 +38,24 @@ struct SnapshotInstallTests {
         #expect(try allEvents(empty).count == 3_002)
     }
 
+    @Test("While somebody reads what stands only in the old WAL nothing is replaced; later it is")
+    func read() throws {
+        let (_, empty) = try ready()
+        let files = StoreFiles(empty.path)
+        let writer = try Connection(path: files.log, mode: .write)
+        try writer.execute("PRAGMA journal_mode = WAL; INSERT INTO meta VALUES('left', 'over')")
+        let reader = try Connection(path: files.log, mode: .read)
+        try reader.execute("BEGIN")
+        #expect(try reader.integer("SELECT count(*) FROM meta WHERE key = 'left'") == 1)
+        let error = #expect(throws: StoreError.self) { try EventStore(opening: empty.path) }
+        #expect(error?.code == "E_BUSY")
+        #expect(FileManager.default.fileExists(atPath: files.readyLog))
+        #expect(try reader.integer("SELECT count(*) FROM event") == 1)
+        try reader.execute("COMMIT")
+        try EventStore(opening: empty.path).close()
+        #expect(try allEvents(empty).count == 3_002)
+    }
+
     @Test("A log of another store, and one that lacks events of this node, are thrown away")
     func unfit() throws {
         let (_, empty) = try ready()

@@ -12,7 +12,7 @@ struct IdentityTests {
     private func copy(_ node: TestNode) throws -> String {
         let folder = TemporaryFolder.unusedPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for name in ["log.db", "log.db-wal", "node.key"]
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json"]
         where FileManager.default.fileExists(atPath: "\(node.folder)/\(name)") {
             try FileManager.default.copyItem(atPath: "\(node.folder)/\(name)", toPath: "\(folder)/\(name)")
         }

@@ -217,7 +217,10 @@ struct SyncSessionTests {
             ])
         effects = []
         session.frameReceived(frame, now: start, effects: &effects)
-        guard case .store(let next, _) = effects.first else { return }
+        guard case .store(let next, _) = effects.first else {
+            Issue.record("\(effects)")
+            return
+        }
         effects = []
         session.eventsStored(
             next, .failure(SessionFailure(.badProof, "not theirs")), now: start, effects: &effects)

@@ -1,0 +1,144 @@
+/// What lies beside the log and speaks of it: the node's key, its mark, its witness, the WAL as a run left it, and what was found
+/// when the log had been cut (D21).
+struct Outside {
+    /// A head that the log must reach and agree with, and who says so.
+    struct Known {
+        let head: TreeHead
+        let source: String
+        /// Whether the log had it stored when it was told.
+        let isStored: Bool
+    }
+
+    private(set) var heads: [Known] = []
+    /// The last position that the mark knows.
+    private(set) var position: UInt64 = 0
+    /// Checks the seal of the node's last events; `nil` where the key cannot be read.
+    private(set) var sealer: Sealer?
+    private(set) var wal = WALVerdict.whole
+    private(set) var cuts: [CutEvidence] = []
+    /// What keeps something from being proven.
+    private(set) var notes: [String] = []
+
+    /// Read before the log, so that a writer's later commits are no contradiction.
+    init(_ files: StoreFiles, isWritten: Bool) throws(StoreError) {
+        // Before SQLite opens the log: it makes a WAL where there is none.
+        let inspection = isWritten ? nil : try WALInspection(path: files.log + "-wal")
+        do throws(StoreError) {
+            try look(files, isWritten: isWritten, inspection)
+        } catch {
+            notes.append("the log could not be compared with what lies beside it: \(error)")
+        }
+    }
+
+    private mutating func look(
+        _ files: StoreFiles, isWritten: Bool, _ inspection: WALInspection?
+    ) throws(StoreError) {
+        let reader = try LogReader(files)
+        let identity = try StoreIdentity(reader)
+        guard let key = try reader.key(of: identity.origin) else { return }
+        let pem = try? SmallFile.read(files.key)
+        sealer = pem.flatMap { SigningKey(pem: $0) }.flatMap { $0.publicKey == key ? $0.sealer : nil }
+        let mark = try Mark.read(files, key: key).flatMap { $0.incarnation == identity.incarnation ? $0 : nil }
+        if let mark {
+            heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
+            position = mark.position
+            let witness = try reader.meta("witness") ?? ""
+            if !isWritten,
+                mark.settings != Mark.settings(name: identity.name, cluster: identity.cluster, witness: witness)
+            {
+                notes.append("table meta names the node, its cluster or its witness otherwise than the store's mark")
+            }
+        } else if pem != nil, try reader.hasSeals() {
+            notes.append("the store has no mark of its own: nothing here says how far its log went")
+        }
+        if let folder = try reader.meta("witness"), !folder.isEmpty,
+            let seen = WitnessKeeper(folder: folder, identity: identity).read(key),
+            seen.incarnation == identity.incarnation
+        {
+            heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+        }
+        cuts = try CutEvidence.open(files, reader)
+        guard !isWritten else { return }
+        let boot = Surroundings.found(around: files).boot
+        wal = WALVerdict(inspection, after: mark, boot: boot)
+        if case .torn(let text) = wal { notes.append(text) }
+    }
+}
+
+extension LogAudit {
+    /// The log reaches as far as is known outside of it, and says the same.
+    mutating func checkOutside() throws(SQLiteError) {
+        if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
+        for cut in outside.cuts { findings.add(.ends, "\(cut.name): when the log was opened, \(cut.text)") }
+        if UInt64(clamping: top) < outside.position {
+            findings.add(.ends, "the log ends at position \(top); the store's mark knows \(outside.position)")
+        }
+        for known in outside.heads { try check(known) }
+        try checkSeal()
+    }
+
+    private mutating func check(_ known: Outside.Known) throws(SQLiteError) {
+        let head = known.head
+        let what = "origin \(head.origin)"
+        guard let index = indexesByID[head.origin], origins[index].seq >= head.size else {
+            let seq = indexesByID[head.origin].map { origins[$0].seq } ?? 0
+            return findings.add(.ends, "\(what) ends at seq \(seq); \(known.source) knows a head at \(head.size)")
+        }
+        guard origins[index].tree != nil else { return }
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        let root: Digest
+        if let tree = origins[index].tree, tree.size == head.size {
+            root = tree.root(using: sha)
+        } else {
+            root = try merkle.root(origin: origins[index].ref, size: head.size, names: &names)
+        }
+        guard root == head.root else {
+            return findings.add(
+                .ends, "\(what) has other events up to seq \(head.size) than \(known.source) knows")
+        }
+        if known.isStored, origins[index].headSize < head.size, findings.counts[.heads] == nil {
+            findings.add(.heads, "\(what): the head at \(head.size), which \(known.source) knows, is missing")
+        }
+    }
+
+    /// What no head covers of the own origin carries the node's seal.
+    private mutating func checkSeal() throws(SQLiteError) {
+        guard let own, let tree = origins[own].tree, origins[own].seq > origins[own].headSize,
+            try Schema.hasSeals(connection), let hlc = origins[own].lastTime
+        else { return }
+        let origin = origins[own]
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        let range = "origin \(origin.id): its events from seq \(origin.headSize + 1) on, which no head covers,"
+        guard let seal = try merkle.seal(origin: origin.ref, at: origin.seq) else {
+            return findings.add(.seals, "\(range) do not carry the node's seal: something else has written them")
+        }
+        guard let sealer = outside.sealer else {
+            return self.seal = .present
+        }
+        let head = TreeHead(origin: origin.id, size: tree.size, root: tree.root(using: sha), hlc: hlc)
+        guard sealer.seal(head) == seal else {
+            return findings.add(.seals, "\(range) carry a seal that is not this node's: they were changed")
+        }
+        self.seal = .right
+    }
+
+    /// Every event without payload is covered by an erasure.
+    mutating func checkErasures() throws(SQLiteError) {
+        guard erased > 0 else { return }
+        var uncovered: [VerifyFinding] = []
+        try connection.eachErased(through: top) { (row) throws(SQLiteError) in
+            guard try !row.isCovered(by: erasures, &names, connection) else { return }
+            let dot = indexes[row.origin].map { Dot(origin: origins[$0].id, seq: row.seq) }
+            uncovered.append(
+                VerifyFinding(
+                    .erasures, "its payload is gone, and no erasure says so", position: row.position, dot: dot))
+            if uncovered.count >= 4_096 { drain(&uncovered) }
+        }
+        drain(&uncovered)
+    }
+
+    private mutating func drain(_ found: inout [VerifyFinding]) {
+        for finding in found { findings.add(finding) }
+        found = []
+    }
+}

@@ -1,0 +1,121 @@
+/// Whether the log is the one that this node wrote last (D12), and reaches as far as the node knows it did (D21). Decided before
+/// anything can be appended or signed.
+struct MemoryCheck {
+    /// Why a new origin is due; `nil` if the log goes on.
+    private(set) var change: OriginChange?
+    /// What becomes of the present one then.
+    private(set) var end = OriginEnd.signed
+    /// How many events of the present origin were known to exist.
+    private(set) var known: UInt64 = 0
+    /// What the log should remember for the next time.
+    private(set) var values: [String: String] = [:]
+    private(set) var witness: WitnessKeeper?
+    /// Where the witness is; `nil` if nowhere.
+    let folder: String?
+
+    /// How far the log has the origin that the node appended to.
+    private let had: Dot
+    private let top: UInt64
+    /// What was found of a log that had been cut.
+    private var cut: (text: String, head: TreeHead?, position: UInt64)?
+
+    init(
+        _ reader: LogReader, _ identity: StoreIdentity, _ key: VerifyingKey, _ place: WitnessPlace,
+        _ surroundings: Surroundings, _ mark: Mark?, _ wal: WALVerdict
+    ) throws(StoreError) {
+        let before = try reader.meta("witness").flatMap { $0.isEmpty ? nil : $0 }
+        folder =
+            switch place {
+            case .asBefore: before
+            case .none: nil
+            case .folder(let path): path
+            }
+        let origins = try reader.origins()
+        had = Dot(origin: identity.origin, seq: origins.first { $0.id == identity.origin }?.size ?? 0)
+        top = try reader.top()
+        if let file = surroundings.file { try compare("file", String(file), reader, .copied) }
+        if let machine = surroundings.machine { try compare("machine", machine, reader, .machine) }
+        if let mark, mark.state == .running, mark.durability == .normal, let before = mark.boot,
+            let boot = surroundings.boot, boot != before
+        {
+            change = .boot
+        }
+        switch wal {
+        case .whole: break
+        case .torn: change = .cut
+        case .damaged(let text):
+            change = .cut
+            cut = (text, nil, 0)
+        }
+        if let mark, mark.incarnation == identity.incarnation {
+            try compare(mark, reader, origins)
+        } else if change == nil, try reader.hasSeals() {
+            // Every run leaves one: the store was put together from parts.
+            change = .copied
+        }
+        if folder != before { values["witness"] = folder ?? "" }
+        guard let folder else { return }
+        let keeper = WitnessKeeper(folder: folder, identity: identity)
+        witness = keeper
+        guard let seen = keeper.read(key), seen.incarnation == identity.incarnation else { return }
+        guard try compare(seen.head.head, reader, origins) else { return }
+        change = .witness
+    }
+
+    /// Takes note of a head that the log does not reach, or contradicts. False if it is there.
+    private mutating func compare(
+        _ head: TreeHead, _ reader: LogReader, _ origins: [StoredOrigin]
+    ) throws(StoreError) -> Bool {
+        let size = origins.first { $0.id == head.origin }?.size ?? 0
+        if size < head.size {
+            if head.origin == had.origin {
+                known = max(known, head.size)
+                if case .signed = end { end = .left }
+            }
+            return true
+        }
+        guard try reader.root(of: head.origin, size: head.size) != head.root else { return false }
+        if head.origin == had.origin { end = .disputed }
+        return true
+    }
+
+    private mutating func compare(
+        _ mark: Mark, _ reader: LogReader, _ origins: [StoredOrigin]
+    ) throws(StoreError) {
+        let isOther = try compare(mark.head, reader, origins)
+        guard isOther || top < mark.position else { return }
+        change = .cut
+        let text =
+            isOther && top >= mark.position
+            ? "the log has other events than the store's mark knows"
+            : "the log ends at position \(top); the store's mark knows \(mark.position)"
+        cut = (cut.map { $0.text + "; " + text } ?? text, mark.head, mark.position)
+    }
+
+    private mutating func compare(
+        _ name: String, _ value: String, _ reader: LogReader, _ reason: OriginChange
+    ) throws(StoreError) {
+        let before = try reader.meta(name)
+        guard before != value else { return }
+        values[name] = value
+        if before != nil { change = reason }
+    }
+
+    /// What is kept of a log that had been cut; `nil` if it was not.
+    ///
+    /// - Parameter name: Under which its WAL is kept, if it is.
+    func evidence(named name: String?, at moment: Int64) -> CutEvidence? {
+        guard let cut else { return nil }
+        let text = Array("\(cut.head?.checkpointText ?? "")\(cut.position) \(top)".utf8)
+        return CutEvidence(
+            name: name ?? CutEvidence.name(of: text), text: cut.text, had: had, known: cut.head,
+            position: cut.position, at: moment)
+    }
+}
+
+extension LogReader {
+    /// Whether the log has seals: version 1 had none.
+    func hasSeals() throws(StoreError) -> Bool {
+        try mapped { () throws(SQLiteError) in try Schema.hasSeals(connection) }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the programs say of a store that others can read or change.
+@Suite(.timeLimit(.minutes(2)))
+struct ModesTests {
+    @Test("doctor names what others can read; what they can write to is refused, with what to do")
+    func modes() async throws {
+        let node = try DaemonProcess("n")
+        try node.start()
+        #expect(try node.syncctl("append", "--user", "u", "--text", "a").code == 0)
+        func findings() throws -> String { try node.syncctl("doctor").output }
+        #expect(!(try findings().contains("READABLE")))
+        chmod(node.store, 0o755)
+        #expect(!(try findings().contains("READABLE")), "nothing in it can be read")
+        chmod(node.store + "/log.db", 0o640)
+        let readable = try node.syncctl("doctor")
+        #expect(readable.code == 2 && readable.output.contains("READABLE") && readable.output.contains("log.db"))
+        chmod(node.store, 0o777)
+        #expect(try findings().contains("FOLDER_WRITABLE"))
+        #expect(node.terminate() == 0)
+        let refused = try await Tool.named("syncd").run(["--dev", node.store])
+        #expect(refused.code == 77 && refused.errors.contains("chmod go-w \(node.store)"), "\(refused.errors)")
+        #expect(try node.syncctl("append", "--user", "u", "--text", "b").code == 77)
+        #expect(try node.syncctl("verify").code == 0, "reading is not refused")
+        chmod(node.store, 0o700)
+        try node.start()
+        #expect(node.terminate() == 0)
+    }
+
+    @Test(
+        "A pipe in the place of a file of the store ends the start at once, with its name",
+        arguments: ["peers.json", "invitations.json", "node.key", "lock"])
+    func pipes(name: String) async throws {
+        let folder = TemporaryFolder()
+        #expect(try await Tool.named("syncctl").run(["init", "--store", folder.path, "--name", "n"]).code == 0)
+        unlink(folder.file(name))
+        #expect(mkfifo(folder.file(name), 0o600) == 0)
+        let run = try await Tool.named("syncd").run(["--dev", folder.path, "--peer-listen", "127.0.0.1:0"])
+        #expect(run.code == 77 && run.errors.contains(folder.file(name)), "\(run.errors)")
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// A node knows how its last run ended, and signs nothing that falls short of what it knows (D21).
+struct MarkTests {
+    private static let here = Surroundings(machine: nil, file: nil, boot: "11111111-2222-3333-4444-555555555555")
+    private static let rebooted = Surroundings(machine: nil, file: nil, boot: "66666666-2222-3333-4444-555555555555")
+
+    private func made(durability: Durability = .full) throws -> (TemporaryFolder, EventStore) {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        return (folder, try EventStore(opening: folder.path, durability: durability, surroundings: Self.here))
+    }
+
+    private func append(_ store: EventStore, _ count: Int, _ text: String = "말") throws {
+        for number in 0..<count { _ = try store.appendBlocking([.message("\(text) \(number)", user: "u")]) }
+    }
+
+    /// The files as a killed process leaves them.
+    private func killed(_ store: EventStore) throws -> TemporaryFolder {
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: store.files.folder, toPath: copy.path)
+        return copy
+    }
+
+    private func mark(_ files: StoreFiles) throws -> Mark? {
+        let pem = try #require(try SmallFile.read(files.key))
+        return try Mark.read(files, key: try #require(SigningKey(pem: pem)).publicKey)
+    }
+
+    /// Flips one bit of a file.
+    private func flip(_ path: String, byte: Int, bit: UInt8 = 0) throws {
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        bytes[byte] ^= 1 << bit
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try handle.write(contentsOf: bytes)
+        try handle.close()
+    }
+
+    private func wal(_ folder: TemporaryFolder) -> String { StoreFiles(folder.path).log + "-wal" }
+
+    @Test("A run begins with a mark that says so, and ends in order with one of its end, and without a WAL")
+    func states() throws {
+        let (folder, store) = try made()
+        let files = store.files
+        #expect(try mark(files)?.state == .running)
+        try append(store, 3)
+        #expect(try mark(files)?.position == 1)
+        store.close()
+        let last = try #require(try mark(files))
+        #expect(last.state == .stopped && last.position == 4 && last.head.size == 4 && last.boot == Self.here.boot)
+        let size = FileManager.default.contents(atPath: wal(folder))?.count ?? 0
+        #expect(size == 0)
+        let again = try EventStore(opening: folder.path, surroundings: Self.rebooted)
+        #expect(again.originChange == nil && again.cut == nil)
+        again.close()
+    }
+
+    @Test("A mark that was changed is none, and the store is taken for a copy")
+    func changedMark() throws {
+        let (folder, store) = try made()
+        store.close()
+        let text = try String(contentsOfFile: store.files.mark, encoding: .utf8)
+        try text.replacingOccurrences(of: "\"position\":\"1\"", with: "\"position\":\"2\"")
+            .write(toFile: store.files.mark, atomically: false, encoding: .utf8)
+        #expect(try mark(store.files) == nil)
+        #expect(try verify(folder).answer == .notCovered)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == .copied)
+        again.close()
+    }
+
+    @Test("After kill -9 with a sound WAL the node goes on as it was, in the same boot and after another")
+    func killedSound() throws {
+        let (folder, store) = try made()
+        try append(store, 30)
+        for surroundings in [Self.here, Self.rebooted] {
+            let copy = try killed(store)
+            let again = try EventStore(opening: copy.path, surroundings: surroundings)
+            #expect(again.originChange == nil)
+            #expect(try LogReader(again.files).top() == 31)
+            again.close()
+        }
+        store.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("A bit that flips in the WAL is noticed before anything is appended, and by verify until it is settled")
+    func flippedWAL() throws {
+        let (folder, store) = try made()
+        try append(store, 30)
+        let frame = 24 + 4_096
+        let before = try #require(try WALInspection(path: store.files.log + "-wal"))
+        #expect(before.bad == nil && before.commits >= 30 && before.framesBehind == 0)
+        for byte in [4, 17, 32 + 5, 32 + 10, 32 + 20, 32 + 24 + 77, 32 + 5 * frame + 3_000] {
+            let copy = try killed(store)
+            try flip(wal(copy), byte: byte)
+            let own = try StoreIdentity(try LogReader(StoreFiles(copy.path))).origin
+            #expect(try verify(copy).says(.ends, "log.db-wal is damaged"), "byte \(byte)")
+            let again = try EventStore(opening: copy.path, surroundings: Self.here)
+            #expect(again.originChange == .cut && again.identity.origin != own, "byte \(byte)")
+            let cut = try #require(again.cut)
+            try append(again, 2)
+            again.close()
+            #expect(FileManager.default.fileExists(atPath: again.files.evidence + "/\(cut.name).wal"))
+            #expect(try verify(copy).says(.ends, cut.name))
+            // A second start says it again, and starts no further origin.
+            let third = try EventStore(opening: copy.path, surroundings: Self.here)
+            #expect(third.originChange == nil && third.cut == nil)
+            third.close()
+            #expect(try CutEvidence.open(third.files, try LogReader(third.files)).map(\.name) == [cut.name])
+            #expect(try CutEvidence.settle(cut.name, third.files, at: 5))
+            let settled = try verify(copy)
+            #expect(settled.answer == .proven, settled.text)
+            #expect(try !CutEvidence.settle("cut-0", third.files, at: 5))
+        }
+        store.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("What a power cut leaves is no damage: another boot, and at most two commits that nobody was told of")
+    func tornWAL() throws {
+        let (folder, store) = try made()
+        try append(store, 30)
+        let size = try #require(try WALInspection(path: store.files.log + "-wal")).frames * (24 + 4_096) + 32
+        func opened(_ boot: Surroundings, commitsBehind: Int) throws -> (EventStore, TemporaryFolder) {
+            let copy = try killed(store)
+            // A lone append has a few frames; the bad one is counted back from the end.
+            var at = size - (24 + 4_096)
+            while try lost(copy, at) < commitsBehind { at -= 24 + 4_096 }
+            try flip(wal(copy), byte: at + 100)
+            return (try EventStore(opening: copy.path, surroundings: boot), copy)
+        }
+        func lost(_ copy: TemporaryFolder, _ at: Int) throws -> Int {
+            try flip(wal(copy), byte: at + 100)
+            defer { try? flip(wal(copy), byte: at + 100) }
+            return try #require(try WALInspection(path: wal(copy))).lostCommits
+        }
+        let (torn, tornFolder) = try opened(Self.rebooted, commitsBehind: 2)
+        #expect(torn.originChange == .cut && torn.cut == nil)
+        torn.close()
+        #expect(try verify(tornFolder).answer == .proven)
+        let (same, sameFolder) = try opened(Self.here, commitsBehind: 2)
+        #expect(same.originChange == .cut && same.cut != nil)
+        same.close()
+        #expect(try verify(sameFolder).answer == .contradicted)
+        let (more, moreFolder) = try opened(Self.rebooted, commitsBehind: 3)
+        #expect(more.originChange == .cut && more.cut != nil)
+        more.close()
+        #expect(try verify(moreFolder).answer == .contradicted)
+        store.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("A start that is cut off after the WAL was copied does not forget what it had found")
+    func foundBefore() throws {
+        let (folder, store) = try made()
+        try append(store, 5)
+        store.close()
+        try #"{"text":"log.db-wal is damaged","name":"cut-0123456789abcdef"}"#
+            .write(toFile: store.files.foundWAL, atomically: false, encoding: .utf8)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == .cut && again.cut?.name == "cut-0123456789abcdef")
+        again.close()
+        #expect(!FileManager.default.fileExists(atPath: again.files.foundWAL))
+        #expect(try verify(folder).says(.ends, "cut-0123456789abcdef"))
+    }
+
+    @Test("A WAL that was taken away from a run that did not end is not passed over")
+    func missingWAL() throws {
+        let (folder, store) = try made()
+        try append(store, 5)
+        let copy = try killed(store)
+        try FileManager.default.removeItem(atPath: wal(copy))
+        let seen = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: copy.path, toPath: seen.path)
+        #expect(try verify(seen).answer == .notCovered)
+        let again = try EventStore(opening: copy.path, surroundings: Self.here)
+        #expect(again.originChange == .cut)
+        again.close()
+        store.close()
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("With durability normal an unclean end and another boot mean a new origin before the first append")
+    func normal() throws {
+        let (folder, store) = try made(durability: .normal)
+        try append(store, 5)
+        let copy = try killed(store)
+        let again = try EventStore(opening: copy.path, durability: .normal, surroundings: Self.rebooted)
+        #expect(again.originChange == .boot)
+        let own = try LogReader(again.files).origins(of: again.identity.node)
+        #expect(own.last?.succession?.change == .boot && own.map(\.size) == [6, 1])
+        again.close()
+        #expect(try verify(copy).answer == .proven)
+        // In the same boot the kernel has all that was written.
+        let other = try killed(store)
+        let same = try EventStore(opening: other.path, durability: .normal, surroundings: Self.here)
+        #expect(same.originChange == nil)
+        same.close()
+        store.close()
+        let stopped = try EventStore(opening: folder.path, durability: .normal, surroundings: Self.rebooted)
+        #expect(stopped.originChange == nil)
+        stopped.close()
+    }
+
+    @Test("A log put back to an earlier state is contradicted by the mark, is not signed, and heals when all is back")
+    func rolledBack() throws {
+        let (folder, store) = try made()
+        try append(store, 3)
+        store.close()
+        let old = LogImage(store.files)
+        let second = try EventStore(opening: folder.path, surroundings: Self.here)
+        try append(second, 4)
+        second.close()
+        let whole = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: whole.path)
+        try old.restore(second.files, withMark: false)
+        let report = try verify(folder)
+        #expect(report.says(.ends, "ends at seq 4; the store's mark knows a head at 8"), report.text)
+        #expect(report.says(.ends, "the log ends at position 4; the store's mark knows 8"), report.text)
+
+        let third = try EventStore(opening: folder.path, surroundings: Self.here)
+        let origin = second.identity.origin
+        #expect(third.originChange == .cut && third.cut?.known?.size == 8)
+        let own = try LogReader(third.files).origins(of: third.identity.node)
+        #expect(own.last?.succession == OriginSuccession(.cut, previous: origin, had: 4, known: 8))
+        #expect(try verify(folder).answer == .contradicted)
+        // Its events come back from a peer.
+        let full = try EventStore(opening: whole.path, surroundings: Self.here)
+        let outgoing = try OutgoingReader(full)
+        let known = try LogReader(third.files).vector()
+        let batch = try outgoing.batch(
+            after: try outgoing.start(for: known), lacking: known, limits: OutgoingLimits())
+        let verified = try third.makeVerifierBlocking().verify(batch.events, batch.coverage)
+        try blocking { third.ingest(verified, completion: $0) }
+        third.close()
+        let healed = try verify(folder)
+        #expect(healed.answer == .proven, healed.text)
+    }
+
+    @Test("With a witness that knows more, or other, nothing more of the old origin is signed")
+    func signsNothing() throws {
+        let outside = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        let (folder, store) = try made()
+        store.close()
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path), surroundings: Self.here)
+        try append(first, 6)
+        let running = try killed(first)
+        try append(first, 10)
+        first.close()
+        let origin = first.identity.origin
+        // The witness knows 17 events; of the seven that are here some have no head.
+        let files = StoreFiles(running.path)
+        try Connection(path: files.log, mode: .write).execute("DELETE FROM head WHERE size > 1")
+        #expect(try verify(running).says(.ends, "knows a head at 17"))
+        let again = try EventStore(opening: running.path, surroundings: Self.here)
+        #expect(again.originChange == .witness)
+        try again.flushBlocking()
+        again.close()
+        let reader = try LogReader(files)
+        #expect(try reader.head(of: origin, atLeast: 2) == nil)
+        // Nobody could take over what depends on events that no head covers.
+        let start = try #require(try reader.event(Dot(origin: again.identity.origin, seq: 1)))
+        #expect(start.event.header.dependencies.isEmpty)
+        #expect(try reader.head(of: again.identity.origin, atLeast: 1) != nil)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What other users of the machine can do with a store's files.
+struct PrivateFilesTests {
+    private func mode(_ path: String) throws -> UInt32 {
+        var entry = stat()
+        try #require(lstat(path, &entry) == 0, "\(path)")
+        return entry.st_mode & 0o7777
+    }
+
+    @Test("Every file of a store is its owner's only, whatever the umask lets through (INV-13)")
+    func modes() throws {
+        let folder = TemporaryFolder()
+        let before = umask(0)
+        defer { umask(before) }
+        try EventStore.create(in: folder.path, name: "test")
+        let store = try EventStore(opening: folder.path)
+        _ = try store.appendBlocking([.message("a", user: "u")])
+        let projector = try Projector(store.files)
+        try projector.catchUp()
+        try PeersFile.save([], store.files)
+        #expect(try mode(folder.path) == 0o700)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            #expect(try mode(folder.file(name)) == 0o600, "\(name)")
+        }
+        #expect(FileManager.default.fileExists(atPath: store.files.log + "-wal"))
+        #expect(FileManager.default.fileExists(atPath: store.files.views + "-shm"))
+        store.close()
+    }
+
+    @Test(
+        "A folder that others can write to is refused with the command that mends it; one that they can read is not")
+    func writable() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "test")
+        for bits: mode_t in [0o770, 0o702, 0o1777] {
+            chmod(folder.path, bits)
+            let error = #expect(throws: StoreError.self) { try EventStore(opening: folder.path) }
+            #expect(error?.code == "E_UNSAFE" && error?.description.contains("chmod go-w \(folder.path)") == true)
+        }
+        chmod(folder.path, 0o755)
+        try EventStore(opening: folder.path).close()
+        let other = try TemporaryFolder.made()
+        chmod(other.path, 0o777)
+        #expect(throws: StoreError.self) { try EventStore.create(in: other.path, name: "test") }
+    }
+
+    @Test("A link in the place of a temporary file or of the lock is not followed")
+    func links() throws {
+        let folder = try TemporaryFolder.made()
+        let victim = try folder.write(Data("precious".utf8), to: "victim")
+        let link = folder.file("peers.json.tmp")
+        #expect(symlink(victim, link) == 0)
+        try SmallFile.replace(folder.file("peers.json"), with: Array("new".utf8), mode: 0o600)
+        #expect(try SmallFile.read(folder.file("peers.json")) == Array("new".utf8))
+        #expect(try SmallFile.read(victim) == Array("precious".utf8))
+        #expect(!FileManager.default.fileExists(atPath: link))
+
+        let files = StoreFiles(folder.path)
+        #expect(symlink(victim, files.lock) == 0)
+        let error = #expect(throws: StoreError.self) { try StoreLock(files, owner: "a test") }
+        #expect(error?.code == "E_UNSAFE")
+        #expect(try SmallFile.read(victim) == Array("precious".utf8))
+    }
+
+    @Test(
+        "A pipe, a folder or gigabytes in the place of a small file are refused at once", .timeLimit(.minutes(1)),
+        arguments: ["peers.json", "node.key", "invitations.json", "lock"])
+    func noFile(name: String) throws {
+        let folder = try TemporaryFolder.made()
+        let path = folder.file(name)
+        func refused() -> String? {
+            do throws(StoreError) {
+                if name == "lock" {
+                    _ = try StoreLock(StoreFiles(folder.path), owner: "a test")
+                } else {
+                    _ = try SmallFile.read(path)
+                }
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(refused() == "E_UNSAFE")
+        #expect(StoreLock.owner(StoreFiles(folder.path)) == nil)
+        unlink(path)
+        #expect(mkdir(path, 0o700) == 0)
+        #expect(refused() != nil)
+        rmdir(path)
+        try Data().write(to: URL(filePath: path))
+        // Sparse: it takes no room.
+        #expect(truncate(path, 3 << 30) == 0)
+        #expect(refused() == "E_UNSAFE")
+    }
+
+    @Test("A schema from elsewhere may call nothing but what computes, and impossible cells are damage")
+    func connections() throws {
+        let folder = try TemporaryFolder.made()
+        let path = folder.file("x.db")
+        for mode in [Connection.Mode.write, .read, .immutable] {
+            let connection = try Connection(path: path, mode: mode)
+            #expect(try connection.integer("PRAGMA trusted_schema") == 0)
+            #expect(try connection.integer("PRAGMA cell_size_check") == 1)
+        }
+    }
+}
