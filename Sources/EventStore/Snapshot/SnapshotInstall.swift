@@ -24,7 +24,8 @@ enum SnapshotInstall {
         try mapped { () throws(SQLiteError) in
             let old = try Connection(path: files.log, mode: .write)
             let left = try old.checkpoint(truncate: true)
-            guard left.wal == 0 else {
+            // Less than 0: the log was never opened for writing, and has no WAL.
+            guard left.wal <= 0 else {
                 throw SQLiteError(
                     extendedCode: 5, message: "somebody reads the log that is to be replaced", context: files.log)
             }
