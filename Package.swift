@@ -47,7 +47,9 @@ let package = Package(
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
             swiftSettings: strict),
-        .target(name: "CommandLineKit", swiftSettings: strict),
+        // The words of the command line and the line of a crash, as C has them.
+        .target(name: "CProgram"),
+        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         .executableTarget(
             name: "syncd", dependencies: ["SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
             swiftSettings: strict, linkerSettings: standalone),

@@ -76,9 +76,8 @@ public final class EventStore: Sendable {
         guard files.exists else { throw .notFound(path: folder) }
         let held = try StoreLock(files, owner: owner)
         lock = Lock(held)
-        guard let pem = try SmallFile.read(files.key), let key = SigningKey(pem: pem) else {
-            throw .corrupt("\(files.key) is missing or no Ed25519 key")
-        }
+        guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
+        guard let key = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
         let mark = try Mark.read(files, key: key.publicKey)
         // Before SQLite opens it for writing: then it begins anew.
         let found = try FoundWAL(files, after: mark, boot: surroundings.boot)

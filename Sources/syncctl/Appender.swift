@@ -14,8 +14,8 @@ enum AppendResult {
             case .told(let texts): texts
             case .here(let receipt):
                 PlaceTexts(
-                    position: String(receipt.position), id: receipt.id.description,
-                    origin: receipt.dot.origin.description, sequence: String(receipt.dot.seq),
+                    position: receipt.position, id: receipt.id.description,
+                    origin: receipt.dot.origin.description, sequence: receipt.dot.seq,
                     hlc: receipt.hlc.description)
             }
         }
@@ -63,10 +63,10 @@ enum AppendResult {
 
 /// The place of an event in words, as a daemon tells it.
 struct PlaceTexts {
-    var position = ""
+    var position: UInt64 = 0
     var id = ""
     var origin = ""
-    var sequence = ""
+    var sequence: UInt64 = 0
     var hlc = ""
 }
 

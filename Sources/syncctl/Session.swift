@@ -71,8 +71,8 @@ struct Session {
         }
     }
 
-    /// The value of a time option, or `nil` if it was not given.
-    func time(_ option: String) throws(CommandFailure) -> TimePoint? {
+    /// The moment a time option names, Unix milliseconds, or `nil` if it was not given.
+    func time(_ option: String) throws(CommandFailure) -> Int64? {
         guard let text = arguments.value(option) else { return nil }
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
@@ -84,6 +84,17 @@ struct Session {
     /// The value of a position option, or `nil` if it was not given.
     func position(_ option: String) throws(CommandFailure) -> UInt64? {
         try usage { try arguments.integer(option, in: 0...Int.max) }.map { UInt64($0) }
+    }
+
+    /// As ``position(_:)``, of a position that the log must have reached.
+    func position(_ option: String, upTo top: UInt64) throws(CommandFailure) -> UInt64? {
+        guard let position = try position(option) else { return nil }
+        guard position <= top else {
+            throw CommandFailure(
+                code: "E_POSITION", "--\(option) \(position): the log ends at position \(top)",
+                hint: "a position up to \(top)", exitCode: .usage)
+        }
+        return position
     }
 
     func style() -> ProgressMeter.Style {

@@ -24,10 +24,12 @@ struct StoreLocation {
             try require(named.files)
             return named
         }
-        for folder in usual where StoreFiles(folder).exists || isForbidden(StoreFiles(folder)) {
+        let found = usual.filter { StoreFiles($0).exists || isForbidden(StoreFiles($0)) }
+        if let folder = found.first {
             let files = StoreFiles(folder)
             try require(files)
-            session.say("using the store \(folder)")
+            // Where there is one alone nobody has to ask which.
+            if found.count > 1 { session.say("using the store \(folder)") }
             return StoreLocation(files: files, isNamed: false)
         }
         throw CommandFailure(

@@ -18,7 +18,7 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
-        DoctorCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
+        DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
         QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
@@ -36,12 +36,43 @@ enum Syncctl {
             .value("color", "WHEN", "Colour.", allowed: ColorChoice.allCases.map(\.rawValue)),
         ])
 
+    /// What the manual page tells beside the commands.
+    private static let chapters = [
+        ManualChapter(
+            "ENVIRONMENT",
+            [
+                ("SYNCCTL_STORE", "The store's folder, if --store names none."),
+                ("SYNCCTL_OUTPUT", "human, plain or json: the form of all answers, if no option says it."),
+                ("TZ", "The zone of the times that are shown and read."),
+                ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, COLUMNS", "As usual, for colour and width."),
+                ("ACCESSIBLE", "Records instead of tables, no animation."),
+            ]),
+        ManualChapter(
+            "FILES",
+            [
+                ("./syncd-dev, /var/lib/syncd", "Where a store is looked for."),
+                ("log.db, views.db, node.key", "A store: its events, what is read from them, its key."),
+            ]),
+        ManualChapter(
+            "JSON",
+            [
+                (
+                    "--json",
+                    "One object a line. A line with 'specversion' is an event as it was stored; every other has 'type' and 'v', the "
+                        + "version of its shape, and the last one is of type 'end'. docs/CLI-JSON.md lists them, docs/ERRORS.md "
+                        + "the codes of errors."
+                )
+            ]),
+    ]
+
     static func main() -> Never {
+        ProgramStart.reportCrashes(of: "syncctl")
         Terminal.ignoreBrokenPipes()
-        let words = Array(CommandLine.arguments.dropFirst())
         let terminal = Terminal.current()
         let output = Output(.output)
+        var words: [String] = []
         do throws(CommandFailure) {
+            words = try ProgramStart.arguments()
             let code = try run(words, terminal, output)
             try output.flush()
             exit(code.rawValue)
@@ -61,11 +92,12 @@ enum Syncctl {
             try output.line("syncctl \(version)")
             return .success
         }
-        if let text = table.generated(by: words, section: 1, version: version, seeAlso: ["syncd(8)"]) {
+        if let text = table.generated(
+            by: words, section: 1, version: version, seeAlso: ["syncd(8)"], chapters: chapters)
+        {
             try output.write(text)
             return .success
         }
-        try requireUTF8()
         let invocation = try usage { try table.parse(words.isEmpty ? ["--help"] : words) }
         switch invocation {
         case .help(let topic):
@@ -75,17 +107,11 @@ enum Syncctl {
             guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {
                 throw usageFailure("'\(arguments.command.name)' is no command")
             }
-            return try subcommand.run(Session(arguments, terminal: terminal, output: output))
-        }
-    }
-
-    /// Swift repairs malformed arguments silently; a record must not.
-    private static func requireUTF8() throws(CommandFailure) {
-        for index in 1..<max(Int(CommandLine.argc), 1) {
-            guard let argument = CommandLine.unsafeArgv[index], String(validatingCString: argument) == nil else {
-                continue
+            let session = Session(arguments, terminal: terminal, output: output)
+            if let zone = terminal.environment["TZ"], !arguments.flag("utc"), !Zone.isKnown(zone) {
+                session.say("TZ=\(zone) is no time zone here: times are shown in UTC")
             }
-            throw CommandFailure(code: "E_UTF8", "argument \(index) is not UTF-8", exitCode: .usage)
+            return try subcommand.run(session)
         }
     }
 

@@ -47,6 +47,7 @@ enum Daemon {
     private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Wake.Reason {
         let configuration = settings.configuration
         allowDescriptors()
+        for remark in settings.remarks { log.warning(remark) }
         let wake = Monitor(Wake())
         let store = try open(settings, log)
         if let failure = store.diskFailure {
@@ -68,7 +69,7 @@ enum Daemon {
         let service = Service(
             store: store, views: views, node: node, roster: roster, invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
-            disk: DiskGauge(store.files.folder), minFree: configuration.storage.minFree)
+            disk: DiskGauge(store.files.folder), usage: HTTPUsage(), minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
@@ -144,11 +145,18 @@ enum Daemon {
     private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {
         let configuration = settings.configuration
         let folder = configuration.storage.dir
+        let mismatch: CommandFailure?
         do throws(StoreError) {
             if !StoreFiles(folder).exists {
                 try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)
                 log.info("made a store in \(folder)")
             }
+            mismatch = try settings.mismatch(with: LogReader(StoreFiles(folder)))
+        } catch {
+            throw error.failure
+        }
+        if let mismatch { throw mismatch }
+        do throws(StoreError) {
             let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
             return try EventStore(
                 opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
@@ -227,6 +235,12 @@ extension StoreError {
     var failure: CommandFailure {
         switch self {
         case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
+        case .noKey:
+            CommandFailure(
+                code: code, description,
+                hint:
+                    "to start it, put the node.key of its node beside log.db (a backup has it: OPERATING.md, 'Backup'); "
+                    + "syncctl reads, verifies and exports it as it is", exitCode: .inputMissing)
         case .locked:
             CommandFailure(
                 code: code, description, hint: "stop that one, or give this one another folder", exitCode: .tryAgain)

@@ -9,6 +9,8 @@ struct Settings {
     /// The file's name, for messages.
     let source: String
     let isDevelopment: Bool
+    /// What was said and has no effect.
+    private(set) var remarks: [String] = []
 
     private static let usualFile = "/etc/syncd/syncd.json5"
 
@@ -24,7 +26,7 @@ struct Settings {
             } catch {
                 throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
             }
-            if text == nil, named != nil {
+            if text == nil, named != nil || arguments.flag("check-config") {
                 throw CommandFailure(
                     code: "E_CONFIG", "there is no configuration at \(source)",
                     hint: "Start from Examples/syncd.json5, or try: syncd --dev", exitCode: .configuration)
@@ -52,8 +54,52 @@ struct Settings {
             (configuration.api.socket.mode, configuration.api.socket.group) = (0o600, nil)
             configuration.storage.minFree = 64 << 20
             if configuration.storage.witness == .beside { configuration.storage.witness = .none }
+            for path in Self.decidedByDevelopment {
+                guard case .environment(let name) = loaded.origin(of: path) else { continue }
+                remarks.append("\(name) has no effect: --dev decides \(path)")
+            }
         }
         self.configuration = configuration
+    }
+
+    /// What a start would miss on this machine as it is now.
+    var surroundings: [String] {
+        guard let path = configuration.api.socket.path else { return [] }
+        var found: [String] = []
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        if access(folder.isEmpty ? "/" : folder, F_OK) != 0 {
+            found.append(
+                "api.socket.path: there is no folder \(folder); systemd makes /run/syncd with RuntimeDirectory")
+        }
+        if let group = configuration.api.socket.group, getgrnam(group) == nil {
+            found.append("api.socket.group: there is no group \(group); the socket stays the daemon's own")
+        }
+        return found
+    }
+
+    /// What `--dev` says itself, whatever the environment has.
+    private static let decidedByDevelopment = [
+        "storage.dir", "storage.min_free", "api.socket.path", "api.socket.mode", "api.socket.group",
+    ]
+
+    /// Why the store of `reader` is not the one that the configuration speaks of. Its name and cluster were decided when it
+    /// was made; a configuration that says otherwise belongs to another store.
+    func mismatch(with reader: LogReader) throws(StoreError) -> CommandFailure? {
+        let said = [
+            ("node.cluster", "cluster", configuration.node.cluster), ("node.name", "name", configuration.node.name),
+        ]
+        for (path, key, value) in said {
+            guard let value, loaded.origin(of: path) != .builtIn, let stored = try reader.meta(key), stored != value
+            else { continue }
+            return CommandFailure(
+                code: "E_OTHER_STORE",
+                "\(path) is '\(value)' (\(loaded.origin(of: path))), the store in \(configuration.storage.dir) "
+                    + "belongs to '\(stored)'",
+                hint:
+                    "\(path) '\(stored)', or none, for this store; another storage.dir (--data-dir) for another one",
+                exitCode: .configuration)
+        }
+        return nil
     }
 
     private static func isPath(_ flag: String, _ value: String) -> Bool {

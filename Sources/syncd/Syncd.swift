@@ -40,10 +40,11 @@ enum Syncd {
         ], globalOptions: [])
 
     static func main() -> Never {
+        ProgramStart.reportCrashes(of: "syncd")
         Terminal.ignoreBrokenPipes()
         EventLoop.blockSignals([SIGINT, SIGTERM, SIGHUP])
         do throws(CommandFailure) {
-            exit(try run(Array(CommandLine.arguments.dropFirst())).rawValue)
+            exit(try run(ProgramStart.arguments()).rawValue)
         } catch {
             Output.message(error.text(program: "syncd"))
             exit(error.exitCode.rawValue)
@@ -76,7 +77,10 @@ enum Syncd {
             return .success
         }
         if arguments.flag("check-config") {
-            try show("\(settings.source): fine\n")
+            for remark in settings.remarks + (settings.isDevelopment ? [] : settings.surroundings) {
+                try show("note: \(remark)\n")
+            }
+            try show(settings.isDevelopment ? "fine\n" : "\(settings.source): fine\n")
             return .success
         }
         return try Daemon.run(settings)

@@ -238,7 +238,7 @@ import Testing
     @Test func keysKeepTheirOrder() {
         var line = JSONLine(type: "event")
         line.add("seq", 10_412)
-        line.addExact("big", UInt64.max)
+        line.add("big", UInt64.max)
         line.add("low", Int64.min)
         line.add("text", "어제부터 \"두통\"이 😀 \\ /")
         line.add("none", nil as String?)
@@ -256,7 +256,7 @@ import Testing
         }
         #expect(
             line.text == """
-                {"type":"event","v":1,"seq":10412,"big":"18446744073709551615","low":-9223372036854775808,\
+                {"type":"event","v":1,"seq":10412,"big":18446744073709551615,"low":-9223372036854775808,\
                 "text":"어제부터 \\"두통\\"이 😀 \\\\ /","none":null,"yes":true,"share":0.5,"nan":null,"tags":["a","b"],\
                 "data":{"a": 1},"range":{"from":1},"segments":[{"t":"두통"},[1],null,null]}
                 """)

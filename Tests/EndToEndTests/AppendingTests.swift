@@ -44,14 +44,15 @@ struct AppendingTests {
                 refused += 1
                 continue
             }
-            #expect(status == 200)
-            #expect(lines.count == 1 || lines.count == 62)
+            // One line for each event, and the end.
+            #expect(status == (lines.count == 2 ? 200 : 207))
+            #expect(lines.count == 2 || lines.count == 63)
+            #expect(lines.last?["type"] as? String == "end" && lines.last?["count"] as? Int == lines.count - 1)
             for line in lines where line["type"] as? String == "appended" {
-                let position = try #require(line["position"] as? String)
-                positions.append(try #require(Int(position)))
+                positions.append(try #require(line["position"] as? Int))
             }
             let rejected = lines.filter { $0["type"] as? String == "rejected" }
-            #expect(rejected.count == (lines.count == 1 ? 0 : 1))
+            #expect(rejected.count == (lines.count == 2 ? 0 : 1))
         }
         #expect(refused == 48)
         // The first event of a store is the node's own.
@@ -76,7 +77,7 @@ struct AppendingTests {
         }
         others.wait()
         #expect(answers.all.count == 20)
-        #expect(answers.all.allSatisfy { $0.0 == 200 && $0.1.count == 1 })
+        #expect(answers.all.allSatisfy { $0.0 == 200 && $0.1.count == 2 })
         #expect(count >= 50)
         daemon.kill()
         try daemon.start()
@@ -174,10 +175,10 @@ struct AppendBatchTests {
     private static func expected(_ type: String, _ number: Int) -> String {
         var line = JSONLine(type: type)
         line.add("line", number)
-        line.addExact("position", receipt.position)
+        line.add("position", receipt.position)
         line.add("id", receipt.id.description)
         line.add("origin", receipt.dot.origin.description)
-        line.addExact("sequence", receipt.dot.seq)
+        line.add("sequence", receipt.dot.seq)
         line.add("hlc", receipt.hlc.description)
         return line.text + "\n"
     }
@@ -187,15 +188,37 @@ struct AppendBatchTests {
         let event = #"{"type":"note","user":"u","data":{}}"#
         let batch = Self.batch(event, "", event, event)
         #expect(batch.drafts.count == 3)
-        let text = batch.text([.appended(Self.receipt), .already(Self.receipt), .rejected(.idReused(position: 7))])
+        let answer = batch.answer([
+            .appended(Self.receipt), .already(Self.receipt), .rejected(.idReused(position: 7)),
+        ])
+        #expect(answer.status == 207)
         var rejected = JSONLine(type: "rejected")
         rejected.add("line", 4)
         rejected.add("code", "E_ID_REUSED")
         rejected.add("message", AppendRejection.idReused(position: 7).description)
+        var end = JSONLine(type: "end")
+        for (name, count) in [("count", 3), ("appended", 1), ("already", 1), ("rejected", 1)] { end.add(name, count) }
         #expect(
-            String(decoding: text, as: UTF8.self)
-                == Self.expected("appended", 1) + Self.expected("already", 3) + rejected.text + "\n")
+            String(decoding: answer.text, as: UTF8.self)
+                == Self.expected("appended", 1) + Self.expected("already", 3) + rejected.text + "\n" + end.text + "\n"
+        )
         #expect(Self.receipt.id.description == Self.id)
+    }
+
+    /// A client that looks at the status alone must not take a rejected request for stored (INV-1).
+    @Test("What nothing was stored of is no success: 409 where another event stands in the way, else 422")
+    func statuses() {
+        let event = #"{"type":"note","user":"u","data":{}}"#
+        let (one, two) = (Self.batch(event, as: .whole), Self.batch(event, event, as: .whole))
+        #expect(one.answer([.appended(Self.receipt)]).status == 200)
+        #expect(one.answer([.already(Self.receipt)]).status == 200)
+        #expect(one.answer([.rejected(.idReused(position: 7))]).status == 409)
+        #expect(one.answer(rejecting: .conversationMoved(expected: 1, actual: 2)).status == 409)
+        #expect(one.answer([.rejected(.invalid(.version))]).status == 422)
+        let first: [AppendOutcome] = [.rejected(.batchRejected(index: 1)), .rejected(.idReused(position: 7))]
+        #expect(two.answer(first).status == 409)
+        let invalid: [AppendOutcome] = [.rejected(.batchRejected(index: 1)), .rejected(.invalid(.version))]
+        #expect(two.answer(invalid).status == 422)
     }
 
     @Test(
@@ -205,10 +228,11 @@ struct AppendBatchTests {
         let event = #"{"type":"note","user":"u","data":{}}"#
         let batch = Self.batch(event, "nonsense", event, as: isWhole ? .whole : .each)
         #expect(batch.drafts.count == (isWhole ? 0 : 2))
-        let text = batch.text(isWhole ? [] : [.appended(Self.receipt), .appended(Self.receipt)])
-        let lines = text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        let answer = batch.answer(isWhole ? [] : [.appended(Self.receipt), .appended(Self.receipt)])
+        #expect(answer.status == (isWhole ? 422 : 207))
+        let lines = answer.text.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
         let types = lines.map { $0.hasPrefix(#"{"type":"appended""#) }
-        #expect(types == (isWhole ? [false, false, false] : [true, false, true]))
+        #expect(types == (isWhole ? [false, false, false, false] : [true, false, true, false]))
         #expect(lines[1].contains("E_JSON") || lines[1].contains(#""code":"E_"#))
         #expect(lines.filter { $0.contains(#""code":"E_BATCH""#) }.count == (isWhole ? 2 : 0))
     }

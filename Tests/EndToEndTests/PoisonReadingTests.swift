@@ -68,7 +68,7 @@ struct PoisonReadingTests {
         #expect(exported.count { $0["data_base64"] != nil } == 1)
         #expect(exported.count { $0["headerbytes"] != nil } == 1)
         let listed = try await tool.run(["quarantine", "list", "--json"]).objects()
-        #expect(listed.compactMap { $0["position"] as? String } == ["4", "5", "6"])
+        #expect(listed.compactMap { $0["position"] as? Int } == [4, 5, 6])
         #expect(try await tool.run(["show", "6"]).text.contains("unreadable    type: has a control character"))
         // What can be read is taken over by another store; the rest is named.
         let lines = try await tool.run(["export"]).output

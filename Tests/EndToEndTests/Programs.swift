@@ -112,6 +112,23 @@ final class DaemonProcess: @unchecked Sendable {
         return process?.terminationStatus ?? -1
     }
 
+    /// Sends a signal and waits for the end; the signal that ended the process, or 0.
+    func end(with signal: Int32) -> Int32 {
+        guard let process, process.isRunning else { return 0 }
+        Foundation.kill(process.processIdentifier, signal)
+        process.waitUntilExit()
+        return process.terminationReason == .uncaughtSignal ? process.terminationStatus : 0
+    }
+
+    /// Most memory it has had so far, kilobytes.
+    var peakKilobytes: Int {
+        guard let process,
+            let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") })
+        else { return 0 }
+        return line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+    }
+
     func terminate() -> Int32 {
         process?.terminate()
         process?.waitUntilExit()

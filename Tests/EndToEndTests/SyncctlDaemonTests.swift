@@ -68,7 +68,7 @@ struct SyncctlDaemonTests {
             #expect(request.contains(#""data":{"text":"안녕"}"#))
             return FakeDaemon.answer(
                 200,
-                #"{"type":"appended","v":1,"line":1,"position":"2","id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","origin":"o","sequence":"2","hlc":"h"}"#
+                #"{"type":"appended","v":1,"line":1,"position":2,"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","origin":"o","sequence":2,"hlc":"h"}"#
             )
         }
         let run = try await tool.run(["append", "--user", "u", "--text", "안녕"])

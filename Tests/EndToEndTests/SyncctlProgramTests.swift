@@ -69,7 +69,7 @@ struct SyncctlProgramTests {
         let already = try await tool.run(arguments)
         #expect(already.code == 0)
         #expect(try already.objects().first?["type"] as? String == "already")
-        #expect(try already.objects().first?["position"] as? String == appended.first?["position"] as? String)
+        #expect(try already.objects().first?["position"] as? Int == appended.first?["position"] as? Int)
 
         let other = try await run("append", "--user", "u-1", "--text", "else", "--id", id)
         #expect(other.code == 4)

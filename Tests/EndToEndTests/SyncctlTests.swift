@@ -62,7 +62,7 @@ struct SyncctlTests {
         let big = #"{"type":"t","user":"u","data":{"a":"\#(String(repeating: "x", count: 262_144))"}}"#
         let refused = try Programs.syncctl(store, ["import", "-", "--json"], input: big)
         #expect(refused.lines.first?["code"] as? String == "E_PAYLOAD_SIZE")
-        #expect(try Programs.syncctl(store, ["status", "--json"]).lines.first?["position"] as? String == "1")
+        #expect(try Programs.syncctl(store, ["status", "--json"]).lines.first?["position"] as? Int == 1)
         #expect(try Programs.syncctl("/no/such/store", ["history", "u"]).code == 66)
         #expect(try Programs.syncctl(store, ["histroy", "u"]).errors.contains("did you mean"))
         #expect(try Programs.syncctl(store, ["history", "u", "--since", "someday"]).code == 64)

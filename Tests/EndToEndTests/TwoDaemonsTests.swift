@@ -78,7 +78,9 @@ struct TwoDaemonsTests {
                 sent += 50
                 let result = try a.syncctl("append", "-", "--json", input: batch.joined(separator: "\n"))
                 for line in result.lines where line["type"] as? String == "appended" {
-                    if let id = line["id"] as? String { acknowledged[id] = line["position"] as? String }
+                    if let id = line["id"] as? String {
+                        acknowledged[id] = (line["position"] as? Int).map(String.init)
+                    }
                 }
                 if !killer.isExecuting { break }
             }

@@ -56,6 +56,7 @@ struct TidyTests {
             "CLibevent": ["Sources/SyncEngine/Transport", "Tests/SyncEngineTests/Transport"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
             "CCurl": ["Sources/syncctl/Client"],
+            "CProgram": ["Sources/CommandLineKit/Program"],
             "Dispatch": ["Sources/EventStore/System"],
         ]
         for source in Self.sources {
@@ -145,6 +146,22 @@ struct TidyTests {
                     "\(source.path): MessageReader has bounds: \(line)")
             }
         }
+    }
+
+    @Test("Every error code stands in docs/ERRORS.md, and every code there in the sources")
+    func errorCodes() throws {
+        let code = /\bE_[A-Z][A-Z0-9_]*/
+        func codes(_ text: String) -> Set<String> { Set(text.matches(of: code).map { String($0.output) }) }
+        var found: Set<String> = []
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            found.formUnion(codes(source.lines.joined(separator: "\n")))
+        }
+        let program = Self.root.appending(path: "Sources/CProgram/program.c")
+        found.formUnion(codes(try String(contentsOf: program, encoding: .utf8)))
+        let page = codes(try String(contentsOf: Self.root.appending(path: "docs/ERRORS.md"), encoding: .utf8))
+        #expect(found.count > 50)
+        #expect(found.subtracting(page).sorted() == [], "not in docs/ERRORS.md")
+        #expect(page.subtracting(found).sorted() == [], "in docs/ERRORS.md only")
     }
 
     @Test("What is unchecked says why")

@@ -76,10 +76,12 @@ extension CommandTable {
 
     /// Suggests among the options the command has, now that it is known.
     private func refine(_ error: UsageError, for command: Command?) -> UsageError {
-        guard case .unknownOption(let option, _) = error, option.hasPrefix("--") else { return error }
+        guard case .unknownOption(let option, _, _) = error else { return error }
+        let name = command?.name ?? ""
+        guard option.hasPrefix("--") else { return .unknownOption(option, suggestion: nil, command: name) }
         let candidates = command.map { options(of: $0) } ?? allOptions
         let nearest = Suggestion.nearest(to: String(option.dropFirst(2)), among: candidates.map(\.name))
-        return .unknownOption(option, suggestion: nearest.map { "--" + $0 })
+        return .unknownOption(option, suggestion: nearest.map { "--" + $0 }, command: name)
     }
 
     private func check(

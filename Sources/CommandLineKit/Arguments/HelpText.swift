@@ -72,6 +72,9 @@ private struct HelpText {
         }
         lines += section("Options:", command.options)
         lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
+        if command.options.contains(where: { $0.placeholder == "TIME" }) {
+            lines += ["", "TIME:"] + wrap(TimeSyntaxError.forms, indent: 2)
+        }
         for paragraph in command.discussion.split(separator: "\n\n") {
             lines += [""] + wrap(String(paragraph), indent: 0)
         }

@@ -1,8 +1,11 @@
 extension CommandTable {
     /// What an installation puts beside the program, if the command line is `--generate man` or `--generate bash`.
-    public func generated(by words: [String], section: Int, version: String, seeAlso: [String]) -> String? {
+    public func generated(
+        by words: [String], section: Int, version: String, seeAlso: [String], chapters: [ManualChapter] = []
+    ) -> String? {
         switch words {
-        case ["--generate", "man"]: manualPage(section: section, version: version, seeAlso: seeAlso)
+        case ["--generate", "man"]:
+            manualPage(section: section, version: version, seeAlso: seeAlso, chapters: chapters)
         case ["--generate", "bash"]: bashCompletion()
         default: nil
         }
@@ -13,7 +16,10 @@ extension CommandTable {
     /// - Parameters:
     ///   - section: of the manual: 1 for programs of users, 8 for daemons.
     ///   - seeAlso: other pages, as `syncd(8)`.
-    public func manualPage(section: Int, version: String, seeAlso: [String]) -> String {
+    ///   - chapters: what the parser does not know, as environment and files.
+    public func manualPage(
+        section: Int, version: String, seeAlso: [String], chapters: [ManualChapter] = []
+    ) -> String {
         var page = ManualPage()
         page.heading(program, section: section, version: version)
         page.section("NAME")
@@ -35,11 +41,31 @@ extension CommandTable {
         }
         page.section("GENERAL OPTIONS")
         page.options(globalOptions + [Self.helpOption])
+        if allOptions.contains(where: { $0.placeholder == "TIME" }) {
+            page.section("TIME FORMATS")
+            page.text(TimeSyntaxError.forms)
+        }
+        for chapter in chapters {
+            page.section(chapter.title)
+            for (term, text) in chapter.entries { page.item(term, text) }
+        }
         page.section("EXIT STATUS")
         for code in ExitCode.allCases { page.item("\(code.rawValue)", code.meaning) }
         page.section("SEE ALSO")
         page.text(seeAlso.joined(separator: ", "))
         return page.roff
+    }
+}
+
+/// A chapter of a manual page that lists terms, as variables and files.
+public struct ManualChapter: Sendable {
+    let title: String
+    let entries: [(term: String, text: String)]
+
+    /// A chapter with this title, in capitals, and these entries.
+    public init(_ title: String, _ entries: [(term: String, text: String)]) {
+        self.title = title
+        self.entries = entries
     }
 }
 
@@ -74,6 +100,7 @@ private struct ManualPage {
         for argument in command.arguments { item("<\(argument.name)>", argument.explanation) }
         options(command.options)
         text(command.discussion)
+        if !command.examples.isEmpty { roff += ".PP\nExamples:\n" }
         for example in command.examples {
             roff += ".PP\n\(escaped(example.shows)):\n.PP\n.RS 4\n.nf\n\(escaped(example.command))\n.fi\n.RE\n"
         }

@@ -6,8 +6,8 @@ public enum UsageError: Error, Equatable, Sendable {
     case unknownCommand(String, suggestion: String?)
     /// The first of two words was given: `peers` of `peers add`.
     case incompleteCommand(String, choices: [String])
-    /// No command has this option.
-    case unknownOption(String, suggestion: String?)
+    /// No command has this option. The command is the one it was given to; empty: none is known.
+    case unknownOption(String, suggestion: String?, command: String = "")
     /// Another command has this option, this one has not.
     case foreignOption(String, command: String)
     /// The option stands without its value.
@@ -33,7 +33,7 @@ public enum UsageError: Error, Equatable, Sendable {
         case .noCommand: "no command given"
         case .unknownCommand(let name, let suggestion): "unknown command '\(name)'" + Self.question(suggestion)
         case .incompleteCommand(let name, _): "'\(name)' needs a second word"
-        case .unknownOption(let option, let suggestion): "unknown option \(option)" + Self.question(suggestion)
+        case .unknownOption(let option, let suggestion, _): "unknown option \(option)" + Self.question(suggestion)
         case .foreignOption(let option, let command): "\(option) does not apply to '\(command)'"
         case .missingValue(let option, let placeholder): "\(option) needs a value: \(option) \(placeholder)"
         case .unexpectedValue(let option): "\(option) takes no value"
@@ -56,10 +56,11 @@ public enum UsageError: Error, Equatable, Sendable {
     /// What to do about it, for the program of this name.
     public func hint(program: String) -> String {
         switch self {
-        case .noCommand, .unknownCommand, .unknownOption: "\(program) --help"
+        case .noCommand, .unknownCommand: "\(program) --help"
         case .incompleteCommand(let name, let choices):
             choices.map { "\(program) \(name) \($0)" }.joined(separator: ", ")
-        case .foreignOption(_, let command), .missingArgument(_, let command), .unexpectedArgument(_, let command):
+        case .unknownOption(_, _, let command), .foreignOption(_, let command), .missingArgument(_, let command),
+            .unexpectedArgument(_, let command):
             command.isEmpty ? "\(program) --help" : "\(program) \(command) --help"
         case .missingValue(let option, let placeholder):
             option.hasPrefix("--")

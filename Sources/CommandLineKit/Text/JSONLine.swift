@@ -43,15 +43,10 @@ public struct JSONLine: Sendable {
         JSONText.append(value, to: &bytes)
     }
 
-    /// Adds an integer as a number. Above 2^53 many readers lose digits; see ``addExact(_:_:)``.
+    /// Adds an integer as a number. Above 2^53 many readers lose digits; see ``add(_:_:)``.
     public mutating func add(_ key: String, _ value: some FixedWidthInteger) {
         begin(key)
         JSONText.append(ascii: String(value), to: &bytes)
-    }
-
-    /// Adds an integer as a string, for values that may pass 2^53.
-    public mutating func addExact(_ key: String, _ value: some FixedWidthInteger) {
-        add(key, String(value))
     }
 
     /// Adds `true` or `false`.

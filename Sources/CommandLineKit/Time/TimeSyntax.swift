@@ -1,15 +1,3 @@
-/// A point in the log as a person names it.
-public enum TimePoint: Sendable, Equatable {
-    /// A moment, in milliseconds since 1970.
-    case instant(milliseconds: Int64)
-    /// A place in this node's log: `seq:10412`.
-    case position(UInt64)
-    /// An event by its id: `event:<id>`.
-    case event(String)
-    /// What an earlier answer gave to go on from: `cursor:<opaque>`.
-    case cursor(String)
-}
-
 /// Why a text names no point in time.
 public enum TimeSyntaxError: Error, Sendable, Equatable {
     /// It has none of the accepted forms.
@@ -40,7 +28,7 @@ public enum TimeSyntaxError: Error, Sendable, Equatable {
     /// The accepted forms, for people.
     public static let forms = """
         Accepted: 2h, 1h30m, 2h ago, 2시간 전, now, today, yesterday 14:00, 오늘, 어제, 2026-08-01, '2026-08-01 09:00', \
-        09:00, 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400, seq:10412, event:ID, cursor:TEXT
+        09:00, 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
         """
 }
 
@@ -60,9 +48,8 @@ public struct TimeSyntax: Sendable {
         self.zones = zones
     }
 
-    /// The point a text names. A bare span means ago.
-    public func parse(_ text: String) throws(TimeSyntaxError) -> TimePoint {
-        if let point = try named(text) { return point }
+    /// The moment a text names, in milliseconds since 1970. A bare span means ago.
+    public func parse(_ text: String) throws(TimeSyntaxError) -> Int64 {
         var scanner = TimeScanner(text)
         if scanner.isAtEnd { throw .unknownForm }
         let milliseconds: Int64
@@ -82,24 +69,11 @@ public struct TimeSyntax: Sendable {
         return try checked(milliseconds)
     }
 
-    private func named(_ text: String) throws(TimeSyntaxError) -> TimePoint? {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let rest = String(text[text.index(after: colon)...])
-        switch text[..<colon] {
-        case "seq":
-            guard rest.allSatisfy(\.isASCIIDigit), let position = UInt64(rest) else { throw .unknownForm }
-            return .position(position)
-        case "event": return rest.isEmpty ? nil : .event(rest)
-        case "cursor": return rest.isEmpty ? nil : .cursor(rest)
-        default: return nil
-        }
-    }
-
-    private func checked(_ milliseconds: Int64) throws(TimeSyntaxError) -> TimePoint {
+    private func checked(_ milliseconds: Int64) throws(TimeSyntaxError) -> Int64 {
         let first = CivilTime(year: 1, month: 1, day: 1).milliseconds
         let last = CivilTime(year: 9_999, month: 12, day: 31).milliseconds + CivilTime.dayLength
         guard milliseconds >= first, milliseconds < last else { throw .outOfRange }
-        return .instant(milliseconds: milliseconds)
+        return milliseconds
     }
 
     /// `@1785542400.5`: seconds since 1970.

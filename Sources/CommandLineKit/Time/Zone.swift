@@ -28,6 +28,14 @@ public struct Zone: Sendable {
         return Int(broken.tm_gmtoff)
     }
 
+    /// Whether `TZ` with this text names a zone: one of the system, a file, or a rule as `KST-9`. The C library takes any other
+    /// text for UTC without a word.
+    public static func isKnown(_ text: String, in zones: ZoneDirectory = .system) -> Bool {
+        let name = text.hasPrefix(":") ? String(text.dropFirst()) : text
+        if name.isEmpty || name == "UTC" || name.hasPrefix("/") && access(name, R_OK) == 0 { return true }
+        return zones.zone(named: name) != nil || ZoneRule(name) != nil
+    }
+
     private static let zoneIsRead: Bool = {
         tzset()
         return true

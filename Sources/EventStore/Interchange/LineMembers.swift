@@ -91,7 +91,13 @@ struct LineMembers {
 
     func string(_ member: LineMember) throws(InvalidLine) -> String? {
         guard let value = value(member) else { return nil }
-        guard let text = value.string else { throw .wrongType(member: member.name, expected: "a string") }
+        guard let text = value.string, let range = value.stringRange else {
+            throw .wrongType(member: member.name, expected: "a string")
+        }
+        // It would become U+FFFD, and so would others: several users would be one.
+        if JSONText.hasLoneSurrogate(range, of: bytes) {
+            throw .wrongValue(member: member.name, expected: "text; half a surrogate pair is none")
+        }
         return text
     }
 

@@ -262,6 +262,9 @@ package final class LogReader {
         }
     }
 
+    /// Whether the text is the name of any user, conversation or type of the log.
+    package func knows(_ text: String) throws(StoreError) -> Bool { try ref(text) != nil }
+
     /// The interned ref of `text`, if any event uses it.
     func ref(_ text: String) throws(StoreError) -> Int64? {
         try mapped { () throws(SQLiteError) in try names.ref(text, on: connection) }

@@ -12,6 +12,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case unknownFormat(path: String, version: Int)
     /// The log at `path` is of an earlier release, which did not end in order.
     case notSettled(path: String)
+    /// There is a log, and no key to sign with at `path`: a copy that can be read, not appended to.
+    case noKey(path: String)
     /// The files contradict each other or are damaged.
     case corrupt(String)
     /// The disk or the quota is full; nothing of the request was stored.
@@ -39,6 +41,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .locked: "E_LOCKED"
         case .unknownFormat: "E_FORMAT"
         case .notSettled: "E_UPGRADE"
+        case .noKey: "E_NO_KEY"
         case .corrupt: "E_CORRUPT"
         case .diskFull: "E_DISK"
         case .forbidden: "E_PERMISSION"
@@ -103,6 +106,7 @@ extension StoreError: CustomStringConvertible {
         case .notSettled(let path):
             "\(path) was written by an earlier release and was not stopped in order: not all of it is signed; start and stop "
                 + "it once with that release"
+        case .noKey(let path): "a copy without node.key: it can be read, and not appended to; there is no \(path)"
         case .corrupt(let what): "the store is damaged: \(what)"
         case .diskFull(let what): "the disk is full: \(what)"
         case .forbidden(let path): "cannot read or write \(path): permission denied"

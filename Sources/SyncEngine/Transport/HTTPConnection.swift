@@ -40,6 +40,12 @@ final class HTTPConnection {
     private var writeEvent: OpaquePointer?
     private var isReading = false
     private var isWriting = false
+    /// When the first byte of the request came that is not whole yet; nanoseconds of ``MonotonicClock``.
+    private var begun: UInt64?
+    /// Bytes of it that the server counts.
+    private var counted = 0
+    /// The place is kept for some requests: others are refused.
+    private let isReserved: Bool
     /// The client has shut down its side.
     private var hasEnded = false
     /// The request being answered is the last.
@@ -48,6 +54,7 @@ final class HTTPConnection {
     private var isServing = false
     /// In nanoseconds, of ``limits``.
     private let idleTimeout: UInt64
+    private let headDeadline: UInt64
     private let requestDeadline: UInt64
     /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
     private var deadline: UInt64
@@ -55,15 +62,17 @@ final class HTTPConnection {
     private var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
-    init(server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32) {
+    init(server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32, isReserved: Bool) {
         self.server = server
         self.number = number
         self.limits = limits
         self.descriptor = descriptor
+        self.isReserved = isReserved
         peer = peerCredentials(of: descriptor)
         parser = HTTPParser(limits: limits)
         lastProgress = MonotonicClock.now
         idleTimeout = limits.idleTimeout.wholeNanoseconds
+        headDeadline = limits.headDeadline.wholeNanoseconds
         requestDeadline = limits.requestDeadline.wholeNanoseconds
         deadline = lastProgress + requestDeadline
         makeEvents()
@@ -81,6 +90,7 @@ final class HTTPConnection {
         for event in [readEvent, writeEvent] { if let event { event_free(event) } }
         (readEvent, writeEvent) = (nil, nil)
         isReading = false
+        count(0)
         Glibc.close(descriptor)
         server.forget(self)
         if case .answering(let transaction) = before { transaction.connectionClosed() }
@@ -90,7 +100,10 @@ final class HTTPConnection {
     func check(now: UInt64) {
         let isIdle = now > lastProgress && now - lastProgress > idleTimeout
         switch phase {
-        case .reading: if now >= deadline || isIdle { close() }
+        case .reading:
+            let limit = parser.isInHead ? headDeadline : requestDeadline
+            let isLate = begun.map { now > $0 && now - $0 > limit } ?? false
+            if now >= deadline || isIdle || isLate { close() }
         case .leaving: if now >= deadline { close() }
         // An answer may be quiet for long; but one that is there must be taken.
         case .answering, .flushing: if isIdle, outputLength > 0 { close() }
@@ -117,7 +130,10 @@ final class HTTPConnection {
         server.scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         if isHeld { held = count }
         if case .reading = phase { serve() }
-        if case .reading = phase { return letGo() }
+        if case .reading = phase {
+            letGo()
+            return noteUnfinished()
+        }
         if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
@@ -166,18 +182,61 @@ final class HTTPConnection {
                 case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
                 case .request(var request, let terms):
                     request.peer = peer
-                    isLast = terms.isLast
-                    server.received(request, from: number, begin(terms))
+                    isLast = terms.isLast || isReserved
+                    let transaction = begin(HTTPTerms(terms, isLast: isLast))
+                    if isReserved && !server.isReserved(request.path) || !server.hasRoom(for: request) {
+                        isLast = true
+                        busy(transaction)
+                    } else {
+                        server.received(request, from: number, transaction)
+                    }
                 }
             } catch {
                 isLast = true
-                begin(HTTPTerms(isLast: true)).reply(HTTPReplyHead(refusing: error.status), text: error.reason)
+                begin(HTTPTerms(isLast: true)).refuse(error.status, error.reason)
             }
         }
     }
 
+    /// When the request began that is not whole; `nil` if there is none.
+    var unfinishedSince: UInt64? { if case .reading = phase { begun } else { nil } }
+
+    /// Since when the client has asked for nothing; `nil` if it has.
+    var idleSince: UInt64? { if case .reading = phase, begun == nil { lastProgress } else { nil } }
+
+    /// The request has not come whole: from now on it counts.
+    private func noteUnfinished() {
+        guard case .reading = phase, !parser.isAtStart else { return }
+        begun = begun ?? lastProgress
+        count(parser.buffered)
+        server.makeRoom()
+    }
+
+    private func count(_ bytes: Int) {
+        guard bytes != counted else { return }
+        server.usage.change { [change = bytes - counted] in $0.pendingBytes += change }
+        counted = bytes
+    }
+
+    /// Gives up the request that is coming: others need the memory.
+    func refuseAsBusy() {
+        parser = HTTPParser(limits: limits)
+        isLast = true
+        busy(begin(HTTPTerms(isLast: true)))
+    }
+
+    private func busy(_ transaction: HTTPTransaction) {
+        server.usage.change { $0.refused += 1 }
+        transaction.refuse(503, "too many requests are under way", headers: [HTTPField("Retry-After", "1")])
+    }
+
+    /// The body of an answer that refuses.
+    func refusal(_ status: Int, _ reason: String) -> HTTPRefusal { server.refusal(status, reason) }
+
     private func begin(_ terms: HTTPTerms) -> HTTPTransaction {
         parser.giveBack()
+        begun = nil
+        count(0)
         let transaction = HTTPTransaction(connection: self, terms: terms, maximumBacklog: limits.maximumBacklog)
         phase = .answering(transaction)
         return transaction
@@ -255,7 +314,9 @@ final class HTTPConnection {
         deadline = lastProgress + idleTimeout + requestDeadline
         phase = .reading
         if !hasEnded { watchReading(true) }
+        if isServing { return }
         serve()
+        noteUnfinished()
     }
 
     private func leave() {

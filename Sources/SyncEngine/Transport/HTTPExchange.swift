@@ -51,14 +51,27 @@ package final class HTTPExchange: Sendable {
     /// Which of the server's connections it came over: no other one has or had this number.
     package let client: UInt64
     private let transaction: LoopBound<HTTPTransaction>
+    /// Where the request is counted as long as somebody works on it, whether its client is there or not.
+    private let usage: HTTPUsage
 
-    init(request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>) {
+    init(request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>, usage: HTTPUsage) {
         self.request = request
         self.client = client
         self.transaction = transaction
+        self.usage = usage
+        usage.change { [count = request.body.count] in
+            $0.pendingBytes += count
+            $0.pendingRequests += 1
+        }
     }
 
-    deinit { transaction.perform { $0.abandon() } }
+    deinit {
+        usage.change { [count = request.body.count] in
+            $0.pendingBytes -= count
+            $0.pendingRequests -= 1
+        }
+        transaction.perform { $0.abandon() }
+    }
 
     /// Sends the whole answer. For `HEAD` the body is left out and only its length is told.
     package func reply(status: Int, contentType: String?, headers: [HTTPField] = [], body: [UInt8] = []) {

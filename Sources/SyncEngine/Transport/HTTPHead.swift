@@ -8,6 +8,14 @@ package struct HTTPTerms: Equatable, Sendable {
     package var isHead = false
 }
 
+extension HTTPTerms {
+    /// The same, of a connection that may end with the answer for another reason.
+    init(_ terms: HTTPTerms, isLast: Bool) {
+        self = terms
+        self.isLast = isLast
+    }
+}
+
 /// The request line and the header of a request, and what they say of its length.
 struct HTTPHead {
     enum BodyLength {

@@ -4,14 +4,24 @@ internal import EventStore
 package struct HTTPLimits: Sendable {
     package var maximumHeaderBytes = 32 << 10
     package var maximumBodyBytes = 1 << 20
+    /// Of all requests that are not answered yet, heads and bodies together. Above it the request that has been coming for
+    /// longest is refused with 503, so that slow ones make room for quick ones.
+    package var maximumPendingBytes = 64 << 20
+    /// Whole requests that are not answered yet, of clients that have left, too. Above it new ones are refused with 503.
+    package var maximumPendingRequests = 4096
     /// Bytes of a streamed answer that may wait for a slow client before it is cut off.
     package var maximumBacklog = 1 << 20
+    /// From the first byte of a request to the end of its head.
+    package var headDeadline: Duration = .seconds(10)
     /// From connecting, or from the first moment a kept connection may be idle no longer, to the whole request.
     package var requestDeadline: Duration = .seconds(30)
     /// Between two bytes, and between two requests of one connection.
     package var idleTimeout: Duration = .seconds(60)
-    /// Above it, new callers wait in the kernel's backlog.
+    /// Above it a new caller takes the place of whoever has kept a request unfinished, or been idle, for longest.
     package var maximumConnections = 1024
+    /// Places beyond these, for when nobody can go; they serve ``reservedPaths`` alone, one request each.
+    package var reservedConnections = 0
+    package var reservedPaths: Set<String> = []
     /// Other methods are answered with 405. `HEAD` comes with `GET`.
     package var allowedMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 

@@ -60,6 +60,12 @@ package struct HTTPParser {
     /// Bytes that have come and are not read yet.
     package var pending: Int { input.count - start }
 
+    /// Bytes of the request that is coming, and of what has come behind it.
+    var buffered: Int { pending + chunks.count }
+
+    /// Whether the head of the request that is coming is not whole.
+    var isInHead: Bool { part == .head && !isAtStart }
+
     /// Whether nothing of the next request has come.
     var isAtStart: Bool { pending == 0 && head == nil && part == .head }
 

@@ -13,11 +13,6 @@ struct HTTPReplyHead {
         self.headers = headers
     }
 
-    /// Of an answer that says in words why a request is refused.
-    init(refusing status: Int, headers: [HTTPField] = []) {
-        self.init(status: status, contentType: "text/plain", headers: headers)
-    }
-
     /// How the answer says where its body ends.
     enum Body {
         case length(Int)
@@ -71,12 +66,14 @@ struct HTTPReplyHead {
         case 201: "Created"
         case 202: "Accepted"
         case 204: "No Content"
+        case 207: "Multi-Status"
         case 400: "Bad Request"
         case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
         case 409: "Conflict"
         case 413: "Content Too Large"
+        case 422: "Unprocessable Content"
         case 417: "Expectation Failed"
         case 500: "Internal Server Error"
         case 502: "Bad Gateway"

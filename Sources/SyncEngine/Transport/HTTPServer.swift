@@ -11,6 +11,8 @@ internal import Glibc
 /// ``HTTPExchange`` given to the handler may be answered from any thread.
 package final class HTTPServer: LoopResource {
     package typealias Handler = (HTTPExchange) -> Void
+    /// Makes the body of a refusal from its status and a sentence for people.
+    package typealias Refusal = (Int, String) -> HTTPRefusal
 
     let loop: EventLoop
     /// What a read takes at most, before it goes to the connection.
@@ -18,6 +20,8 @@ package final class HTTPServer: LoopResource {
     var date = HTTPDate()
     private let limits: HTTPLimits
     private let handler: Handler
+    let refusal: Refusal
+    let usage: HTTPUsage
     private var isClosed = false
     private var sockets: [ListeningSocket] = []
     private var files: [UnixSocket] = []
@@ -27,10 +31,15 @@ package final class HTTPServer: LoopResource {
     private var sweep: TimerToken?
 
     /// Makes a server that does not listen yet.
-    package init(loop: EventLoop, limits: HTTPLimits = HTTPLimits(), handler: @escaping Handler) {
+    package init(
+        loop: EventLoop, limits: HTTPLimits = HTTPLimits(), usage: HTTPUsage = HTTPUsage(),
+        refusal: @escaping Refusal = HTTPRefusal.text, handler: @escaping Handler
+    ) {
         loop.assertOnLoop()
         self.loop = loop
         self.limits = limits
+        self.usage = usage
+        self.refusal = refusal
         self.handler = handler
         loop.adopt(self)
     }
@@ -94,7 +103,13 @@ package final class HTTPServer: LoopResource {
 
     private func accepted(_ descriptor: Int32) {
         accepted += 1
-        let connection = HTTPConnection(server: self, number: accepted, limits: limits, descriptor: descriptor)
+        if connections.count >= limits.maximumConnections, let oldest = nextToGo {
+            usage.change { $0.crowdedOut += 1 }
+            oldest.close()
+        }
+        let connection = HTTPConnection(
+            server: self, number: accepted, limits: limits, descriptor: descriptor,
+            isReserved: connections.count >= limits.maximumConnections)
         connections[ObjectIdentifier(connection)] = connection
         updateAccepting()
         if sweep == nil { scheduleSweep() }
@@ -106,8 +121,44 @@ package final class HTTPServer: LoopResource {
         updateAccepting()
     }
 
+    /// Who loses its place to a new caller: of those that nobody works for the one that has kept a request unfinished for
+    /// longest, or else the one that has been idle for longest.
+    private var nextToGo: HTTPConnection? {
+        first(\.unfinishedSince) ?? first(\.idleSince)
+    }
+
+    /// The connection for which a time is the earliest, if there is one that has it.
+    private func first(_ time: KeyPath<HTTPConnection, UInt64?>) -> HTTPConnection? {
+        var earliest: (connection: HTTPConnection, time: UInt64)?
+        for connection in connections.values {
+            guard let found = connection[keyPath: time], found < earliest?.time ?? .max else { continue }
+            earliest = (connection, found)
+        }
+        return earliest?.connection
+    }
+
+    /// Refuses requests that have been coming for longest until what is under way, and `more` bytes, keep to the bound.
+    func makeRoom(for more: Int = 0) {
+        while usage.figures.pendingBytes + more > limits.maximumPendingBytes {
+            guard let slowest = first(\.unfinishedSince) else { return }
+            slowest.refuseAsBusy()
+        }
+    }
+
+    /// Whether a whole request may be handed out.
+    func hasRoom(for request: HTTPRequest) -> Bool {
+        makeRoom(for: request.body.count)
+        let figures = usage.figures
+        return figures.pendingRequests < limits.maximumPendingRequests
+            && figures.pendingBytes + request.body.count <= limits.maximumPendingBytes
+    }
+
+    /// Whether a request may come over a place that is kept for some.
+    func isReserved(_ path: String) -> Bool { limits.reservedPaths.contains(path) }
+
     private func updateAccepting() {
-        let isEnabled = connections.count < limits.maximumConnections
+        usage.change { [count = connections.count] in $0.connections = count }
+        let isEnabled = connections.count < limits.maximumConnections + limits.reservedConnections || nextToGo != nil
         for socket in sockets where socket.isEnabled != isEnabled { socket.isEnabled = isEnabled }
     }
 
@@ -119,6 +170,8 @@ package final class HTTPServer: LoopResource {
             let now = MonotonicClock.now
             for connection in connections.values { connection.check(now: now) }
             sweep = nil
+            // Who has been answered may be the one to go.
+            updateAccepting()
             if !connections.isEmpty { scheduleSweep() }
         }
     }
@@ -128,9 +181,9 @@ package final class HTTPServer: LoopResource {
     func received(_ request: HTTPRequest, from client: UInt64, _ transaction: HTTPTransaction) {
         guard limits.allowedMethods.contains(request.method) else {
             let allowed = HTTPField("Allow", limits.allowedMethods.sorted().joined(separator: ", "))
-            transaction.reply(HTTPReplyHead(refusing: 405, headers: [allowed]), text: "method not allowed")
-            return
+            return transaction.refuse(405, "method not allowed", headers: [allowed])
         }
-        handler(HTTPExchange(request: request, client: client, transaction: loop.bind(transaction)))
+        handler(
+            HTTPExchange(request: request, client: client, transaction: loop.bind(transaction), usage: usage))
     }
 }

@@ -39,7 +39,12 @@ final class HTTPTransaction {
         finish()
     }
 
-    func reply(_ head: HTTPReplyHead, text: String) { reply(head, body: Array((text + "\n").utf8)) }
+    /// Says why the request is refused.
+    func refuse(_ status: Int, _ reason: String, headers: [HTTPField] = []) {
+        guard let refusal = connection?.refusal(status, reason) else { return }
+        reply(
+            HTTPReplyHead(status: status, contentType: refusal.contentType, headers: headers), body: refusal.body)
+    }
 
     func watch(onGone: @escaping () -> Void) {
         guard case .waiting = state, connection != nil else {
@@ -91,7 +96,7 @@ final class HTTPTransaction {
     /// The exchange was dropped without an answer.
     func abandon() {
         guard case .waiting = state else { return }
-        reply(HTTPReplyHead(refusing: 500), text: "no answer was made")
+        refuse(500, "no answer was made")
     }
 
     /// The stream was dropped without an end.

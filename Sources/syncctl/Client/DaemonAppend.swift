@@ -28,7 +28,8 @@ extension DaemonClient {
     ) throws(CommandFailure) -> [AppendResult] {
         let condition = expecting.map { "&expect=" + percentEncoded($0) } ?? ""
         let request = HTTPRequest(method: "POST", target: "/v1/events?atomicity=each" + condition, body: body)
-        let answer = try ask(request)
+        // Of a request of which nothing was stored each line says why.
+        let answer = try ask(request, accepting: [409, 422])
         var results: [AppendResult] = []
         for line in answer.body.split(separator: UInt8(ascii: "\n")) {
             if let result = try Self.result(Array(line)) { results.append(result) }
@@ -45,8 +46,8 @@ extension DaemonClient {
             throw misunderstood("a line that is no JSON object")
         }
         func place() throws(CommandFailure) -> AppendResult.Place {
-            guard let position = object.string("position"), let id = object.string("id"),
-                let origin = object.string("origin"), let sequence = object.string("sequence"),
+            guard let position = count(object, "position"), let id = object.string("id"),
+                let origin = object.string("origin"), let sequence = count(object, "sequence"),
                 let hlc = object.string("hlc")
             else { throw misunderstood("a receipt without a place") }
             return .told(PlaceTexts(position: position, id: id, origin: origin, sequence: sequence, hlc: hlc))
@@ -63,6 +64,10 @@ extension DaemonClient {
                 hint: object.string("hint"), exitCode: .ioError)
         default: throw misunderstood("a line of type '\(type)'")
         }
+    }
+
+    private static func count(_ object: JSONObject, _ name: String) -> UInt64? {
+        object.integer(name).flatMap { UInt64(exactly: $0) }
     }
 
     static func misunderstood(_ what: String) -> CommandFailure {

@@ -26,12 +26,12 @@ struct DaemonClient {
         return DaemonClient(socket: isThere ? parts[4] : files.socket, owner: parts[0...2].joined(separator: " "))
     }
 
-    /// Asks until the daemon is not busy any more. The answer's status is 200 to 299.
-    func ask(_ request: HTTPRequest) throws(CommandFailure) -> HTTPRequest.Answer {
+    /// Asks until the daemon is not busy any more. The answer's status is 200 to 299, or one of `accepted`.
+    func ask(_ request: HTTPRequest, accepting accepted: Set<Int> = []) throws(CommandFailure) -> HTTPRequest.Answer {
         let start = WallClock.now
         while true {
             let answer = try send(request)
-            if (200..<300).contains(answer.status) { return answer }
+            if (200..<300).contains(answer.status) || accepted.contains(answer.status) { return answer }
             let failure = self.failure(answer)
             guard answer.status == 503, WallClock.now - start < Self.patience else { throw failure }
             sleep(milliseconds: min(answer.retryAfter ?? 1, 10) * 1_000)

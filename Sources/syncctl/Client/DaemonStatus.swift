@@ -36,8 +36,8 @@ struct DaemonStatus {
 
     private func text(_ session: Session) throws(CommandFailure) {
         func value(_ name: String) -> String { object.string(name) ?? "unknown" }
-        let top = object.string("position").flatMap { UInt64($0) } ?? 0
-        let views = object.string("views").flatMap { UInt64($0) } ?? 0
+        func count(_ name: String) -> UInt64 { UInt64(clamping: object.integer(name) ?? 0) }
+        let (top, views) = (count("position"), count("views"))
         let peers = object.elements("peers") ?? []
         var lines = ["\(value("software")) on \(value("name")) · \(state(peers.compactMap(\.object)))"]
         lines.append("  node     \(value("node"))")
@@ -45,7 +45,7 @@ struct DaemonStatus {
         lines.append("  log      \(EventText.count(top, "event"))")
         let lag = views < top ? "\(EventText.count(top - views, "event")) behind" : "up to date"
         lines.append("  views    \(lag)" + (object.bool("rebuilding") ?? false ? ", being rebuilt" : ""))
-        lines += StatusCommand.held(object.string("quarantined").flatMap { UInt64($0) } ?? 0)
+        lines += StatusCommand.held(count("quarantined"))
         if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         if !peers.isEmpty {
@@ -59,7 +59,8 @@ struct DaemonStatus {
             try PeerTable.show(pending: pending, session)
         }
         for notice in object.elements("notices")?.compactMap(\.object) ?? [] {
-            try Finding(notice: notice).show(session)
+            let finding = Finding(notice: notice)
+            if finding.settled == nil { try finding.show(session) }
         }
         for problem in object.strings("problems") ?? [] {
             try session.output.line(Sanitizer.line("Problem: \(problem)"))

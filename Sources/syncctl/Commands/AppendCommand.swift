@@ -78,7 +78,7 @@ private struct Draft {
         }
         return EventDraft(
             id: try uuid("id") ?? .timeOrdered(session.now), type: arguments.value("type") ?? "message.posted",
-            time: try time(), conversation: arguments.value("conversation"), user: user,
+            time: try session.time("time"), conversation: arguments.value("conversation"), user: user,
             author: arguments.value("author"), cause: try uuid("cause"), payload: try payload())
     }
 
@@ -88,14 +88,6 @@ private struct Draft {
             throw usageFailure("--\(option) '\(text)': not a UUID such as 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f")
         }
         return EventID(bits)
-    }
-
-    private func time() throws(CommandFailure) -> Int64? {
-        guard let point = try session.time("time") else { return nil }
-        guard case .instant(let milliseconds) = point else {
-            throw usageFailure("--time takes a moment, not a place in the log")
-        }
-        return milliseconds
     }
 
     /// `--data`, with `--text` as its first member.

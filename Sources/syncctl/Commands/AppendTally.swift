@@ -45,7 +45,7 @@ struct AppendTally {
 
     private func print(_ word: String, _ place: AppendResult.Place, _ session: Session) throws(CommandFailure) {
         let texts = place.texts
-        try session.output.line("\(word) position \(Sanitizer.line(texts.position)) id \(Sanitizer.line(texts.id))")
+        try session.output.line("\(word) position \(texts.position) id \(Sanitizer.line(texts.id))")
     }
 
     /// The final line of JSON output, and the exit code.

@@ -26,10 +26,10 @@ enum ConversationCommand {
             line.add("conversation", id)
             if let summary {
                 if let title = summary.title { line.add("title", title) }
-                line.addExact("version", summary.events)
+                line.add("version", summary.events)
             }
         }
-        if printer.count == 0 { session.say("no event of conversation \(id) matched") }
+        if printer.count == 0 { try session.sayNothing(of: ("conversation", id), views.log) }
         return printer.count == 0 ? .nothingFound : .success
     }
 
@@ -45,17 +45,22 @@ enum ConversationsCommand {
     static let entry = Subcommand(
         Command(
             "conversations", "Conversations, the latest active first", group: "Read",
-            options: [.value("last", short: "n", "N", "How many (default: 50).")],
+            options: [
+                .value("last", short: "n", "N", "How many (default: 50)."),
+                .flag("all", "All of them."),
+            ],
             examples: [
                 .init("syncctl conversations", "the 50 that were active last"),
-                .init("syncctl conversations -n 100000 --json", "all of them, for a program"),
+                .init("syncctl conversations --all --json", "all of them, for a program"),
             ]), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let limit = try usage { try session.arguments.integer("last", in: 1...100_000_000) } ?? 50
+        let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
+        if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
+        let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
         let views = try FreshViews.open(session)
         var table = TextTable([
-            .whole("LAST (\(session.offset))"), .left("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
+            .whole("LAST (\(session.offset))"), .whole("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
             .left("STARTED BY"), .left("TITLE"),
         ])
         var count = 0
@@ -92,7 +97,7 @@ enum ConversationsCommand {
         line.add("title", summary.title)
         line.add("category", summary.category)
         line.add("started_by", summary.startedBy)
-        line.addExact("version", summary.events)
+        line.add("version", summary.events)
         line.add("messages", summary.messages)
         line.add("first_time", Timestamp.text(summary.firstTime))
         line.add("last_time", Timestamp.text(summary.lastTime))

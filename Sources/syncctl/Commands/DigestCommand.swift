@@ -24,7 +24,7 @@ enum DigestCommand {
             if session.isJSON {
                 var line = JSONLine(type: "origin")
                 line.add("origin", origin.id.description)
-                line.addExact("size", origin.size)
+                line.add("size", origin.size)
                 line.add("root", root.description)
                 try session.output.line(line)
             } else {
@@ -35,7 +35,7 @@ enum DigestCommand {
             if session.isJSON {
                 var line = JSONLine(type: "view")
                 line.add("view", digest.view)
-                line.addExact("rows", digest.rows)
+                line.add("rows", digest.rows)
                 line.add("digest", digest.digest.description)
                 try session.output.line(line)
             } else {

@@ -5,19 +5,22 @@ enum DoctorCommand {
     static let entry = Subcommand(
         Command(
             "doctor", "Finds what is wrong, and says what to do", group: "Administration",
+            options: [.flag("all", "Also findings that somebody has settled.")],
             examples: [
                 .init("syncctl doctor", "forks, lost memory, doubles, peers that are away, wrong clocks"),
                 .init("syncctl doctor --json", "one finding to a line"),
             ],
             discussion: """
                 Looks at the store's files, and asks the daemon if one runs. Exit code 0 when nothing has to be done, 2 with \
-                warnings, 3 when the record is damaged or has two versions. 'syncctl verify' proves the log itself.
+                warnings, 3 when the record is damaged or has two versions. 'syncctl verify' proves the log itself. What \
+                'doctor settle' has settled counts no more.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        var doctor = Doctor(try StoreLocation.find(for: session).files)
+        var doctor = Doctor(try StoreLocation.find(for: session).files, session)
         try doctor.run()
-        for finding in doctor.findings {
+        let shown = session.arguments.flag("all") ? doctor.findings : doctor.open
+        for finding in shown {
             if session.isJSON {
                 var line = JSONLine(type: "finding")
                 finding.write(to: &line)
@@ -26,12 +29,13 @@ enum DoctorCommand {
                 try text(finding, session)
             }
         }
-        let count = doctor.findings.count
+        let count = shown.count
+        let settled = doctor.findings.count - doctor.open.count
         if !session.isJSON, !session.isQuiet {
             session.say(count == 0 ? "nothing found" : EventText.count(count, "finding"))
         }
-        try session.end(count: count)
-        switch doctor.findings.first?.severity {
+        try session.end(count: count) { line in line.add("settled", settled) }
+        switch doctor.open.first?.severity {
         case .integrity: return .integrityFailure
         case .warning: return .degraded
         case .information, nil: return .success

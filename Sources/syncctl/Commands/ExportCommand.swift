@@ -40,7 +40,7 @@ enum ExportCommand {
         }
         progress.finish(done: count, total: count)
         try session.end(count: count) { line in
-            line.addExact("position", last)
+            line.add("position", last)
             line.add("erased", erased)
         }
         if erased > 0 {

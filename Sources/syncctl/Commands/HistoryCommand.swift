@@ -12,7 +12,9 @@ enum HistoryCommand {
             examples: [
                 .init("syncctl history u-1029 --since yesterday", "what happened since midnight yesterday"),
                 .init("syncctl history u-1029 --last 20 --type message.posted", "the user's last 20 messages"),
-                .init("syncctl history u-1029 --json | jq -r .event.data.text", "for a program"),
+                .init(
+                    "syncctl history u-1029 --json | jq -r 'select(.event).event.data.text'",
+                    "the texts, for a program"),
             ],
             discussion: "In display order, the same on every node. Exit code 1 when nothing matched."), run: run)
 
@@ -30,7 +32,7 @@ enum HistoryCommand {
         let events = EventText.count(printer.count, "event")
         try printer.finish(title: "\(user) · \(events) · \(options.range)")
         try session.end(count: printer.count) { line in line.add("user", user) }
-        if printer.count == 0 { session.say("no event of \(user) matched") }
+        if printer.count == 0 { try session.sayNothing(of: ("user", user), views.log) }
         return printer.count == 0 ? .nothingFound : .success
     }
 

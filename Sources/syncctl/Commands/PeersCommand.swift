@@ -6,13 +6,19 @@ enum PeersCommand {
     static let list = Subcommand(
         Command(
             "peers list", "The nodes that are let in, and those that knock", group: "Nodes",
-            examples: [.init("syncctl peers list", "with their state when the daemon runs")]), run: runList)
+            examples: [.init("syncctl peers list", "with their state when the daemon runs")], discussion: columns),
+        run: runList)
+
+    private static let columns = """
+        LACKS: events that are here and that the peer has not acknowledged as durable; OLDEST: how long ago the oldest of \
+        them was recorded here. OWES: events that the peer says it has and that are not here.
+        """
 
     /// The same, for those who type no more.
     static let all = Subcommand(
         Command(
             "peers", "The nodes that are let in, and those that knock", group: "Nodes",
-            examples: [.init("syncctl peers", "the same as syncctl peers list")]), run: runList)
+            examples: [.init("syncctl peers", "the same as syncctl peers list")], discussion: columns), run: runList)
 
     static let add = Subcommand(
         Command(
@@ -32,7 +38,7 @@ enum PeersCommand {
 
     static let remove = Subcommand(
         Command(
-            "peers remove", "Lets a node in no more", group: "Nodes",
+            "peers remove", "Ends the exchange with a node that is gone for good", group: "Nodes",
             arguments: [.init("name", "What it is called.")],
             examples: [.init("syncctl peers remove laptop", "what it sent stays")]), run: runRemove)
 

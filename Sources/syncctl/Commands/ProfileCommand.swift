@@ -59,7 +59,7 @@ enum ProfileCommand {
             line.add("author", write.author)
             line.add("time", Timestamp.text(write.time))
             line.add("event", write.dot.description)
-            line.addExact("position", write.position)
+            line.add("position", write.position)
         }
         var line = JSONLine(type: "field")
         line.add("name", field.name)

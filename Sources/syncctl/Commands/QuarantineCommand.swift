@@ -54,7 +54,7 @@ enum QuarantineCommand {
             }
         }
         if !session.isJSON, !entries.isEmpty { try session.print(table) }
-        try session.end(count: entries.count) { $0.addExact("quarantined", total) }
+        try session.end(count: entries.count) { $0.add("quarantined", total) }
         if entries.isEmpty {
             session.say(total == 0 ? "nothing is quarantined" : "nothing more is quarantined")
         } else if let last = entries.last, Set(entries.map(\.position)).count == limit {
@@ -65,9 +65,9 @@ enum QuarantineCommand {
 
     private static func json(_ entry: QuarantinedEvent, _ header: EventHeader) -> JSONLine {
         var line = JSONLine(type: "quarantined")
-        line.addExact("position", entry.position)
+        line.add("position", entry.position)
         line.add("origin", header.dot.origin.description)
-        line.addExact("sequence", header.dot.seq)
+        line.add("sequence", header.dot.seq)
         line.add("id", header.isOpaque ? nil : header.id.description)
         line.add("event_type", header.isOpaque ? nil : header.type)
         line.add("user", header.isOpaque ? nil : header.user)
@@ -89,8 +89,8 @@ enum QuarantineCommand {
         let after = try stored { try FreshViews.open(session, files).quarantined() }
         if session.isJSON {
             var line = JSONLine(type: "retried")
-            line.addExact("before", before)
-            line.addExact("after", after)
+            line.add("before", before)
+            line.add("after", after)
             try session.output.line(line)
             try session.end(count: 1)
         } else {

@@ -14,6 +14,7 @@ enum ReplayCommand {
                 .value("since", "TIME", "From then on."),
                 .value("until", "TIME", "Before then."),
                 .value("type", "TYPE", "Only events of this type.", repeatable: true),
+                .flag("ids", "Show each event's id, which is the same on every node."),
             ],
             examples: [
                 .init("syncctl replay --conversation c-88 --as-of '2026-08-01 11:03'", "what stood there then"),
@@ -45,7 +46,7 @@ enum ReplayCommand {
             let parts = try stored { try replay.parts() }
             while let part = try stored({ try parts.next() }) { try lister.print(part) }
         }
-        try session.end(count: positions.count) { line in line.addExact("position", bounds.top) }
+        try session.end(count: positions.count) { line in line.add("position", bounds.top) }
         if positions.isEmpty { session.say("no event of \(scope.description) matched") }
         return positions.isEmpty ? .nothingFound : .success
     }
@@ -125,19 +126,11 @@ private struct Bounds {
     private let asOf: Int64?
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
-        from = try Self.moment("since", session)
-        to = try Self.moment("until", session)
+        from = try session.time("since")
+        to = try session.time("until")
+        asOf = try session.time("as-of")
         let last = try stored { try reader.top() }
-        asOf = try Self.moment("as-of", session)
-        top = min(try session.position("known-at") ?? last, last)
-    }
-
-    private static func moment(_ option: String, _ session: Session) throws(CommandFailure) -> Int64? {
-        switch try session.time(option) {
-        case nil: return nil
-        case .instant(let milliseconds): return milliseconds
-        default: throw usageFailure("--\(option) takes a moment")
-        }
+        top = try session.position("known-at", upTo: last) ?? last
     }
 
     func contains(_ time: Int64) -> Bool {

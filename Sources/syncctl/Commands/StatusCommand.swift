@@ -11,7 +11,8 @@ enum StatusCommand {
                 .init("syncctl status --json", "the same for a program"),
             ],
             discussion: """
-                Exit code 2 when something is degraded: a peer away, a disk nearly full, views that cannot be written.
+                Exit code 2 when something is degraded: a peer away, a disk nearly full, views that cannot be written; and when \
+                it cannot be told whether a daemon runs, because the store belongs to another user.
                 """),
         run: run)
 
@@ -24,9 +25,9 @@ enum StatusCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
-        let owner = StoreLock.owner(files)
+        let holder = StoreHolder(files)
         var problem: String?
-        if owner?.hasPrefix("syncd ") ?? false {
+        if case .owner(let owner) = holder, owner.hasPrefix("syncd ") {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
                     return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))).show(
@@ -36,7 +37,10 @@ enum StatusCommand {
                 problem = error.what
             }
         }
-        return try OfflineStatus(files, owner: owner, problem: problem).show(session)
+        if holder == .unknown {
+            problem = "whether a daemon runs cannot be told: \(files.lock) may only be read by its owner"
+        }
+        return try OfflineStatus(files, holder: holder, problem: problem, session).show(session)
     }
 }
 
@@ -48,19 +52,21 @@ private struct OfflineStatus {
     let top: UInt64
     let views: UInt64?
     let quarantined: UInt64?
-    let owner: String?
+    let holder: StoreHolder
     let problem: String?
     let notices: [Finding]
 
-    init(_ files: StoreFiles, owner: String?, problem: String?) throws(CommandFailure) {
+    init(
+        _ files: StoreFiles, holder: StoreHolder, problem: String?, _ session: Session
+    ) throws(CommandFailure) {
         self.files = files
-        self.owner = owner
+        self.holder = holder
         self.problem = problem
         let reader = try stored { try LogReader(files) }
         identity = try stored { try StoreIdentity(reader) }
         origins = try stored { try reader.origins() }
         top = try stored { try reader.top() }
-        notices = try stored { try NodeNotice.standing(files) }.map { Finding($0) }
+        notices = try Finding.standing(files, session)
         let reading = try? ViewReader(files)
         views = try? reading?.progress()
         quarantined = try? reading?.quarantined()
@@ -72,7 +78,7 @@ private struct OfflineStatus {
     }
 
     private var isDegraded: Bool {
-        problem != nil || notices.contains { $0.severity != .information }
+        problem != nil || notices.contains { $0.severity != .information && $0.settled == nil }
     }
 
     private func json(_ session: Session) throws(CommandFailure) {
@@ -81,10 +87,15 @@ private struct OfflineStatus {
         line.add("name", identity.name)
         line.add("cluster", identity.cluster)
         line.add("origin", identity.origin.description)
-        line.addExact("position", top)
-        line.add("views", views.map(String.init))
-        line.add("quarantined", quarantined.map(String.init))
-        line.add("running", owner != nil)
+        line.add("position", top)
+        // Of views that are not there nobody knows; then the members are missing.
+        if let views { line.add("views", views) }
+        if let quarantined { line.add("quarantined", quarantined) }
+        switch holder {
+        case .nobody: line.add("running", false)
+        case .owner: line.add("running", true)
+        case .unknown: line.add("running", String?.none)
+        }
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problem.map { [$0] } ?? [])
         line.addArray("notices") { array in
@@ -95,7 +106,7 @@ private struct OfflineStatus {
                 array.addObject { line in
                     line.add("origin", origin.id.description)
                     line.add("node", origin.node.description)
-                    line.addExact("size", origin.size)
+                    line.add("size", origin.size)
                 }
             }
         }
@@ -104,7 +115,12 @@ private struct OfflineStatus {
     }
 
     private func text(_ session: Session) throws(CommandFailure) {
-        let daemon = owner.map { "in use by \($0)" } ?? "daemon not running"
+        let daemon =
+            switch holder {
+            case .nobody: "daemon not running"
+            case .owner(let owner): "in use by \(owner)"
+            case .unknown: "cannot tell whether a daemon runs"
+            }
         var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · DEGRADED" : "")]
         lines.append("  node     \(identity.node)")
         lines.append("  cluster  \(identity.cluster)")
@@ -126,7 +142,7 @@ private struct OfflineStatus {
             ])
         }
         try session.print(table)
-        for finding in notices { try finding.show(session) }
+        for finding in notices where finding.settled == nil { try finding.show(session) }
         if let problem { try session.output.line(Sanitizer.line("\nProblems\n  \(problem)")) }
     }
 }

@@ -30,7 +30,7 @@ enum SurveyCommand {
         }
         try session.end(count: counts.count) { line in
             line.add("survey", name)
-            line.addExact("answers", counts.reduce(0) { $0 + $1.count })
+            line.add("answers", counts.reduce(0) { $0 + $1.count })
         }
         if counts.isEmpty { session.say("no answers to survey \(name)") }
         return counts.isEmpty ? .nothingFound : .success
@@ -43,7 +43,7 @@ enum SurveyCommand {
             if session.isJSON {
                 var line = JSONLine(type: "survey")
                 line.add("survey", survey.survey)
-                line.addExact("answers", survey.answers)
+                line.add("answers", survey.answers)
                 try session.output.line(line)
             }
             table.add([.init(survey.survey), .init(String(survey.answers))])
@@ -90,7 +90,7 @@ enum SurveyCommand {
         line.add("survey", count.survey)
         line.add("question", count.question)
         line.add("value", count.value)
-        line.addExact("count", count.count)
+        line.add("count", count.count)
         return line
     }
 }

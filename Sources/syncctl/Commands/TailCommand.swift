@@ -6,12 +6,17 @@ enum TailCommand {
         Command(
             "tail", "Newest events in the order of the log", group: "Read",
             options: [
-                .value("last", short: "n", "N", "How many (default: 10; with --cursor-file all new ones)."),
+                .value(
+                    "last", short: "n", "N", "How many (default: 10; with a place in --cursor-file all new ones)."),
                 .flag("follow", short: "f", "Wait for more and print them as they come."),
+                .flag("ids", "Show each event's id, which is the same on every node."),
                 .value("type", "TYPE", "Only events of this type.", repeatable: true),
                 .value("conversation", "ID", "Only this conversation.", repeatable: true),
                 .value("user", short: "u", "USER", "Only this user's history.", repeatable: true),
-                .value("cursor-file", "FILE", "Go on after the place kept in FILE, and keep the new one there."),
+                .value(
+                    "cursor-file", "FILE",
+                    "Go on after the place kept in FILE, and keep the new one there; without FILE begin now."),
+                .flag("from-start", "Begin at the first event of the log, where --cursor-file keeps no place yet."),
             ],
             examples: [
                 .init("syncctl tail -n 20", "the last 20 events"),
@@ -20,8 +25,11 @@ enum TailCommand {
                     "syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
             ],
             discussion: """
-                Given several times, a filter means any of them; different filters must all match. The file with the \
-                place is written after the events were printed: after a crash some come again, none is lost.
+                Given several times, a filter means any of them; different filters must all match.
+
+                The place in FILE moves when events are printed, not when their reader has done its work: what waits in a pipe \
+                when the reader dies is not printed again. A program that must lose nothing keeps the position of the last \
+                event it has dealt with, and goes on with 'syncctl export --after POSITION'.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -79,11 +87,12 @@ private struct Tail {
         var position = try stored { try reader.top() }
         if let cursor, let place = try cursor.load(reader) {
             position = try forward(from: place, to: position, atMost: wanted ?? .max)
-        } else if let cursor, wanted == nil {
+        } else if session.arguments.flag("from-start") {
             // A file that cannot be written is told before anything is printed.
-            try cursor.save(0, reader)
-            position = try forward(from: 0, to: position, atMost: .max)
-        } else {
+            try cursor?.save(0, reader)
+            position = try forward(from: 0, to: position, atMost: wanted ?? .max)
+        } else if cursor == nil || wanted != nil {
+            // A new place is here and now: who has never asked has missed nothing.
             try print(try newest(wanted ?? 10, upTo: position))
         }
         try cursor?.save(position, reader)
@@ -94,7 +103,7 @@ private struct Tail {
             position = try forward(from: position, to: top, atMost: .max)
             try cursor?.save(position, reader)
         }
-        try session.end(count: count) { line in line.addExact("position", position) }
+        try session.end(count: count) { line in line.add("position", position) }
         return count > 0 || cursor != nil ? .success : .nothingFound
     }
 

@@ -19,7 +19,7 @@ enum VectorCommand {
             if session.isJSON {
                 var line = JSONLine(type: "origin")
                 line.add("origin", dot.origin.description)
-                line.addExact("seq", dot.seq)
+                line.add("seq", dot.seq)
                 try session.output.line(line)
             } else {
                 try session.output.line(dot.description)

@@ -81,7 +81,7 @@ enum VerifyCommand {
         for finding in report.findings {
             var line = JSONLine(type: "finding")
             line.add("check", finding.check.rawValue)
-            if let position = finding.position { line.addExact("position", position) }
+            if let position = finding.position { line.add("position", position) }
             if let dot = finding.dot { line.add("event", dot.description) }
             if let id = finding.eventID { line.add("id", id.description) }
             line.add("message", finding.message)
@@ -91,18 +91,18 @@ enum VerifyCommand {
             var line = JSONLine(type: "origin")
             line.add("origin", origin.origin.description)
             line.add("node", origin.node.description)
-            line.addExact("size", origin.size)
-            line.addExact("signed", origin.headSize)
+            line.add("size", origin.size)
+            line.add("signed", origin.headSize)
             line.add("root", origin.root?.description)
             try session.output.line(line)
         }
         try session.end(count: report.findingCount) { line in
             line.add("intact", report.isIntact)
             line.add("answer", report.answer.rawValue)
-            line.addExact("position", report.top)
-            line.addExact("events", report.events)
-            line.addExact("erased", report.erased)
-            line.addExact("unsigned", report.unsigned)
+            line.add("position", report.top)
+            line.add("events", report.events)
+            line.add("erased", report.erased)
+            line.add("unsigned", report.unsigned)
             line.add("seal", report.seal.rawValue)
             line.add("notes", report.notes)
             line.addObject("findings") { object in

@@ -10,7 +10,15 @@ struct Doctor {
     /// What was looked at.
     private(set) var checks = 0
 
-    init(_ files: StoreFiles) { self.files = files }
+    private let session: Session
+
+    init(_ files: StoreFiles, _ session: Session) {
+        self.files = files
+        self.session = session
+    }
+
+    /// What somebody has to look at.
+    var open: [Finding] { findings.filter { $0.settled == nil } }
 
     mutating func run() throws(CommandFailure) {
         checkKey()
@@ -31,7 +39,7 @@ struct Doctor {
             checkDaemon(status)
         } else {
             checks += 1
-            for notice in try stored({ try NodeNotice.standing(files) }) { note(Finding(notice)) }
+            for finding in try Finding.standing(files, session) { note(finding) }
         }
         findings.sort { ($0.severity.rank, $0.code, $0.subject) < ($1.severity.rank, $1.code, $1.subject) }
     }
@@ -44,11 +52,11 @@ struct Doctor {
         checks += 1
         var entry = stat()
         guard stat(files.key, &entry) == 0 else {
-            let reason = String(cString: strerror(errno))
             return note(
                 Finding(
-                    "KEY_MISSING", .warning, subject: files.key, "the node's key cannot be read: \(reason)",
-                    action: "bring it back from the backup: without it nothing can be appended"))
+                    "KEY_MISSING", .information, subject: files.key,
+                    "a copy without node.key: it can be read, and not appended to",
+                    action: "to start it, put the node.key of its node there"))
         }
         guard entry.st_mode & 0o077 != 0 else { return }
         note(
@@ -168,7 +176,9 @@ struct Doctor {
             Finding(
                 advice?.name ?? "PEER_AWAY", .warning, subject: peer.string("node") ?? "",
                 "peer \(name) is \(state)" + (reason.isEmpty ? "" : ": \(reason)"),
-                action: advice?.action ?? "is it running, and reachable at \(peer.string("address") ?? "its side")?"))
+                action: advice?.action
+                    ?? "is it running, and reachable at \(peer.string("address") ?? "its side")? If it is gone for good: "
+                    + "syncctl peers remove \(name)"))
     }
 }
 

@@ -22,6 +22,26 @@ struct Finding: Sendable {
     let text: String
     /// One sentence, or a command; empty where there is nothing to do.
     var action = ""
+    /// Whether it tells of something that happened, which can be settled; others end when their reason does.
+    var isIncident = false
+    /// Who has dealt with it, when, and what was said; `nil`: nobody.
+    var settled: Settled?
+
+    /// That somebody has dealt with a finding.
+    struct Settled: Sendable {
+        /// RFC 3339.
+        let at: String
+        let node: String
+        let note: String
+    }
+
+    /// What the files of a store say without their daemon, and which of it is settled. What cannot be looked up is open.
+    static func standing(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> [Finding] {
+        let notices = try stored { try NodeNotice.standing(files) }
+        guard !notices.isEmpty else { return [] }
+        let settlements = try? Settlement.all(in: FreshViews.open(session, files))
+        return notices.map { Finding($0, among: settlements ?? []) }
+    }
 
     /// The daemon's words.
     init(notice: JSONObject) {
@@ -30,14 +50,24 @@ struct Finding: Sendable {
         subject = notice.string("subject") ?? ""
         text = notice.string("text") ?? ""
         action = notice.string("action") ?? ""
+        isIncident = true
+        if let object = notice.object("settled") {
+            settled = Settled(
+                at: object.string("at") ?? "", node: object.string("node") ?? "", note: object.string("note") ?? "")
+        }
     }
 
-    init(_ notice: NodeNotice) {
+    init(_ notice: NodeNotice, among settlements: [Settlement]) {
         code = notice.code.rawValue
         severity = Severity(rawValue: notice.severity.rawValue) ?? .warning
         subject = notice.subject
         text = notice.text
         action = notice.action
+        isIncident = true
+        if let settlement = notice.settlement(among: settlements) {
+            settled = Settled(
+                at: Timestamp.text(settlement.at), node: settlement.node.description, note: settlement.note)
+        }
     }
 
     init(_ code: String, _ severity: Severity, subject: String = "", _ text: String, action: String = "") {
@@ -51,7 +81,12 @@ struct Finding: Sendable {
     /// Two lines for people.
     func show(_ session: Session) throws(CommandFailure) {
         try session.output.line(Sanitizer.line("\(code) (\(severity.rawValue)): \(text)"))
-        if !action.isEmpty { try session.output.line(Sanitizer.line("  To do: \(action)")) }
+        if let settled {
+            let note = settled.note.isEmpty ? "" : ": \(settled.note)"
+            try session.output.line(Sanitizer.line("  Settled at \(settled.at) by \(settled.node.prefix(12))\(note)"))
+        } else if !action.isEmpty {
+            try session.output.line(Sanitizer.line("  To do: \(action)"))
+        }
     }
 
     func write(to line: inout JSONLine) {
@@ -60,5 +95,11 @@ struct Finding: Sendable {
         line.add("subject", subject)
         line.add("text", text)
         line.add("action", action)
+        guard let settled else { return }
+        line.addObject("settled") { line in
+            line.add("at", settled.at)
+            line.add("node", settled.node)
+            line.add("note", settled.note)
+        }
     }
 }

@@ -8,19 +8,22 @@ struct EventLister {
     private var widths: [Int]
     private let native: NativeLines
     private var hasHeading = false
+    private let showsIDs: Bool
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
         self.session = session
         native = try NativeLines(reader)
-        widths = [19, 0, 0, 0, 0, 0]
+        showsIDs = session.arguments.flag("ids")
+        widths = showsIDs ? [19, 0, 36, 0, 0, 0, 0] : [19, 0, 0, 0, 0, 0]
     }
 
     private var columns: [TextTable.Column] {
-        [
-            .whole("TIME (\(session.offset))"), .right("POSITION"), .left("CONVERSATION"), .left("WHO"),
-            .left("TYPE"),
-            .left("TEXT"),
+        var columns: [TextTable.Column] = [
+            .whole("TIME (\(session.offset))"), .right("POSITION"), .whole("CONVERSATION"), .whole("WHO"),
+            .left("TYPE"), .left("TEXT"),
         ]
+        if showsIDs { columns.insert(.whole("ID"), at: 2) }
+        return columns
     }
 
     /// Nobody knows how long the texts are that come later.
@@ -58,8 +61,9 @@ struct EventLister {
 
     private mutating func widen(_ row: [String]) {
         for (index, cell) in row.dropLast().enumerated() {
-            // One hostile name must not push everything off the screen.
-            widths[index] = max(widths[index], min(DisplayWidth.of(cell), 40))
+            // One hostile name must not push everything off the screen; an id is of no use cut.
+            let most = columns[index].isFlexible ? 40 : 256
+            widths[index] = max(widths[index], min(DisplayWidth.of(cell), most))
         }
     }
 
@@ -67,11 +71,12 @@ struct EventLister {
         let header = stored.event.header
         let ahead = header.time - session.now
         let note = ahead > 60_000 ? "(+\(TimeSpan.text(ahead)) ahead) " : ""
-        let cells = [
+        var cells = [
             session.clock(header.time), String(stored.position), header.conversation ?? "-",
             session.form == .human ? EventText.who(header) : header.author,
             header.type, note + EventText.summary(stored.event),
         ]
+        if showsIDs { cells.insert(header.id.description, at: 2) }
         return session.form == .plain ? cells.map(Sanitizer.plain) : cells.map(Sanitizer.line)
     }
 }

@@ -6,7 +6,8 @@ extension CommandFailure {
     init(_ error: StoreError) {
         let hint: String? =
             switch error {
-            case .notFound(let path): "syncctl init --store \(path) to make one"
+            case .notFound(let path): "the right path, if it should be there; syncctl init --store \(path) makes one"
+            case .noKey: "put the node.key of its node beside log.db; reading, verify and export need none"
             case .exists: "another folder; a store is never overwritten"
             case .locked: "again when it has ended"
             case .corrupt: "syncctl verify names the damage; a peer or a backup has a good copy"
@@ -20,7 +21,7 @@ extension CommandFailure {
             }
         let exitCode: ExitCode =
             switch error {
-            case .notFound: .inputMissing
+            case .notFound, .noKey: .inputMissing
             case .exists, .diskFull: .cannotCreate
             case .locked, .busy: .tryAgain
             case .corrupt, .notSettled: .badInput

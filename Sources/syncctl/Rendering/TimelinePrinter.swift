@@ -9,6 +9,7 @@ struct TimelineOptions {
         .value("first", "N", "Only the first N."),
         .value("last", short: "n", "N", "Only the last N."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true),
+        .flag("ids", "Show each event's id, which is the same on every node."),
     ]
 
     let query: TimelineQuery
@@ -17,8 +18,8 @@ struct TimelineOptions {
 
     init(_ session: Session) throws(CommandFailure) {
         var query = TimelineQuery()
-        query.since = try Self.moment("since", session)
-        query.until = try Self.moment("until", session)
+        query.since = try session.time("since")
+        query.until = try session.time("until")
         query.types = Set(session.arguments.values("type"))
         let most = 1...100_000_000
         let first = try usage { try session.arguments.integer("first", in: most) }
@@ -32,14 +33,6 @@ struct TimelineOptions {
         self.query = query
         let from = query.since.map(session.clock) ?? "beginning"
         range = "\(from) .. \(query.until.map(session.clock) ?? "now") (\(session.offset))"
-    }
-
-    private static func moment(_ option: String, _ session: Session) throws(CommandFailure) -> Int64? {
-        switch try session.time(option) {
-        case nil: return nil
-        case .instant(let milliseconds): return milliseconds
-        default: throw usageFailure("--\(option) takes a moment here; places in the log are for 'tail' and 'export'")
-        }
     }
 }
 
@@ -72,6 +65,7 @@ struct TimelinePrinter {
             .init(header.type), .init(text(entry), style: style),
         ]
         if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
+        if session.arguments.flag("ids") { cells.insert(.init(header.id.description), at: 2) }
         rows.append(cells)
     }
 
@@ -80,7 +74,8 @@ struct TimelinePrinter {
         var columns: [TextTable.Column] = [
             .whole("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
         ]
-        if showsConversation { columns.insert(.left("CONVERSATION"), at: 2) }
+        if showsConversation { columns.insert(.whole("CONVERSATION"), at: 2) }
+        if session.arguments.flag("ids") { columns.insert(.whole("ID"), at: 2) }
         var table = TextTable(columns)
         for row in rows { table.add(row) }
         if session.form == .human, session.width != nil {

@@ -7,10 +7,15 @@ internal import SyncEngine
 ///
 /// ## Concurrency model
 /// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendDesk``; other requests are answered
-/// on one worker thread, because they may take long. Signals reach the main thread through a monitor.
+/// on one worker thread, because they may take long. What supervisors ask for does not wait behind those: `/livez` is answered
+/// by the loop, `/readyz` and `/metrics`, which read disk and log, by a thread of their own; all three have places that no other
+/// request gets. Signals reach the main thread through a monitor.
 final class APIServer: Sendable {
     private let loop: EventLoop
     private let worker: Worker<Void>
+    private let prober: Worker<Void>
+    /// What supervisors ask for.
+    private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
     /// - Parameter wake: Where signals are put for the main thread.
     init(
@@ -18,6 +23,8 @@ final class APIServer: Sendable {
     ) throws(CommandFailure) {
         let worker = Worker<Void>(name: "api-work") {}
         self.worker = worker
+        let prober = Worker<Void>(name: "api-probe") {}
+        self.prober = prober
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "api")
@@ -38,8 +45,17 @@ final class APIServer: Sendable {
                 guard let path = api.socket.path else { return nil }
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
+                limits.maximumPendingBytes = max(limits.maximumPendingBytes, 2 * limits.maximumBodyBytes)
+                limits.reservedConnections = 64
+                limits.reservedPaths = Self.probes
                 let desk = AppendDesk(service, on: loop)
-                let server = HTTPServer(loop: loop, limits: limits) { exchange in
+                let server = HTTPServer(loop: loop, limits: limits, usage: service.usage, refusal: APIError.refusal) {
+                    exchange in
+                    if exchange.request.path == "/livez" { return service.live(exchange) }
+                    if Self.probes.contains(exchange.request.path) {
+                        if !prober.submit({ _ in service.probe(exchange) }) { exchange.refuse(.closed) }
+                        return
+                    }
                     if desk.take(exchange) { return }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
@@ -73,6 +89,7 @@ final class APIServer: Sendable {
 
     func stop() {
         worker.stop()
+        prober.stop()
         loop.stop()
     }
 }

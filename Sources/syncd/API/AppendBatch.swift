@@ -50,70 +50,46 @@ struct AppendBatch: Sendable {
         AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
     }
 
+    /// Whether the request has no line at all.
+    var isEmpty: Bool { lines.isEmpty }
+
     /// Tells the client what came of it.
     func answer(_ exchange: HTTPExchange, _ result: Result<[AppendOutcome], StoreError>) {
         switch result {
         case .failure(let error): exchange.refuse(error)
-        case .success(let outcomes): exchange.send(lines: text(outcomes))
+        case .success(let outcomes): exchange.send(answer(outcomes))
         }
     }
 
-    /// What came of each line, one line of NDJSON for each.
-    func text(_ outcomes: [AppendOutcome]) -> [UInt8] {
+    /// What came of each line, one line of NDJSON for each, and a last one that says that this is all. A request of which nothing
+    /// was stored is no success: a client that looks at the status alone must not take it for stored.
+    func answer(_ outcomes: [AppendOutcome]) -> AppendAnswer {
         let isRefused = drafts.isEmpty && lines.contains { $0.problem != nil }
         let culprit = lines.firstIndex { $0.problem != nil } ?? 0
-        var text: [UInt8] = []
-        text.reserveCapacity(lines.count * 224)
+        var answer = AppendAnswer(expecting: lines.count)
         var rest = outcomes[...]
         for line in lines {
             if let problem = line.problem {
-                rejected(line.number, problem.code, problem.description).write(to: &text)
+                answer.reject(line.number, problem.code, problem.description)
             } else if isRefused {
-                rejected(line.number, .batchRejected(index: culprit)).write(to: &text)
+                answer.reject(line.number, .batchRejected(index: culprit))
             } else {
                 switch rest.removeFirst() {
-                case .appended(let receipt): Self.write("appended", line.number, receipt, to: &text)
-                case .already(let receipt): Self.write("already", line.number, receipt, to: &text)
-                case .rejected(let rejection): rejected(line.number, rejection).write(to: &text)
+                case .appended(let receipt): answer.append(line.number, receipt)
+                case .already(let receipt): answer.find(line.number, receipt)
+                case .rejected(let rejection): answer.reject(line.number, rejection)
                 }
             }
         }
-        return text
+        answer.end()
+        return answer
     }
 
-    func rejected(_ rejection: AppendRejection) -> [JSONLine] { lines.map { rejected($0.number, rejection) } }
-
-    private func rejected(_ number: Int, _ rejection: AppendRejection) -> JSONLine {
-        rejected(number, rejection.code, rejection.description)
-    }
-
-    private func rejected(_ number: Int, _ code: String, _ message: String) -> JSONLine {
-        var line = JSONLine(type: "rejected")
-        line.add("line", number)
-        line.add("code", code)
-        line.add("message", message)
-        return line
-    }
-
-    /// What a ``JSONLine`` would say, in a tenth of its time: each append waits for this line, and no text in it can need an
-    /// escape.
-    private static func write(
-        _ type: StaticString, _ line: Int, _ receipt: AppendReceipt, to text: inout [UInt8]
-    ) {
-        text.append(literal: #"{"type":""#)
-        text.append(literal: type)
-        text.append(literal: #"","v":1,"line":"#)
-        text.append(decimal: UInt64(line))
-        text.append(literal: #","position":""#)
-        text.append(decimal: receipt.position)
-        text.append(literal: #"","id":""#)
-        receipt.id.bits.appendText(to: &text)
-        text.append(literal: #"","origin":""#)
-        receipt.dot.origin.bits.appendText(to: &text)
-        text.append(literal: #"","sequence":""#)
-        text.append(decimal: receipt.dot.seq)
-        text.append(literal: #"","hlc":""#)
-        receipt.hlc.appendText(to: &text)
-        text.append(literal: "\"}\n")
+    /// The answer when each line is rejected for the same reason.
+    func answer(rejecting rejection: AppendRejection) -> AppendAnswer {
+        var answer = AppendAnswer(expecting: lines.count)
+        for line in lines { answer.reject(line.number, rejection) }
+        answer.end()
+        return answer
     }
 }

@@ -47,12 +47,12 @@ final class AppendDesk {
 
     /// Commits a request on this thread; false if somebody else is writing. What need not wait for the disk is done meanwhile.
     private func lead(_ exchange: HTTPExchange, _ batch: AppendBatch) -> Bool {
-        var text: [UInt8] = []
+        var answer: AppendAnswer?
         do throws(StoreError) {
             return try service.store.appendAtOnce(batch.drafts, atomicity: batch.atomicity) { outcomes in
-                text = batch.text(outcomes)
+                answer = batch.answer(outcomes)
             } answer: {
-                exchange.send(lines: text)
+                if let answer { exchange.send(answer) }
             }
         } catch {
             exchange.refuse(error)

@@ -16,8 +16,8 @@ extension Service {
                 let found = try version(of: expected.conversation)
                 guard found.version == expected.version else {
                     return exchange.send(
-                        lines: batch.rejected(
-                            .conversationMoved(expected: expected.version, actual: found.version)))
+                        batch.answer(
+                            rejecting: .conversationMoved(expected: expected.version, actual: found.version)))
                 }
                 condition = (expected, found.at)
             } catch {
@@ -32,7 +32,8 @@ extension Service {
         let request = exchange.request
         // What the store itself does not take it refuses with its own words.
         if let obstacle = surroundingObstacles.first {
-            exchange.refuse(507, "E_DISK", obstacle)
+            exchange.refuse(
+                507, "E_DISK", obstacle, hint: "again when there is room; what was reported as appended is safe")
             return nil
         }
         let atomicity: Atomicity
@@ -47,7 +48,13 @@ extension Service {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
-        return AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived", parser)
+        let batch = AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived", parser)
+        guard !batch.isEmpty else {
+            exchange.refuse(
+                400, "E_EMPTY", "the body has no line", hint: "one event in the native form on each line of the body")
+            return nil
+        }
+        return batch
     }
 
     var isTooFarBehind: Bool {

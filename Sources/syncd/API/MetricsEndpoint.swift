@@ -20,6 +20,17 @@ extension Service {
             "syncd_wal_held_seconds",
             "For how long a reader has kept it from being copied into log.db; 0 if none does.",
             [([], Double((wal.held?.milliseconds ?? 0) / 1_000))])
+        let usage = usage.figures
+        text.gauge("syncd_api_connections", "Open connections of the API.", [([], Double(usage.connections))])
+        text.gauge(
+            "syncd_api_pending_bytes", "Bytes of requests that are coming or not answered yet.",
+            [([], Double(usage.pendingBytes))])
+        text.gauge(
+            "syncd_api_refused_requests", "Requests refused because too much was under way, since the start.",
+            [([], Double(usage.refused))])
+        text.gauge(
+            "syncd_api_crowded_out", "Connections closed because a new caller needed the place, since the start.",
+            [([], Double(usage.crowdedOut))])
         let (mine, peers) = node.standings()
         let lags: [NodeID: PeerLag]
         do throws(StoreError) { lags = try lag.lags(mine, peers) } catch { return exchange.refuse(error) }

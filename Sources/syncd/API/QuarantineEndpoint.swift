@@ -8,7 +8,7 @@ extension Service {
     func retryQuarantine(_ exchange: HTTPExchange) {
         views.rebuild()
         var line = JSONLine(type: "retrying")
-        line.addExact("quarantined", views.quarantined)
+        line.add("quarantined", views.quarantined)
         exchange.send(line, status: 202)
     }
 }

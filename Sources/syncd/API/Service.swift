@@ -15,6 +15,8 @@ struct Service: Sendable {
     let worker: Worker<Void>
     let lag: LagGauge
     let disk: DiskGauge
+    /// What the clients of the socket have under way.
+    let usage: HTTPUsage
     /// Free bytes below which appends are refused.
     let minFree: UInt64
 
@@ -27,17 +29,28 @@ struct Service: Sendable {
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
         let path = request.path.split(separator: "/").map(String.init)
-        switch (request.method, path.first, path.count) {
-        case ("GET", "livez", 1): exchange.reply(status: 200, contentType: "text/plain", body: Array("ok\n".utf8))
-        case ("GET", "readyz", 1): ready(exchange)
-        case ("GET", "metrics", 1): metrics(exchange)
-        case (_, "v1", 2...): version1(exchange, Array(path.dropFirst()))
-        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
+        guard path.first == "v1", path.count > 1 else {
+            return exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
         }
+        version1(exchange, Array(path.dropFirst()))
+    }
+
+    /// `GET /livez`: the process answers. Does not wait.
+    func live(_ exchange: HTTPExchange) {
+        guard exchange.isReading else { return exchange.refuseMethod() }
+        exchange.reply(status: 200, contentType: "text/plain", body: Array("ok\n".utf8))
+    }
+
+    /// `GET /readyz` and `GET /metrics`. Runs on the probes' thread.
+    func probe(_ exchange: HTTPExchange) {
+        guard exchange.isReading else { return exchange.refuseMethod() }
+        if exchange.request.path == "/readyz" { ready(exchange) } else { metrics(exchange) }
     }
 
     private func version1(_ exchange: HTTPExchange, _ path: [String]) {
-        switch (exchange.request.method, path[0], path.count) {
+        // What is there for GET is there for HEAD, whose answer has no body.
+        let method = exchange.isReading ? "GET" : exchange.request.method
+        switch (method, path[0], path.count) {
         case ("POST", "events", 1): append(exchange)
         case ("GET", "status", 1): status(exchange)
         case ("POST", "wait", 1): wait(exchange)
@@ -45,12 +58,13 @@ struct Service: Sendable {
         case ("POST", "peers", 1): addPeer(exchange)
         case ("DELETE", "peers", 2): removePeer(exchange, path[1])
         case ("POST", "peers", 3): change(exchange, path[1], path[2])
+        case ("POST", "findings", 1): settle(exchange)
         case ("POST", "invitations", 1): invite(exchange)
         case ("POST", "join", 1): join(exchange)
         case ("POST", "quarantine", 2) where path[1] == "retry": retryQuarantine(exchange)
         case (_, "events", 1), (_, "status", 1), (_, "wait", 1), (_, "peers", 1...3), (_, "invitations", 1),
-            (_, "join", 1), (_, "quarantine", 2):
-            exchange.refuse(405, "E_METHOD", "\(exchange.request.method) is not for \(exchange.request.path)")
+            (_, "findings", 1), (_, "join", 1), (_, "quarantine", 2):
+            exchange.refuseMethod()
         default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
         }
     }

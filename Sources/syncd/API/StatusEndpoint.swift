@@ -13,33 +13,48 @@ extension Service {
         let problems =
             obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             + (wal.isProblem && !wal.isFull ? ["wal: \(wal.text)"] : [])
-        let notices: [NodeNotice]
+        let notices: [(notice: NodeNotice, settlement: Settlement?)]
         do throws(StoreError) {
-            notices = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+            let all = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+            let settlements = try settlements(of: all)
+            notices = all.map { ($0, $0.settlement(among: settlements)) }
         } catch {
             return exchange.refuse(error)
         }
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
-            || notices.contains { $0.severity != .information }
+            || notices.contains { $0.notice.severity != .information && $0.settlement == nil }
         var line = JSONLine(type: "status")
         line.add("node", identity.node.description)
         line.add("name", identity.name)
         line.add("cluster", identity.cluster)
         line.add("origin", identity.origin.description)
         line.add("software", "syncd \(Syncd.version)")
-        line.addExact("position", views.top)
-        line.addExact("views", views.applied)
+        line.add("position", views.top)
+        line.add("views", views.applied)
         line.add("rebuilding", views.isRebuilding)
-        line.addExact("quarantined", views.quarantined)
+        line.add("quarantined", views.quarantined)
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problems)
         line.add("port", status.listeningPort)
+        let usage = usage.figures
+        line.addObject("api") { line in
+            line.add("connections", usage.connections)
+            line.add("pending_bytes", usage.pendingBytes)
+            line.add("pending_requests", usage.pendingRequests)
+            line.add("refused", usage.refused)
+            line.add("crowded_out", usage.crowdedOut)
+        }
         line.addArray("peers") { array in
             for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
         }
         line.addArray("notices") { array in
-            for notice in notices { array.addObject { notice.write(to: &$0) } }
+            for (notice, settlement) in notices {
+                array.addObject { line in
+                    notice.write(to: &line)
+                    settlement?.write(to: &line)
+                }
+            }
         }
         line.addArray("pending") { Self.describe(status.pending, &$0) }
         exchange.send(line)
@@ -208,6 +223,17 @@ extension Service {
             }
         }
         if !status.held.isEmpty { line.add("held", status.held.map(\.description)) }
+    }
+}
+
+extension Settlement {
+    /// Adds it to the line of what it settles.
+    func write(to line: inout JSONLine) {
+        line.addObject("settled") { line in
+            line.add("at", Timestamp.text(at))
+            line.add("node", node.description)
+            line.add("note", note)
+        }
     }
 }
 

@@ -15,10 +15,13 @@ extension Service {
         guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
             return exchange.refuse(400, "E_PARAMETER", "nodes is a number from 1")
         }
-        guard let milliseconds = Int(request.queryItem("timeout_ms") ?? "0"), milliseconds >= 0 else {
-            return exchange.refuse(400, "E_PARAMETER", "timeout_ms is a number of milliseconds")
+        guard let milliseconds = Int(request.queryItem("timeout_ms") ?? "0"), (0...Self.longestWait) ~= milliseconds
+        else {
+            return exchange.refuse(
+                400, "E_PARAMETER", "timeout_ms is a number of milliseconds up to \(Self.longestWait)",
+                hint: "ask again when the answer says reached: false")
         }
-        let timeout = Duration.milliseconds(min(milliseconds, Self.longestWait))
+        let timeout = Duration.milliseconds(milliseconds)
         let isTaken = node.wait(for: vector, nodes: nodes, timeout: timeout) { durability in
             var line = JSONLine(type: "durability")
             line.add("reached", durability.isReached)

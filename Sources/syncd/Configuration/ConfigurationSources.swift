@@ -106,9 +106,12 @@ struct LoadedConfiguration: Sendable {
     func effective() -> [Effective] {
         ConfigurationSetting.all.map { setting in
             Effective(
-                path: setting.path, value: setting.show(configuration), origin: origins[setting.path] ?? .builtIn)
+                path: setting.path, value: setting.show(configuration), origin: origin(of: setting.path))
         }
     }
+
+    /// Who said what is in effect for a key.
+    func origin(of path: String) -> ConfigurationOrigin { origins[path] ?? .builtIn }
 
     fileprivate mutating func report(_ origin: ConfigurationOrigin, _ message: String) {
         problems.append(ConfigurationProblem(origin: origin, message: message))

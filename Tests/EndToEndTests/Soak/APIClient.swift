@@ -16,7 +16,7 @@ struct APIClient {
             "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\nContent-Type: application/x-ndjson\r\n"
             + "Content-Length: \(payload.count)\r\nConnection: close\r\n\r\n"
         guard write(Array(head.utf8) + payload, descriptor), let answer = readAll(descriptor) else { return nil }
-        return parse(answer)
+        return parse(answer, hasBody: method != "HEAD")
     }
 
     /// Asks the same thing over one connection, one request after another, until `isEnough`. Gives how many answers began with
@@ -76,12 +76,12 @@ struct APIClient {
         }
     }
 
-    private func parse(_ answer: [UInt8]) -> (Int, [[String: Any]], String)? {
+    private func parse(_ answer: [UInt8], hasBody: Bool) -> (Int, [[String: Any]], String)? {
         let text = String(decoding: answer, as: UTF8.self)
         guard let end = text.range(of: "\r\n\r\n"), let status = Int(text.dropFirst(9).prefix(3)) else { return nil }
         let head = text[..<end.lowerBound].lowercased()
         // An answer that was cut off is none.
-        if let field = head.range(of: "content-length: ") {
+        if hasBody, let field = head.range(of: "content-length: ") {
             let length = Int(head[field.upperBound...].prefix { $0.isNumber }) ?? -1
             guard text[end.upperBound...].utf8.count == length else { return nil }
         }

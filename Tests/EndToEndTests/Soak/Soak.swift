@@ -102,7 +102,7 @@ final class Soak {
     func converge(within seconds: Double) throws -> Double {
         let start = Date()
         while Date().timeIntervalSince(start) < seconds {
-            let found = nodes.map { $0.status() }.map { ($0?["position"] as? String, $0?["views"] as? String) }
+            let found = nodes.map { $0.status() }.map { ($0?["position"] as? Int, $0?["views"] as? Int) }
             if found.allSatisfy({ $0.0 != nil && $0.0 == found[0].0 && $0.0 == $0.1 }) {
                 return Date().timeIntervalSince(start)
             }

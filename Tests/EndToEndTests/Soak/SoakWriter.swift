@@ -78,17 +78,18 @@ final class SoakWriter: @unchecked Sendable {
             if status != 503 { surprise = "HTTP \(status) \(text) at \(Date())" }
             return false
         }
-        for line in answers {
+        for line in answers where line["type"] as? String != "end" {
             guard let kind = line["type"] as? String, kind == "appended" || kind == "already",
-                let id = line["id"] as? String, let position = line["position"] as? String
+                let id = line["id"] as? String, let place = line["position"] as? Int
             else {
                 surprise = "\(line)"
                 continue
             }
+            let position = String(place)
             if let before = acknowledged.updateValue(position, forKey: id), before != position {
                 surprise = "\(id) acknowledged at \(before) and at \(position)"
             }
         }
-        return answers.count == lines.count
+        return answers.count == lines.count + 1
     }
 }

@@ -44,6 +44,21 @@ package enum JSONText {
             : String(decoding: bytes[string.range], as: UTF8.self)
     }
 
+    /// Whether a string that the scanner has passed names half of a surrogate pair, which no text has.
+    package static func hasLoneSurrogate(_ string: JSONStringRange, of bytes: [UInt8]) -> Bool {
+        guard string.isEscaped else { return false }
+        var rest = bytes[string.range]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\\"), let letter = rest.popFirst(), letter == UInt8(ascii: "u") else {
+                continue
+            }
+            let unit = fourDigits(rest.prefix(4))
+            // Of what can be written so only a lone surrogate becomes U+FFFD, but for U+FFFD itself.
+            if unicodeEscape(&rest) == "\u{fffd}", unit != 0xfffd { return true }
+        }
+        return false
+    }
+
     /// The UTF-8 of a string that the scanner has passed. A lone surrogate escape becomes U+FFFD.
     package static func decoded(_ string: JSONStringRange, of bytes: some JSONBytes) -> [UInt8] {
         guard string.isEscaped else { return Array(bytes[string.range]) }

@@ -1,0 +1,25 @@
+internal import CommandLineKit
+internal import EventStore
+
+extension Session {
+    /// The types that views read, for suggestions; others are free.
+    private static let usualTypes = [
+        "conversation.started", "conversation.renamed", "participant.joined", "participant.left", "message.posted",
+        "message.edited", "message.retracted", "bot.replied", "survey.answered", "profile.changed", "origin.started",
+        "finding.settled",
+    ]
+
+    /// Says that nothing was found, and whether that is because a name is nowhere in the log.
+    ///
+    /// - Parameters:
+    ///   - subject: `user` or `conversation`, and whose events were wanted.
+    ///   - log: Where it was looked for.
+    func sayNothing(of subject: (kind: String, name: String), _ log: LogReader) throws(CommandFailure) {
+        for type in arguments.values("type") where try stored({ try log.knows(type) }) == false {
+            let nearest = Suggestion.nearest(to: type, among: Self.usualTypes)
+            return say("there is no event of type \(type)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+        }
+        let isKnown = try stored { try log.knows(subject.name) }
+        say(isKnown ? "no event of \(subject.name) matched" : "there is no \(subject.kind) \(subject.name)")
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The lines of JSON output are those of docs/CLI-JSON.md: no member more, none less, of the kinds said there.
+struct CLIJSONTests {
+    private struct Shape {
+        var members: [String: (kinds: Set<String>, isOptional: Bool)] = [:]
+
+        init(_ words: [Substring]) {
+            for word in words {
+                let parts = word.split(separator: ":")
+                let isOptional = parts[0].hasSuffix("?")
+                let name = String(isOptional ? parts[0].dropLast() : parts[0])
+                members[name] = (Set(parts[1].split(separator: "|").map(String.init)), isOptional)
+            }
+            members["type"] = (["string"], false)
+            members["v"] = (["number"], false)
+        }
+
+        func complaints(_ line: [String: Any]) -> [String] {
+            var found = members.filter { !$0.value.isOptional && line[$0.key] == nil }.map { "\($0.key) is missing" }
+            for (name, value) in line {
+                guard let member = members[name] else {
+                    found.append("\(name) is not documented")
+                    continue
+                }
+                let kind = Shape.kind(value)
+                if !member.kinds.contains(kind), !member.kinds.contains("any") { found.append("\(name) is \(kind)") }
+            }
+            return found
+        }
+
+        static func kind(_ value: Any) -> String {
+            switch value {
+            case is NSNull: return "null"
+            case is String: return "string"
+            case let number as NSNumber: return CFBooleanKind.isBoolean(number) ? "boolean" : "number"
+            case is [Any]: return "array"
+            case is [String: Any]: return "object"
+            default: return "unknown"
+            }
+        }
+    }
+
+    private enum CFBooleanKind {
+        /// JSON's `true` and `1` are both NSNumbers; their types differ.
+        static func isBoolean(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
+    }
+
+    /// By command and type.
+    private static func documented() throws -> [String: [String: Shape]] {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/CLI-JSON.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let block = try #require(
+            text.components(separatedBy: "```shapes\n").dropFirst().first?.components(separatedBy: "```").first)
+        var shapes: [String: [String: Shape]] = [:]
+        for line in block.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            let members = words.firstIndex { $0.contains(":") } ?? words.endIndex
+            let command = words[..<(members - 1)].joined(separator: " ")
+            shapes[command, default: [:]][String(words[members - 1])] = Shape(Array(words[members...]))
+        }
+        return shapes
+    }
+
+    @Test("Each line of each command has the documented shape; an event of type 'end' is told from the last line")
+    func shapes() async throws {
+        let folder = try TemporaryFolder.made()
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("store")
+        #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        let lines = [
+            #"{"type":"conversation.started","user":"u","subject":"conversation/c","data":{"title":"제목"}}"#,
+            #"{"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"a"}}"#,
+            #"{"type":"message.edited","user":"u","subject":"conversation/c","cause":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","data":{"text":"b"}}"#,
+            #"{"type":"end","user":"u","data":{"count":99}}"#,
+            #"{"type":"survey.answered","user":"u","data":{"survey":"s","question":"q","rating":7}}"#,
+            #"{"type":"survey.answered","user":"u","data":{"survey":5}}"#,
+            #"{"type":"profile.changed","user":"u","data":{"fields":{"name":"하늘"}}}"#,
+            "nonsense",
+        ]
+        let node = String(repeating: "ab", count: 32)
+        let commands: [(name: String, words: [String], input: String)] = [
+            ("append", ["-"], lines.joined(separator: "\n")), ("append", ["-"], lines[1]),
+            ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
+            ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
+            ("survey", ["s"], ""), ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
+            ("replay", ["--all"], ""), ("export", [], ""), ("verify", [], ""), ("digest", [], ""), ("status", [], ""),
+            ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
+            ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
+        ]
+        let documented = try Self.documented()
+        var seen: [String: Set<String>] = [:]
+        for (name, words, input) in commands {
+            let run = try await tool.run(
+                name.split(separator: " ").map(String.init) + words + ["--json"], input: Data(input.utf8))
+            let objects = try run.objects()
+            let own = objects.filter { $0["specversion"] == nil }
+            #expect(own.count { $0["type"] as? String == "end" } == 1, "\(name)")
+            #expect(objects.last?["type"] as? String == "end" && objects.last?["specversion"] == nil, "\(name)")
+            for line in own {
+                let type = line["type"] as? String ?? ""
+                seen[name, default: []].insert(type)
+                guard let shape = documented[name]?[type] else {
+                    Issue.record("\(name) prints a line of type \(type), which docs/CLI-JSON.md does not have")
+                    continue
+                }
+                #expect(shape.complaints(line) == [], "\(name): \(line)")
+            }
+        }
+        let replayed = try await tool.run(["replay", "--all", "--json"]).objects()
+        #expect(replayed.count { $0["type"] as? String == "end" } == 2)
+        #expect(replayed.count { $0["type"] as? String == "end" && $0["specversion"] != nil } == 1)
+        // Nothing is documented that no command prints, but for what needs damage.
+        for (name, types) in documented {
+            let missing = types.keys.filter {
+                !(seen[name]?.contains($0) ?? false) && "\(name) \($0)" != "verify finding"
+            }
+            #expect(missing.sorted() == [], "\(name)")
+        }
+    }
+}

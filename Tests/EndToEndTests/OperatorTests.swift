@@ -1,0 +1,242 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What an operator is told, and what the documents promise of backups and settled findings.
+struct OperatorTests {
+    private let folder: TemporaryFolder
+    private let syncd: Tool
+    private let syncctl: Tool
+
+    init() throws {
+        folder = try TemporaryFolder.made()
+        syncd = try Tool.named("syncd")
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("store")
+        syncctl = tool
+    }
+
+    // MARK: Configuration
+
+    @Test("Another cluster or name than the store's stops the start and names both; what nobody says does not")
+    func otherStore() async throws {
+        let store = folder.file("store")
+        #expect(try await syncctl.run(["init", "--name", "seoul", "--cluster", "hospital"]).code == 0)
+        func start(_ words: [String]) async throws -> Tool.Run {
+            // Ends by itself: the socket's folder is not there.
+            try await syncd.run(["--dev", store, "--socket", folder.file("none/s")] + words)
+        }
+        for (words, said, stored) in [
+            (["--cluster", "clinic"], "clinic", "hospital"), (["--node-name", "busan"], "busan", "seoul"),
+        ] {
+            let run = try await start(words)
+            #expect(run.code == 78 && run.errors.contains("[E_OTHER_STORE]"), "\(run.errors)")
+            #expect(
+                run.errors.contains("'\(said)' (\(words[0]))") && run.errors.contains("'\(stored)'"), "\(run.errors)")
+        }
+        let file = folder.file("c.json5")
+        try Data(#"{ node: { cluster: "clinic" }, storage: { dir: "\#(store)" } }"#.utf8).write(
+            to: URL(filePath: file))
+        let run = try await syncd.run(["--config", file])
+        #expect(run.code == 78 && run.errors.contains("c.json5:1:"), "\(run.errors)")
+        for words in [[], ["--cluster", "hospital", "--node-name", "seoul"]] {
+            #expect(try await start(words).code == 73)
+        }
+    }
+
+    @Test(
+        "--check-config of a file that is not there is an error; variables that --dev overrides and unknown zones are said"
+    )
+    func ignoredWords() async throws {
+        let missing = try await syncd.run(["--check-config", "--config", folder.file("none.json5")])
+        #expect(missing.code == 78 && missing.errors.contains("[E_CONFIG]"))
+        if !FileManager.default.fileExists(atPath: "/etc/syncd/syncd.json5") {
+            let usual = try await syncd.run(["--check-config"])
+            #expect(usual.code == 78 && usual.errors.contains("/etc/syncd/syncd.json5"), "\(usual.text)")
+        }
+        var told = syncd
+        told.environment["SYNCD_STORAGE__DIR"] = "/elsewhere"
+        let checked = try await told.run(["--dev", folder.file("d"), "--check-config"])
+        #expect(
+            checked.code == 0 && checked.text.contains("note: SYNCD_STORAGE__DIR has no effect"), "\(checked.text)")
+
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        for (zone, isSaid) in [
+            ("Nope/Zone", true), ("Asia/Seoul", false), ("KST-9", false), ("UTC", false), ("", false),
+        ] {
+            var tool = syncctl
+            tool.environment["TZ"] = zone
+            #expect(try await tool.run(["tail"]).errors.contains("is no time zone") == isSaid, "\(zone)")
+        }
+    }
+
+    @Test("Who may not read the lock is not told that no daemon runs")
+    func anotherUser() async throws {
+        guard geteuid() == 0, getpwnam("nobody") != nil else { return print("skipped: needs root and nobody") }
+        let store = folder.file("store")
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        let lock = try StoreLock(StoreFiles(store), owner: "syncd pid 1 socket \(folder.file("s"))")
+        // As an auditor who may read the store.
+        let parent = URL(filePath: folder.file("")).deletingLastPathComponent().path
+        for path in [parent, folder.file(""), store] { chmod(path, 0o755) }
+        for name in ["log.db", "log.db-wal", "log.db-shm", "views.db"] { chmod(store + "/" + name, 0o644) }
+        chmod(store + "/lock", 0o600)
+        let path = syncctl.path
+        var shell = Tool(path: "/bin/sh")
+        shell.environment["PATH"] = "/usr/sbin:/usr/bin:/sbin:/bin"
+        let asNobody = "setpriv --reuid=nobody --regid=nogroup --clear-groups"
+        guard try await shell.run(["-c", "\(asNobody) test -x \(path)"]).code == 0 else {
+            return print("skipped: nobody cannot run the program")
+        }
+        let run = try await shell.run(["-c", "\(asNobody) \(path) --store \(store) status"])
+        // /proc/locks may name the process; if it does not, nothing is claimed.
+        #expect(run.text.contains("in use by") || run.text.contains("cannot tell"), "\(run.text) \(run.errors)")
+        #expect(!run.text.contains("not running"))
+        #expect(run.text.contains("in use by") || run.code == 2)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("Lists show event ids where that is asked for, and never cut the id of a conversation")
+    func ids() async throws {
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        let conversation = "6CM3crsXHfQf6UD7KB-" + String(repeating: "x", count: 60)
+        let words = ["append", "--user", "u", "--conversation", conversation, "--id", id, "--text", "안녕"]
+        #expect(try await syncctl.run(words).code == 0)
+        for command in [
+            ["history", "u"], ["conversation", conversation], ["tail"], ["replay", "--all"],
+        ] {
+            let (plain, ids) = (try await syncctl.run(command), try await syncctl.run(command + ["--ids"]))
+            #expect(!plain.text.contains(id) && ids.text.contains(id), "\(command)")
+            #expect(ids.text.contains(conversation) || command[0] == "conversation", "\(ids.text)")
+        }
+        let known = try await syncctl.run(["replay", "--all", "--known-at", "3"])
+        #expect(known.code == 64 && known.errors.contains("ends at position 2"), "\(known.errors)")
+        let slip = try await syncctl.run(["history", "u", "--type", "mesage.posted"])
+        #expect(slip.code == 1 && slip.errors.contains("did you mean message.posted?"), "\(slip.errors)")
+        #expect(try await syncctl.run(["history", "nobody"]).errors.contains("there is no user nobody"))
+        #expect(try await syncctl.run(["history", "u", "--sicne", "2h"]).errors.contains("syncctl history --help"))
+        #expect(try await syncctl.run(["history", "u", "--since", "seq:1"]).code == 64)
+    }
+
+    // MARK: Backup
+
+    /// The commands of the chapter "Backup" of docs/OPERATING.md, with the paths of a test in place of the usual ones.
+    private func documentedBackup(store: String, copy: String) throws -> [String] {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/OPERATING.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let chapter = try #require(text.components(separatedBy: "### Backup\n").dropFirst().first)
+        let commands = chapter.components(separatedBy: "\n#")[0].split(separator: "\n").filter {
+            $0.hasPrefix("    $ ")
+        }
+        return commands.map {
+            String($0.dropFirst(6).prefix { $0 != "#" })
+                .replacingOccurrences(of: "/var/lib/syncd", with: store)
+                .replacingOccurrences(of: "/backup/seoul", with: copy)
+        }
+    }
+
+    @Test("The documented backup of a running node can be verified and started (INV-4)")
+    func backup() async throws {
+        let daemon = try DaemonProcess("seoul")
+        try daemon.start()
+        #expect(try daemon.syncctl("append", "--user", "u", "--text", "before").code == 0)
+        let copy = folder.file("copy")
+        let commands = try documentedBackup(store: daemon.store, copy: copy)
+        #expect(commands.count >= 3 && commands.contains { $0.contains("sqlite3 ") }, "\(commands)")
+        // Where the shell of SQLite is missing Python's module takes its place.
+        let bin = folder.file("bin")
+        try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+        let python = #"""
+            #!/usr/bin/env python3
+            import sqlite3, sys
+            source, target = sqlite3.connect(sys.argv[1]), sqlite3.connect(sys.argv[2].split()[1])
+            source.backup(target)
+            """#
+        var shell = Tool(path: "/bin/sh")
+        shell.environment["PATH"] =
+            "/usr/local/bin:/usr/bin:/bin:\(URL(filePath: syncctl.path).deletingLastPathComponent().path):\(bin)"
+        if try await shell.run(["-c", "command -v sqlite3"]).code != 0 {
+            try Data(python.utf8).write(to: URL(filePath: bin + "/sqlite3"))
+            chmod(bin + "/sqlite3", 0o755)
+            guard try await shell.run(["-c", "command -v python3"]).code == 0 else {
+                return print("skipped: neither sqlite3 nor python3")
+            }
+        }
+        for command in commands {
+            let run = try await shell.run(["-c", command])
+            // What was not signed yet when the copy was made is not proven: 2.
+            let isFine = run.code == 0 || command.contains("verify") && run.code == 2
+            #expect(isFine, "\(command)\n\(run.text)\(run.errors)")
+        }
+        daemon.kill()
+
+        let restored = try await syncctl.run(["history", "u", "--store", copy])
+        #expect(restored.text.contains("before"))
+        // Started where it lies: it knows that it is a copy, and goes on.
+        let appended = try await syncctl.run(["append", "--user", "u", "--text", "after", "--store", copy])
+        #expect(appended.code == 0, "\(appended.errors)")
+        #expect(try await syncctl.run(["doctor", "--store", copy]).text.contains("NEW_ORIGIN"))
+        #expect(try await syncctl.run(["verify", "--store", copy]).code == 0)
+    }
+
+    @Test("A copy without its key can be read and verified, and is not called damaged")
+    func copyWithoutKey() async throws {
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        #expect(try await syncctl.run(["append", "--user", "u", "--text", "x"]).code == 0)
+        let store = folder.file("store")
+        try FileManager.default.removeItem(atPath: store + "/node.key")
+        #expect(try await syncctl.run(["history", "u"]).text.contains("x"))
+        #expect(try await syncctl.run(["verify"]).code == 0)
+        let doctor = try await syncctl.run(["doctor"])
+        #expect(doctor.code == 0 && doctor.text.contains("KEY_MISSING (information)"), "\(doctor.text)")
+        let started = try await syncd.run(["--dev", store])
+        #expect(started.code == 66 && started.errors.contains("[E_NO_KEY]"), "\(started.errors)")
+        #expect(started.errors.contains("a copy without node.key") && !started.errors.contains("damaged"))
+        let appended = try await syncctl.run(["append", "--user", "u", "--text", "y"])
+        #expect(appended.code == 66 && appended.errors.contains("[E_NO_KEY]"))
+    }
+
+    // MARK: Findings
+
+    @Test("A settled finding is settled on every node; a new one about something else is open again")
+    func settle() throws {
+        let (a, b) = try makePair()
+        _ = try converge(a, b)
+        // A copy is a new origin: a finding for information, which can be settled, too.
+        let store = a.store
+        a.kill()
+        let moved = store + ".moved"
+        try? FileManager.default.removeItem(atPath: store + "/api.sock")
+        try FileManager.default.moveItem(atPath: store, toPath: moved)
+        try FileManager.default.copyItem(atPath: moved, toPath: store)
+        try FileManager.default.removeItem(atPath: moved)
+        try a.start()
+        let found = try a.syncctl("doctor", "--json").lines.filter { $0["code"] as? String == "NEW_ORIGIN" }
+        let subject = try #require(found.first?["subject"] as? String)
+        #expect(try a.syncctl("doctor", "settle", "PEER_AWAY").code != 0)
+        #expect(try a.syncctl("doctor", "settle", "FORK").code == 1)
+        #expect(try a.syncctl("doctor", "settle", "NEW_ORIGIN", "--note", "옮겼다").code == 0)
+        func open(_ node: DaemonProcess) throws -> Bool {
+            try node.syncctl("doctor", "--json").lines.contains {
+                $0["code"] as? String == "NEW_ORIGIN" && $0["settled"] == nil
+            }
+        }
+        #expect(try !open(a))
+        let all = try a.syncctl("doctor", "--all", "--json").lines.first { $0["subject"] as? String == subject }
+        #expect((all?["settled"] as? [String: Any])?["note"] as? String == "옮겼다")
+        #expect(try a.syncctl("doctor", "--all").output.contains("Settled at "))
+        // The event travels, and says who settled it.
+        let event = try a.syncctl("history", "node/\(a.node())", "--type", "finding.settled", "--json").lines.first
+        let data = (event?["event"] as? [String: Any])?["data"] as? [String: Any]
+        #expect(data?["code"] as? String == "NEW_ORIGIN" && data?["subject"] as? String == subject)
+        // Without the daemon, too.
+        #expect(a.terminate() == 0)
+        #expect(try !open(a))
+        #expect(try a.syncctl("doctor", "--all").output.contains("Settled at "))
+        #expect(b.terminate() == 0)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The programs' own start and death.
+struct ProgramStartTests {
+    /// Runs a shell command where /proc is empty; `nil` where that is not permitted.
+    private func withoutProc(_ command: String, in folder: TemporaryFolder) async throws -> Tool.Run? {
+        let shell = Tool(path: "/bin/sh")
+        let hide = "mount -t tmpfs none /proc && test ! -e /proc/self"
+        for unshare in ["unshare -m", "unshare -rm"] {
+            guard try await shell.run(["-c", "\(unshare) sh -c '\(hide)'"]).code == 0 else { continue }
+            return try await shell.run(
+                ["-c", "\(unshare) sh -c '\(hide) && \(command)'"], in: folder.file(""))
+        }
+        print("skipped: no mount namespaces here")
+        return nil
+    }
+
+    @Test("Where /proc cannot be read the words of the command line still count")
+    func argumentsWithoutProc() async throws {
+        let folder = try TemporaryFolder.made()
+        let (syncd, syncctl) = (try Tool.named("syncd").path, try Tool.named("syncctl").path)
+        guard let version = try await withoutProc("\(syncd) --version", in: folder) else { return }
+        #expect(version.code == 0 && version.text.hasPrefix("syncd "), "\(version.errors)")
+        let made = try await withoutProc("\(syncctl) init --store \(folder.file("store")) --name n", in: folder)
+        #expect(made?.code == 0, "\(made?.errors ?? "")")
+        #expect(FileManager.default.fileExists(atPath: folder.file("store/log.db")))
+        let wrong = try await withoutProc("\(syncd) --no-such-option", in: folder)
+        #expect(wrong?.code == 64)
+    }
+
+    @Test("A program that is started without any word, its own name neither, refuses")
+    func noArguments() async throws {
+        let script = "import os; os.execve('\(try Tool.named("syncctl").path)', [], {})"
+        let python = Tool(path: "/usr/bin/env")
+        // Linux gives an empty name in place of none (since 5.18): then the program says what it can do.
+        let run = try await python.run(["python3", "-c", script])
+        if run.code == 127 { return print("skipped: no python3") }
+        #expect(run.code == 64 || run.code == 0 || run.errors.contains("ValueError"), "\(run.code) \(run.errors)")
+    }
+
+    @Test(
+        "A crash says its signal and its frames in one line, and ends the process by that signal",
+        arguments: [
+            ("SIGILL", SIGILL), ("SIGSEGV", SIGSEGV), ("SIGTRAP", SIGTRAP), ("SIGBUS", SIGBUS), ("SIGABRT", SIGABRT),
+        ])
+    func crash(name: String, signal: Int32) throws {
+        let daemon = try DaemonProcess("n")
+        // Tests run with the reports of Swift's runtime, which take the place of ours.
+        try daemon.start(isTalking: true, environment: ["SWIFT_BACKTRACE": "enable=no"])
+        #expect(daemon.end(with: signal) == signal)
+        let lines = daemon.said.split(separator: "\n").filter { $0.contains("crashed") }
+        #expect(lines.count == 1)
+        let line = try #require(lines.first)
+        #expect(
+            line.hasPrefix("syncd: crashed: \(name) (") && line.contains("[E_CRASH] at ") && line.contains(" frames ")
+        )
+        let frames = line.components(separatedBy: " frames ")[1].split(separator: " ")
+        #expect(frames.count > 2 && frames.allSatisfy { $0.hasPrefix("0x") || $0.hasPrefix("@0x") }, "\(line)")
+        // What was acknowledged before is there.
+        try daemon.start()
+        #expect(daemon.terminate() == 0)
+    }
+}
