@@ -125,7 +125,7 @@ enum Appender {
         case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
         case .direct(let store, _):
             let outcomes = try stored {
-                try Projector(store.files).catchUp()
+                try Projector.catchUp(store.files)
                 let (actual, top) = try ViewReader(store.files, pattern: .mixed).conversationVersion(conversation)
                 guard actual == expected else {
                     return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
@@ -145,7 +145,7 @@ enum Appender {
             while views.lastError == nil, !views.wait(for: views.top, milliseconds: 100) {}
             views.stop()
         } else {
-            try? Projector(store.files).catchUp()
+            _ = try? Projector.catchUp(store.files)
         }
         store.close()
     }

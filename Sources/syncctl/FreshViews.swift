@@ -38,7 +38,10 @@ struct FreshViews {
 
     /// The views that are there; `nil` if there are none yet, or none that can be read: they can be built anew.
     private func existing() -> ViewReader? {
-        access(files.views, R_OK) == 0 ? try? ViewReader(files) : nil
+        guard access(files.views, R_OK) == 0 else { return nil }
+        // A daemon looks at its start, and knows what it has written since.
+        if StoreLock.owner(files) == nil, let verdict = ViewsMark(files)?.verdict(), verdict != .asLeft { return nil }
+        return try? ViewReader(files)
     }
 
     /// Brings the views up to date; `nil` if somebody else has just taken the store.
@@ -48,10 +51,11 @@ struct FreshViews {
             defer { withExtendedLifetime(lock) {} }
             var progress = Progress("views", unit: "events", style: session.isJSON ? .off : session.style())
             var last: UInt64 = 0
-            try Projector(files).catchUp { done, total in
+            let distrust = try Projector.catchUp(files) { done, total in
                 last = done
                 progress.update(done: done, total: total)
             }
+            if let distrust { session.say("the views were built anew: \(distrust)") }
             progress.finish(done: last, total: nil)
             return try ViewReader(files)
         } catch {

@@ -59,7 +59,10 @@ enum Daemon {
                 return true
             }
         }
-        let views = ProjectorThread(store.files, top: try top(store))
+        let views = ProjectorThread(store.files, top: try top(store)) { why in
+            log.warning("the views are built anew: \(why)")
+        }
+        let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
@@ -67,7 +70,7 @@ enum Daemon {
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
         let worker = Worker<Void>(name: "api-later") {}
         let service = Service(
-            store: store, views: views, node: node, roster: roster, invitations: invitations,
+            store: store, views: views, audit: audit, node: node, roster: roster, invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log, wake: wake)
@@ -103,6 +106,7 @@ enum Daemon {
         node.stop()
         worker.stop()
         store.removeObserver(observer)
+        audit.stop()
         views.stop()
         store.close()
         // What fails at the very end counts, too.

@@ -55,16 +55,40 @@ extension SyncctlProgramTests {
         let changes = [
             #"{"type":"message.edited","user":"u","subject":"conversation/c","cause":"\#(ids[0])","data":{"message":"\#(ids[0])","text":"better"}}"#,
             #"{"type":"message.retracted","user":"u","subject":"conversation/c","cause":"\#(ids[1])","data":{"message":"\#(ids[1])"}}"#,
+            #"{"id":"\#(ids[0].dropLast())9","type":"message.edited","user":"mallory","subject":"conversation/d","cause":"\#(ids[2])","data":{"text":"남의 글"}}"#,
         ]
         let appended = try await run("append", "-", input: (posts + changes).joined(separator: "\n") + "\n")
         #expect(appended.code == 0, "\(appended.errors)")
-        let shown = try await run("conversation", "c", "--type", "message.posted")
-        #expect(shown.text.contains("  better (edited)\n"))
-        #expect(shown.text.contains("  (retracted) text 1\n"))
-        #expect(shown.text.contains("  text 2\n"))
+        let shown = try await run("conversation", "c", "--type", "message.posted", "--utc")
+        #expect(shown.text.contains("  better (edited by u at 20"))
+        #expect(shown.text.contains("  (retracted by u at 20"))
+        #expect(shown.text.contains("  text 2 [an edit by mallory at 20"))
+        let original = try await run("conversation", "c", "--type", "message.posted", "--original")
+        #expect(original.text.contains("  text 0 (edited by u at "))
         let objects = try await run("conversation", "c", "--type", "message.posted", "--json").objects()
-        #expect(objects.map { $0["edited"] as? String } == ["better", nil, nil, nil])
-        #expect(objects.map { $0["retracted"] as? Bool } == [nil, true, nil, nil])
+        #expect(objects.map { $0["text"] as? String } == ["better", nil, nil, nil])
+        #expect(objects.map { $0["original"] as? String } == ["text 0", nil, nil, nil])
+        #expect((objects[1]["retracted"] as? [String: Any])?["by"] as? String == "u")
+        let edits = objects.map { ($0["edits"] as? [[String: Any]])?.first }
+        #expect(edits.map { $0?["author"] as? String } == ["u", nil, "mallory", nil])
+        #expect(edits.map { $0?["applied"] as? Bool } == [true, nil, false, nil])
+        #expect(edits[2]?["text"] as? String == "남의 글" && edits[2]?["id"] as? String == "\(ids[0].dropLast())9")
+        let full = try await run("conversation", "c", "--type", "message.posted", "--full")
+        #expect(full.text.contains("\nbetter\n  (edited by u at "))
+        #expect(full.text.contains("\(ids[2])\ntext 2\n  (edited by mallory at "))
+        #expect(full.text.contains("does not count)\n    남의 글\n"))
+    }
+
+    @Test func fullMessagesKeepTheirLineEnds() async throws {
+        try await makeStore()
+        let line =
+            #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"one\n\n  two\u001b[31m\r\nthree"}}"#
+        #expect(try await run("append", "-", input: line + "\n").code == 0)
+        for command in [["history", "u"], ["conversation", "c"]] {
+            let full = try await run(command[0], command[1], "--full")
+            #expect(full.text.contains("\none\n\n  two\\x1b[31m\nthree\n"))
+            #expect(try await run(command[0], command[1]).text.contains(#"one\n\n  two\x1b[31m\r\nthree"#))
+        }
     }
 
     @Test func otherViewsAnswer() async throws {

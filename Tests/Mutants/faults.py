@@ -133,7 +133,7 @@ fault(20, "a snapshot's index is not in order where its first column ties", "INV
 
 fault(13, "the first row of the tail behind the base is dropped", "INV-10", "ConversationMergeTests",
       (ES + "Views/OrderedTable.swift", "row.position <= applied ||", "row.position <= applied + (isPlanted(13) ? 1 : 0) ||"))
-fault(14, "rows of the tail that tie with the last of a page of the base are left out", "INV-2", "TimelineReadTests OrderedBlockTests",
+fault(14, "rows of the tail that tie with the last of a page of the base are left out", "INV-2", "TieTests TimelineReadTests",
       (ES + "Views/OrderedRange.swift", "range.precedes(row, $0) || row.isTied(with: $0) }",
        "range.precedes(row, $0) || !isPlanted(14) && row.isTied(with: $0) }"))
 fault(37, "rows that tie with the last of a page are cut off", "INV-2", "TimelineReadTests",
@@ -142,19 +142,19 @@ fault(37, "rows that tie with the last of a page are cut off", "INV-2", "Timelin
 fault(63, "--until takes its border in", "", "ConvergenceTests TimelineReadTests",
       (ES + "Views/OrderedRange.swift", "row.time >= since, row.time < until else",
        "row.time >= since, row.time < until || isPlanted(63) && row.time == until else"))
-fault(62, "--known-at p leaves out p", "", "TimelineReadTests",
+fault(62, "--known-at p leaves out p", "", "TieTests",
       (ES + "Views/ViewReader+Timeline.swift", "key.position > knownAt {", "key.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
 fault(15, "a frozen generation is merged from its start after a restart", "INV-10", "TailTests ConversationMergeTests",
       (ES + "Views/OrderedRows.swift", "RowMerger(tail.frozen, after: merge.cursor)",
        "RowMerger(tail.frozen, after: isPlanted(15) ? .zero : merge.cursor)"))
 fault(56, "the sum of base and tail takes the tail's last moment", "INV-6", "ConversationMergeTests ConversationListTests",
       (ES + "Views/ConversationSum.swift", "last: max(a.last, b.last))", "last: isPlanted(56) ? b.last : max(a.last, b.last))"))
-fault(79, "of equal times the later merged is a conversation's last moment", "INV-6", "ConversationMergeTests",
+fault(79, "of equal times the later merged is a conversation's last moment", "INV-6", "TieTests ConversationMergeTests",
       (ES + "Views/ConversationRow.swift", "ELSE max(last_hlc, ?7) END,", 'ELSE \\(isPlanted(79) ? "?7" : "max(last_hlc, ?7)") END,'))
-fault(12, "of titles with one time any may count", "INV-6", "ConvergenceTests ArrivalOrderTests",
+fault(12, "of titles with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
       (ES + "Views/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
        "if map({ isPlanted(12) ? $0.stamp.key.time <= write.stamp.key.time : $0.stamp < write.stamp }) ?? true"))
-fault(11, "of profile fields with one time any may count", "INV-6", "ConvergenceTests ArrivalOrderTests ViewContentTests",
+fault(11, "of profile fields with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
       (ES + "Views/ProfilesView.swift", "writes.sort { $0.stamp < $1.stamp }",
        "writes.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",

@@ -17,6 +17,8 @@ public struct StoreFiles: Hashable, Sendable {
     public var views: String { folder + "/views.db" }
     /// Views under construction.
     public var newViews: String { folder + "/views.new" }
+    /// What the views were when the node let go of them.
+    public var viewsMark: String { folder + "/views.mark" }
     /// The node's private key.
     public var key: String { folder + "/node.key" }
     /// Where the node left its log (``Mark``).
@@ -91,8 +93,11 @@ package enum SmallFile {
         .unsafe("\(path) has more than \(largest >> 20) MiB")
     }
 
-    /// Replaces the file atomically and durably: a new file, synced, renamed over the old one, the folder synced.
-    package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32) throws(StoreError) {
+    /// Replaces the file atomically: a new file, renamed over the old one; if `isDurable` it is synced before that, and the folder
+    /// after it.
+    package static func replace(
+        _ path: String, with bytes: [UInt8], mode: UInt32, isDurable: Bool = true
+    ) throws(StoreError) {
         let temporary = path + ".tmp"
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         var fd = open(temporary, flags, mode)
@@ -114,12 +119,12 @@ package enum SmallFile {
             }
             written += count
         }
-        guard fsync(fd) == 0, close(fd) == 0, rename(temporary, path) == 0 else {
+        guard !isDurable || fsync(fd) == 0, close(fd) == 0, rename(temporary, path) == 0 else {
             let error = StoreError.system(path)
             unlink(temporary)
             throw error
         }
-        try syncFolder(of: path)
+        if isDurable { try syncFolder(of: path) }
     }
 
     /// The names in a folder, ascending; none if there is no such folder.

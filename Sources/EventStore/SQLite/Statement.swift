@@ -123,6 +123,17 @@ final class Statement {
         if code != SQLITE_OK { throw connection.error(sql) }
     }
 
+    /// The value of a column as it is.
+    func cell(_ column: Int) -> Cell {
+        switch sqlite3_column_type(handle, Int32(column)) {
+        case SQLITE_INTEGER: .integer(int64(column))
+        case SQLITE_FLOAT: .real(sqlite3_column_double(handle, Int32(column)))
+        case SQLITE_TEXT: .text(bytes(column))
+        case SQLITE_BLOB: .blob(bytes(column))
+        default: .null
+        }
+    }
+
     func isBlob(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_BLOB }
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
     /// Bytes of a TEXT or BLOB column; 0 for NULL.

@@ -4,13 +4,30 @@ struct Register<Value> {
     var stamp: Stamp
 }
 
+/// What a conversation began with.
+struct Opening {
+    /// Who started it.
+    let starter: Int64
+    /// Who may retract what others said there: a JSON list of texts, or null.
+    let moderators: String?
+
+    /// Whether `user` is one of the moderators.
+    func isModerator(_ user: String) -> Bool {
+        guard let moderators else { return false }
+        let json = Array(moderators.utf8)
+        let users = JSONValue(bytes: json, range: 0..<json.count).elements ?? []
+        return users.contains { $0.string.map { $0.hasSameBytes(as: user) } ?? false }
+    }
+}
+
 /// A conversation as it stands in its table: what was said of it, and the sum of its rows in the base of the timeline.
 struct ConversationRow {
     let conversation: Int64
     var title: Register<String>?
     var category: Register<String>?
-    /// Who started it: the earliest `conversation.started` counts.
-    var start: Register<Int64>?
+    /// Of its `conversation.started` the one that was recorded first; a time that somebody states does not count, lest who comes
+    /// later make himself a moderator.
+    var opening: Register<Opening>?
     var sum = ConversationSum()
 
     static let tables = """
@@ -18,7 +35,7 @@ struct ConversationRow {
           conversation INTEGER PRIMARY KEY,
           events INTEGER NOT NULL, messages INTEGER NOT NULL,
           title TEXT, title_stamp BLOB, category TEXT, category_stamp BLOB,
-          starter INTEGER, start_stamp BLOB,
+          starter INTEGER, moderators TEXT, opening_stamp BLOB,
           first_time INTEGER NOT NULL, first_hlc INTEGER NOT NULL,
           last_time INTEGER NOT NULL, last_hlc INTEGER NOT NULL, recent INTEGER
         );
@@ -27,7 +44,7 @@ struct ConversationRow {
 
     /// The columns that ``init(_:)`` reads.
     static let columns = """
-        conversation, events, messages, title, title_stamp, category, category_stamp, starter, start_stamp,
+        conversation, events, messages, title, title_stamp, category, category_stamp, starter, moderators, opening_stamp,
         first_time, first_hlc, last_time, last_hlc
         """
 
@@ -37,7 +54,7 @@ struct ConversationRow {
 
     /// Whether there is anything to tell. A row without events is what twins that do not count have said of the conversation,
     /// or waits for rows of the tail.
-    var isKnown: Bool { sum.events > 0 || title != nil || category != nil || start != nil }
+    var isKnown: Bool { sum.events > 0 || title != nil || category != nil || opening != nil }
 
     /// One of which nothing is known.
     init(_ conversation: Int64) { self.conversation = conversation }
@@ -47,11 +64,14 @@ struct ConversationRow {
         conversation = select.int64(0)
         title = select.stamp(4).map { Register(value: select.text(3), stamp: $0) }
         category = select.stamp(6).map { Register(value: select.text(5), stamp: $0) }
-        start = select.stamp(8).map { Register(value: select.int64(7), stamp: $0) }
+        opening = select.stamp(9).map { stamp in
+            let moderators = select.isNull(8) ? nil : select.text(8)
+            return Register(value: Opening(starter: select.int64(7), moderators: moderators), stamp: stamp)
+        }
         sum = ConversationSum(
             events: select.int64(1), messages: select.int64(2),
-            first: .init(time: select.int64(9), hlc: select.int64(10)),
-            last: .init(time: select.int64(11), hlc: select.int64(12)))
+            first: .init(time: select.int64(10), hlc: select.int64(11)),
+            last: .init(time: select.int64(12), hlc: select.int64(13)))
     }
 
     /// The conversation's row, as of the open transaction; an empty one if there is none.
@@ -70,12 +90,13 @@ struct ConversationRow {
             return try delete.run()
         }
         let save = try connection.statement(
-            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
+            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
         let values: [Binding] = [
             .integer(conversation), .integer(sum.events), .integer(sum.messages), .optional(title?.value),
             .optional(title?.stamp), .optional(category?.value), .optional(category?.stamp),
-            start.map { .integer($0.value) } ?? .null, .optional(start?.stamp), .integer(sum.first.time),
-            .integer(sum.first.hlc), .integer(sum.last.time), .integer(sum.last.hlc),
+            opening.map { .integer($0.value.starter) } ?? .null, .optional(opening?.value.moderators),
+            .optional(opening?.stamp), .integer(sum.first.time), .integer(sum.first.hlc), .integer(sum.last.time),
+            .integer(sum.last.hlc),
             sum.events > 0 ? .integer(Self.recent(sum.last.time)) : .null,
         ]
         for (index, value) in values.enumerated() { try save.bind(index + 1, value) }
@@ -125,13 +146,16 @@ struct ConversationRow {
         try statement.run()
     }
 
-    /// Counts again after `row` has left the base: it may have been the first or the last.
-    static func subtract(_ row: OrderedRow, _ connection: Connection) throws(SQLiteError) {
-        guard row.isCounted else { return }
-        var found = try load(row.owner, connection)
+    /// Counts again after `rows` have left the base: they may have been the first or the last.
+    static func subtract(
+        _ rows: [OrderedRow], of conversation: Int64, _ connection: Connection
+    ) throws(SQLiteError) {
+        let gone = ConversationSum(rows)
+        guard gone.events > 0 else { return }
+        var found = try load(conversation, connection)
         var ends: [OrderedRow] = []
         for isBackward in [false, true] {
-            let all = OrderedRange.all(of: row.owner, isBackward: isBackward)
+            let all = OrderedRange.all(of: conversation, isBackward: isBackward)
             _ = try OrderedTable.timeline.walk(all, connection) { row in
                 if row.isCounted { ends.append(row) }
                 return !row.isCounted
@@ -139,8 +163,7 @@ struct ConversationRow {
         }
         let rest = ConversationSum(ends)
         found.sum = ConversationSum(
-            events: found.sum.events - 1, messages: found.sum.messages - (row.speaker == 0 ? 0 : 1),
-            first: rest.first,
+            events: found.sum.events - gone.events, messages: found.sum.messages - gone.messages, first: rest.first,
             last: rest.last)
         try found.save(connection)
     }

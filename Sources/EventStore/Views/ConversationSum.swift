@@ -1,13 +1,15 @@
 /// What rows of a timeline say of its conversation: how many events and messages, when first and last.
 struct ConversationSum: Equatable {
     /// A place in display order but for the dot.
-    struct Moment: Comparable {
+    struct Moment: Comparable, CustomStringConvertible {
         let time: Int64
         /// ``HybridTime/ordered``.
         let hlc: Int64
 
         static let first = Moment(time: .min, hlc: .min)
         static let last = Moment(time: .max, hlc: .max)
+
+        var description: String { "\(time) \(HybridTime(ordered: hlc))" }
 
         static func < (a: Moment, b: Moment) -> Bool { (a.time, a.hlc) < (b.time, b.hlc) }
     }

@@ -20,19 +20,34 @@ final class ConversationsView: View {
         row.title.take(payload.string("title").map { Register(value: $0, stamp: stamp) })
         if type == .conversationStarted {
             row.category.take(payload.string("category").map { Register(value: $0, stamp: stamp) })
-            row.start.takeEarlier(Register(value: event.author, stamp: stamp))
+            let opening = Opening(starter: event.author, moderators: payload.raw("moderators").map(Self.text))
+            row.opening.takeEarlier(Register(value: opening, stamp: Stamp(recorded: event.key)))
         }
         touched[conversation] = row
         return nil
     }
+
+    private static let categories = ["text", "image", "voice"]
+
+    private static func text(_ json: ArraySlice<UInt8>) -> String { String(decoding: json, as: UTF8.self) }
 
     /// Why the payload cannot be read, if so. Such an event does not count here at all.
     static func refusal(_ event: ProjectedEvent) -> String? {
         guard let payload = event.payload else { return nil }
         switch event.type {
         case .conversationStarted:
-            for name in ["title", "category"] {
-                if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
+            if let title = payload["title"], !title.isNull, title.string == nil { return "title is not text" }
+            if let category = payload["category"], !category.isNull {
+                guard let text = category.string else { return "category is not text" }
+                guard categories.contains(where: text.hasSameBytes) else {
+                    return "category is none of those there are"
+                }
+            }
+            if let moderators = payload["moderators"], !moderators.isNull {
+                let users = moderators.elements
+                guard users?.allSatisfy({ $0.string != nil }) == true else {
+                    return "moderators is not a list of texts"
+                }
             }
         case .conversationRenamed:
             if payload.string("title") == nil { return "title is missing or not text" }
@@ -47,7 +62,7 @@ final class ConversationsView: View {
             var row = try ConversationRow.load(conversation, store.connection)
             row.title.take(said.title)
             row.category.take(said.category)
-            row.start.takeEarlier(said.start)
+            row.opening.takeEarlier(said.opening)
             try row.save(store.connection)
         }
         touched = [:]
@@ -62,8 +77,9 @@ final class ConversationsView: View {
                 try store.text(conversation), String(sum.events), String(sum.messages), row.title?.value ?? "",
                 row.title?.stamp.key.dot.description ?? "", row.category?.value ?? "",
                 row.category?.stamp.key.dot.description ?? "",
-                try row.start.map { start throws(SQLiteError) in try store.text(start.value) } ?? "",
-                "\(sum.first.time) \(sum.first.hlc) \(sum.last.time) \(sum.last.hlc)")
+                try row.opening.map { opening throws(SQLiteError) in try store.text(opening.value.starter) } ?? "",
+                row.opening?.value.moderators ?? "", row.opening?.stamp.key.dot.description ?? "",
+                sum.events > 0 ? "\(sum.first) \(sum.last)" : "")
         }
     }
 

@@ -1,35 +1,35 @@
-/// What became of a message: its last edit, and whether it was retracted. Keyed by the message's id: an edit may be
-/// stored before the message itself if its author never saw that.
+/// Every edit and retraction that can be read, by the id of the message that it is about. Which of them count is decided when the
+/// message is read, from it and them alone (``Amendments``): so it does not matter which of them came first, and one may be stored
+/// before the message itself. Their texts stay in the log.
 final class MessagesView: View {
     static let name = "messages"
-    /// With a rowid, so that the index is of ids alone and stays in the processor's cache: readers ask it for every message,
-    /// and most have no row.
     static let tables = """
-        CREATE TABLE message(
-          message BLOB NOT NULL PRIMARY KEY, edits INTEGER NOT NULL, edit_stamp BLOB, edit_position INTEGER, text TEXT,
-          retract_stamp BLOB
-        );
+        CREATE TABLE amendment(
+          message BLOB, stamp BLOB, position INTEGER NOT NULL, author INTEGER NOT NULL, conversation INTEGER,
+          edit INTEGER NOT NULL, PRIMARY KEY(message, stamp)
+        ) WITHOUT ROWID;
         """
 
+    /// An edit or a retraction.
     struct Row {
-        var edits = Int64(0)
-        var edit: (stamp: Stamp, position: UInt64, text: String)?
-        /// The earliest retraction; it is final.
-        var retraction: Stamp?
-
-        fileprivate mutating func edit(_ change: ViewChange, _ stamp: Stamp, _ position: UInt64, _ text: String) {
-            edits += change.amount
-            guard change.amount >= 0, edit.map({ $0.stamp < stamp }) ?? true else { return }
-            edit = (stamp, position, text)
-        }
-
-        fileprivate mutating func retract(_ stamp: Stamp) {
-            if retraction.map({ stamp < $0 }) ?? true { retraction = stamp }
-        }
+        let stamp: Stamp
+        let position: UInt64
+        /// Refs.
+        let author: Int64
+        let conversation: Int64?
+        /// Else it is a retraction.
+        let isEdit: Bool
     }
 
-    /// What a batch does to messages.
-    private var touched: [EventID: Row] = [:]
+    private struct Key: Hashable, Comparable {
+        let message: EventID
+        let stamp: Stamp
+        static func < (a: Key, b: Key) -> Bool { (a.message, a.stamp) < (b.message, b.stamp) }
+    }
+
+    /// What a batch adds, and which of all rows it takes out.
+    private var added: [Key: Row] = [:]
+    private var removed: Set<Key> = []
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard event.type == .messageEdited || event.type == .messageRetracted,
@@ -41,29 +41,54 @@ final class MessagesView: View {
             if target == nil { return "message is not an event id" }
         }
         guard let target else { return "message is missing" }
-        let stamp = Stamp(event.key)
-        if event.type == .messageEdited {
-            guard let text = payload.string("text") else { return "text is missing or not text" }
-            touched[target, default: Row()].edit(change, stamp, event.position, text)
-        } else if change.amount >= 0 {
-            touched[target, default: Row()].retract(stamp)
+        let isEdit = event.type == .messageEdited
+        if isEdit, payload.string("text") == nil { return "text is missing or not text" }
+        let key = Key(message: target, stamp: Stamp(event.key))
+        switch change {
+        case .insert:
+            added[key] = Row(
+                stamp: key.stamp, position: event.position, author: event.author, conversation: event.conversation,
+                isEdit: isEdit)
+        case .shadow: break
+        case .remove: if added.removeValue(forKey: key) == nil { removed.insert(key) }
         }
         return nil
     }
 
-    private static let found = "edits, edit_stamp, edit_position, text, retract_stamp"
+    func flush(_ store: ViewStore) throws(SQLiteError) {
+        for key in removed.sorted() {
+            try store.run(
+                "DELETE FROM amendment WHERE message = ? AND stamp = ?", .blob(key.message.bytes),
+                .blob(key.stamp.bytes))
+        }
+        let save = try store.connection.statement("INSERT INTO amendment VALUES(?,?,?,?,?,?)")
+        for (key, row) in added.sorted(by: { $0.key < $1.key }) {
+            try save.bind(1, key.message.bits)
+            try save.bind(2, blob: row.stamp.bytes)
+            try save.bind(3, row.position)
+            try save.bind(4, row.author)
+            try save.bind(optional: 5, row.conversation)
+            try save.bind(6, Int64(row.isEdit ? 1 : 0))
+            try save.run()
+        }
+        (added, removed) = ([:], [])
+    }
+
+    private static let found = "stamp, position, author, conversation, edit"
     /// Messages asked for by one run of a statement.
     private static let atOnce = 50
     private static let several = """
         SELECT message, \(found)
         FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted
-        CROSS JOIN message ON message = wanted.column1
+        CROSS JOIN amendment ON message = wanted.column1
         """
 
-    /// What became of each of `messages`, of which some may be none.
-    static func rows(of messages: [EventID?], _ connection: Connection) throws(SQLiteError) -> [Row?] {
-        var rows = [Row?](repeating: nil, count: messages.count)
-        if try connection.integer("SELECT 1 FROM message LIMIT 1") == nil { return rows }
+    /// Calls `body` with each row about each of `messages`, of which some may be none, and the message's index; the rows of one in
+    /// display order.
+    static func rows(
+        of messages: [EventID?], _ connection: Connection, _ body: (Int, Row) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        if try connection.integer("SELECT 1 FROM amendment LIMIT 1") == nil { return }
         let select = try connection.statement(several)
         defer { select.reset() }
         var index = 0
@@ -77,55 +102,28 @@ final class MessagesView: View {
                     try select.bindNull(place + 1)
                 }
             }
+            index = start
             // They come in the order in which they were asked for, without those of which nothing became anything.
             while try select.step() {
                 let message = select.uuid(0)
                 while index < end, messages[index]?.bits != message { index += 1 }
-                if index < end { rows[index] = row(select, from: 1) }
-                index += 1
+                if index < end, let row = row(select, from: 1) { try body(index, row) }
             }
         }
-        return rows
     }
 
-    private static func row(_ select: Statement, from column: Int) -> Row {
-        Row(
-            edits: select.int64(column),
-            edit: select.stamp(column + 1).map { ($0, select.uint64(column + 2), select.text(column + 3)) },
-            retraction: select.stamp(column + 4))
+    private static func row(_ select: Statement, from column: Int) -> Row? {
+        guard let stamp = select.stamp(column) else { return nil }
+        return Row(
+            stamp: stamp, position: select.uint64(column + 1), author: select.int64(column + 2),
+            conversation: select.int64IfAny(column + 3), isEdit: select.int64(column + 4) != 0)
     }
-
-    func flush(_ store: ViewStore) throws(SQLiteError) {
-        let save = try store.connection.statement(Self.save)
-        for target in touched.keys.sorted() {
-            guard let row = touched[target] else { continue }
-            try save.bind(1, target.bits)
-            try save.bind(2, row.edits)
-            try save.bind(3, .optional(row.edit?.stamp))
-            try save.bind(4, row.edit.map { .integer(Int64(bitPattern: $0.position)) } ?? .null)
-            try save.bind(5, .optional(row.edit?.text))
-            try save.bind(6, .optional(row.retraction))
-            try save.run()
-        }
-        touched = [:]
-    }
-
-    /// Adds to a message's row. The row is not read before: the later edit counts, and the earlier retraction.
-    private static let save = """
-        INSERT INTO message VALUES(?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT DO UPDATE SET
-          edits = edits + ?2,
-          edit_position = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?4 ELSE edit_position END,
-          text = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?5 ELSE text END,
-          edit_stamp = CASE WHEN ifnull(edit_stamp, x'') < ?3 THEN ?3 ELSE edit_stamp END,
-          retract_stamp = coalesce(min(retract_stamp, ?6), retract_stamp, ?6)
-        """
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try store.rows("SELECT message, edits, edit_stamp, text, retract_stamp FROM message") { row in
+        try store.rows("SELECT message, stamp, edit FROM amendment") { row in
             digest.add(
-                hexText(row.bytes(0)), String(row.int64(1)), row.stamp(2)?.key.dot.description ?? "", row.text(3),
-                row.stamp(4)?.key.dot.description ?? "")
+                hexText(row.bytes(0)), row.stamp(1)?.key.dot.description ?? "",
+                row.int64(2) != 0 ? "edit" : "retraction")
         }
     }
 }

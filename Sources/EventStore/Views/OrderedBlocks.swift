@@ -21,17 +21,33 @@ struct OrderedBlocks {
         }
     }
 
-    /// Takes a row out. Returns it as it stood there.
-    func remove(_ row: OrderedRow) throws(SQLiteError) -> OrderedRow? {
-        guard let block = try block(table.precedingSQL, row) else { return nil }
-        if block.first == row {
-            let delete = try connection.statement(table.deleteSQL)
-            try delete.bind(1, row)
-            try delete.run()
+    /// Takes out rows that are one owner's and in order. Returns them as they stood there, without those that did not.
+    func remove(_ rows: ArraySlice<OrderedRow>) throws(SQLiteError) -> [OrderedRow] {
+        var removed: [OrderedRow] = []
+        var rest = rows
+        while let row = rest.first {
+            guard let block = try block(table.precedingSQL, row) else {
+                rest.removeFirst()
+                continue
+            }
+            // What lies behind the block's last row is in a later one, or nowhere.
+            let taken = rest.prefix { $0 <= block.last }
+            rest = rest.dropFirst(max(taken.count, 1))
+            var gone = taken[...]
+            let left = block.rows.filter { row in
+                gone = gone.drop { $0 < row }
+                if gone.first == row { removed.append(row) }
+                return gone.first != row
+            }
+            guard left.count < block.rows.count else { continue }
+            if left.first != block.first {
+                let delete = try connection.statement(table.deleteSQL)
+                try delete.bind(1, block.first)
+                try delete.run()
+            }
+            try save(OrderedBlock.filled(left))
         }
-        let rows = block.rows
-        try save(OrderedBlock.filled(rows.filter { $0 != row }))
-        return rows.first { $0 == row }
+        return removed
     }
 
     private func append(_ rows: ArraySlice<OrderedRow>, to end: OrderedBlock) throws(SQLiteError) {

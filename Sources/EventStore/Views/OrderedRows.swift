@@ -11,6 +11,10 @@ final class OrderedRows {
     private var merger: RowMerger?
     private var gone: Set<UInt64> = []
     private var gathered: [OrderedRow] = []
+    /// Positions among ``gathered`` that came and went in one batch.
+    private var dropped: Set<UInt64> = []
+    /// Rows of the base that are to be taken out.
+    private var leaving: [OrderedRow] = []
 
     init(_ table: OrderedTable, tail: RowTail, generation: Int) {
         self.table = table
@@ -33,15 +37,16 @@ final class OrderedRows {
 
     func insert(_ row: OrderedRow) { gathered.append(row) }
 
-    /// Takes out a row of an earlier batch.
+    /// Takes out a row, of this batch or an earlier one.
     func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
-        if merge.covers(row) {
-            let removed = try OrderedBlocks(table: table, connection: store.connection).remove(row)
-            if let removed, table.isSummed { try ConversationRow.subtract(removed, store.connection) }
-            return
+        if let first = gathered.first, row.position >= first.position {
+            dropped.insert(row.position)
+        } else if merge.covers(row) {
+            leaving.append(row)
+        } else {
+            try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
+            gone.insert(row.position)
         }
-        try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
-        gone.insert(row.position)
     }
 
     /// The owner's rows that are not in the base, those of the batch at hand included.
@@ -53,6 +58,9 @@ final class OrderedRows {
     /// Puts the batch into the tail, and moves rows of the frozen generation into the base: more than came in, so that it is
     /// merged before the next one is full.
     func flush(_ store: ViewStore, atLeast rows: Int? = nil) throws(SQLiteError) {
+        try takeOut(store)
+        if !dropped.isEmpty { gathered.removeAll { dropped.contains($0.position) } }
+        dropped = []
         var rest = gathered[...]
         while let first = rest.first {
             let piece = rest.prefix(Self.piece)
@@ -62,6 +70,20 @@ final class OrderedRows {
                 .blob(OrderedRow.pack(piece)))
         }
         if merger != nil { try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), store) }
+    }
+
+    /// Takes rows out of the base, an owner's together: each of its blocks is then written once.
+    private func takeOut(_ store: ViewStore) throws(SQLiteError) {
+        guard !leaving.isEmpty else { return }
+        let blocks = OrderedBlocks(table: table, connection: store.connection)
+        var rest = leaving.sorted()[...]
+        while let first = rest.first {
+            let rows = rest.prefix { $0.owner == first.owner }
+            rest = rest.dropFirst(rows.count)
+            let removed = try blocks.remove(rows)
+            if table.isSummed { try ConversationRow.subtract(removed, of: first.owner, store.connection) }
+        }
+        leaving = []
     }
 
     private func mergeRows(_ count: Int, _ store: ViewStore) throws(SQLiteError) {

@@ -24,6 +24,10 @@ struct OrderedTable {
     let schema: String
     /// Rows whose event counts no longer while they are not in the base.
     let goneSQL: String
+    let anyGoneSQL: String
+    let isGoneSQL: String
+    /// All blocks in order.
+    let allSQL: String
     let mergeSQL: String
     let tailSQL: String
     /// The owner's blocks that begin after a key, in order.
@@ -53,6 +57,9 @@ struct OrderedTable {
             INSERT INTO \(name)_merge VALUES(0, 0, 0, 0, 0, 0, random());
             """
         goneSQL = "SELECT position FROM \(name)_gone"
+        anyGoneSQL = "\(goneSQL) LIMIT 1"
+        allSQL = "SELECT time, hlc, position, rows, \(column) FROM \(name) ORDER BY \(column), time, hlc, position"
+        isGoneSQL = "\(goneSQL) WHERE position = ?"
         let key = "\(column) = ? AND (time, hlc, position)"
         let blocks = "SELECT time, hlc, position, rows FROM \(name) WHERE \(key)"
         followingSQL = "\(blocks) > (?, ?, ?) ORDER BY time, hlc, position"
@@ -128,8 +135,8 @@ struct OrderedTable {
         if known.epoch == merge.epoch { (rows, last) = (known.rows, known.last) }
         try tail(connection, after: last, owner: owner) { rows.append($0) }
         guard !rows.isEmpty else { return [] }
-        let gone = try gone(connection)
-        rows.removeAll { merge.covers($0) || gone.contains($0.position) }
+        rows.removeAll(where: merge.covers)
+        try dropGone(&rows, connection)
         rows.sort()
         // What was in memory beyond the last whole commit was found on disk again.
         var previous: OrderedRow?
@@ -138,6 +145,20 @@ struct OrderedTable {
             return row == previous
         }
         return rows
+    }
+
+    /// Drops those of a few rows that are to be passed over.
+    private func dropGone(_ rows: inout [OrderedRow], _ connection: Connection) throws(SQLiteError) {
+        if try connection.integer(anyGoneSQL) == nil { return }
+        let select = try connection.statement(isGoneSQL)
+        defer { select.reset() }
+        var left: [OrderedRow] = []
+        for row in rows {
+            try select.bind(1, row.position)
+            if try !select.step() { left.append(row) }
+            select.reset()
+        }
+        rows = left
     }
 
     /// Calls `body` with every row, in no particular order, as of the open transaction.

@@ -12,6 +12,10 @@ package final class Projector {
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
     /// log has gone on since.
     private var goal: UInt64
+    /// What says whether somebody else has written the views; `nil` for views at another place.
+    private let mark: ViewsMark?
+    /// Why the views that were there are not believed and built anew, if so.
+    package let distrust: String?
 
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
@@ -85,6 +89,16 @@ package final class Projector {
         let top = try source.log.top()
         goal = top
         let usual = path ?? files.views
+        let mark = path == nil ? ViewsMark(files) : nil
+        self.mark = mark
+        var distrust: String?
+        if case .changed(let how)? = mark?.verdict() {
+            if ViewDatabase.progress(at: usual, incarnation: incarnation, top: top) != nil { distrust = how }
+            // Nobody is to read them meanwhile either.
+            ViewDatabase.remove(files)
+        }
+        self.distrust = distrust
+        try mark?.begin()
         if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),
             let usable = try Self.usable(usual, source, tails)
         {
@@ -255,6 +269,34 @@ package final class Projector {
         try release()
     }
 
+    /// Brings the views of `files` up to date and lets go of them. Returns why they had to be built anew because somebody else had written
+    /// them, if so.
+    ///
+    /// - Parameter anew: Everything is applied again.
+    @discardableResult
+    package static func catchUp(
+        _ files: StoreFiles, anew: Bool = false, progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws(StoreError) -> String? {
+        var projector: Projector? = try Projector(files)
+        defer { close(&projector) }
+        if anew { try projector?.beginRebuild() }
+        try projector?.catchUp(progress: progress)
+        return projector?.distrust
+    }
+
+    /// Lets go of the views in an orderly way, and signs what they are now. There must be no other reference to the projector.
+    static func close(_ projector: inout Projector?) {
+        guard let mark = projector?.closing() else { return projector = nil }
+        projector = nil
+        try? mark.end()
+    }
+
+    /// Gets ready to let go; gives the mark that is to be made when the views are closed.
+    private func closing() -> ViewsMark? {
+        _ = try? target.store.connection.checkpoint()
+        return target.path == files.views ? mark : nil
+    }
+
     /// Bytes of payloads after which a step ends: views keep what they have read until they write it (INV-9).
     private static let stepBytes = 16 << 20
 
@@ -277,10 +319,9 @@ package final class Projector {
             last = end.position
             left -= events.count
             room -= events.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
-            guard left > 0, room > 0, end.twinOf == nil else { break }
+            guard left > 0, room > 0 else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
             events = (try? source.events(after: last, through: durable, limit: min(left, piece))) ?? []
-            if events.first?.twinOf != nil { break }
         }
         for view in target.views { try view.flush(store) }
         try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
@@ -309,6 +350,7 @@ package final class Projector {
         // Hidden means hidden in both directions: what never went in is not taken out.
         guard change != .remove else { return false }
         if let obstacle = event.obstacle { reasons.append((QuarantinedEvent.everyView, obstacle.reason)) }
+        if let malformed = event.malformed { reasons.append((MessagesView.name, malformed)) }
         for (view, reason) in reasons { try quarantine(event, view, reason) }
         return !reasons.isEmpty
     }
@@ -379,9 +421,9 @@ enum ViewDigests {
         }
         var sum = DigestSum()
         let log = store.source.log
-        try store.rows("SELECT position, view, reason FROM quarantine") { row throws(SQLiteError) in
+        try store.rows("SELECT position, view FROM quarantine") { row throws(SQLiteError) in
             let dot = try log.dot(at: row.uint64(0))
-            sum.add(dot.description, row.text(1), row.text(2))
+            sum.add(dot.description, row.text(1))
         }
         digests.append(sum.digest(of: "quarantine"))
         return digests

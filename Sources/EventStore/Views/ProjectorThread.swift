@@ -10,6 +10,8 @@ package final class ProjectorThread: Sendable {
         var top: UInt64
         var applied: UInt64 = 0
         var lastError: StoreError?
+        /// ``Projector/distrust``.
+        var distrust: String?
         var isRebuilding = false
         /// Somebody wants everything applied anew.
         var mustRebuild = false
@@ -73,12 +75,17 @@ package final class ProjectorThread: Sendable {
     private let thread: Lock<WorkerThread?>
 
     /// Starts following the log of `files`, which is at least at `top`.
-    package init(_ files: StoreFiles, top: UInt64, tails: ViewTails = ViewTails()) {
+    ///
+    /// - Parameter distrusted: Told why the views that are there are not believed, on the projector's thread.
+    package init(
+        _ files: StoreFiles, top: UInt64, tails: ViewTails = ViewTails(),
+        distrusted: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.tails = tails
         let state = Monitor(State(top: top))
         self.state = state
         thread = Lock(nil)
-        let started = WorkerThread(name: "projector") { [tails] in Self.run(files, tails, state) }
+        let started = WorkerThread(name: "projector") { [tails] in Self.run(files, tails, state, distrusted) }
         thread.withLock { $0 = started }
     }
 
@@ -148,6 +155,8 @@ package final class ProjectorThread: Sendable {
     package var applied: UInt64 { state.withLock { $0.applied } }
     /// What keeps it from applying more, if anything does.
     package var lastError: StoreError? { state.withLock { $0.lastError } }
+    /// Why the views that were there at the start were not believed and built anew, if so.
+    package var distrust: String? { state.withLock { $0.distrust } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
 
@@ -198,13 +207,19 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    private static func run(_ files: StoreFiles, _ tails: ViewTails, _ state: Monitor<State>) {
+    private static func run(
+        _ files: StoreFiles, _ tails: ViewTails, _ state: Monitor<State>, _ notice: (String) -> Void
+    ) {
         var projector: Projector?
         var pause = 50
         while !state.withLock({ $0.isStopping }) {
             do throws(StoreError) {
                 let current: Projector
                 if let projector { current = projector } else { current = try Projector(files, tails: tails) }
+                if projector == nil, let distrust = current.distrust {
+                    state.withLock { $0.distrust = distrust }
+                    notice(distrust)
+                }
                 projector = current
                 try follow(current, state)
                 pause = 50
@@ -219,6 +234,8 @@ package final class ProjectorThread: Sendable {
                 pause = min(pause * 2, 5_000)
             }
         }
+        state.withLock { $0.projector = nil }
+        Projector.close(&projector)
     }
 
     private enum Next {

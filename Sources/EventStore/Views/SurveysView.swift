@@ -3,7 +3,7 @@ final class SurveysView: View {
     static let name = "surveys"
     static let tables = """
         CREATE TABLE survey_answer(
-          survey TEXT, question TEXT, time INTEGER, hlc INTEGER, position INTEGER, user INTEGER NOT NULL, value TEXT,
+          survey TEXT, question TEXT, time INTEGER, hlc INTEGER, position INTEGER, value TEXT, user INTEGER NOT NULL,
           PRIMARY KEY(survey, question, time, hlc, position, value)
         ) WITHOUT ROWID;
         CREATE TABLE survey_count(
@@ -29,6 +29,8 @@ final class SurveysView: View {
     private struct Change {
         var counts: [ByteText: Int64] = [:]
         var answers: [Answer] = []
+        /// Those that count no longer, whenever they came.
+        var removed: [Answer] = []
     }
 
     private var changes: [Question: Change] = [:]
@@ -43,21 +45,13 @@ final class SurveysView: View {
         let asked = Question(survey: ByteText(survey), question: ByteText(question))
         for value in values {
             changes[asked, default: Change()].counts[ByteText(value), default: 0] += change.amount
+            let answer = Answer(
+                time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, user: event.user,
+                value: ByteText(value))
             switch change {
-            case .insert:
-                changes[asked, default: Change()].answers.append(
-                    Answer(
-                        time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, user: event.user,
-                        value: ByteText(value)))
+            case .insert: changes[asked, default: Change()].answers.append(answer)
             case .shadow: break
-            case .remove:
-                try store.run(
-                    """
-                    DELETE FROM survey_answer
-                    WHERE survey = ? AND question = ? AND time = ? AND hlc = ? AND position = ? AND value = ?
-                    """, .text(survey), .text(question), .integer(event.key.time),
-                    .integer(event.key.hlc.ordered),
-                    .integer(Int64(bitPattern: event.position)), .text(value))
+            case .remove: changes[asked, default: Change()].removed.append(answer)
             }
         }
         return nil
@@ -65,7 +59,7 @@ final class SurveysView: View {
 
     private static func values(_ payload: JSONObject) -> [String]? {
         if let choice = payload["choice"], !choice.isNull { return choice.string.map { [$0] } }
-        if let rating = payload["rating"], !rating.isNull { return rating.numberText.map { [$0] } }
+        if let rating = payload["rating"], !rating.isNull { return rating.plainNumber.map { [$0] } }
         guard let elements = payload.elements("choices") else { return nil }
         let texts = elements.compactMap(\.string)
         return texts.count == elements.count ? Set(texts.map(ByteText.init)).sorted().map(\.text) : nil
@@ -75,6 +69,14 @@ final class SurveysView: View {
         for question in changes.keys.sorted() {
             guard let change = changes[question] else { continue }
             try save(change.answers, to: question, store)
+            for answer in change.removed {
+                try store.run(
+                    """
+                    DELETE FROM survey_answer
+                    WHERE survey = ? AND question = ? AND time = ? AND hlc = ? AND position = ? AND value = ?
+                    """, .text(question.survey.text), .text(question.question.text), .integer(answer.time),
+                    .integer(answer.hlc), .integer(Int64(bitPattern: answer.position)), .text(answer.value.text))
+            }
             for value in change.counts.keys.sorted() {
                 guard let amount = change.counts[value], amount != 0 else { continue }
                 try store.run(
@@ -83,14 +85,18 @@ final class SurveysView: View {
                     ON CONFLICT(survey, question, value) DO UPDATE SET count = count + excluded.count
                     """, .text(question.survey.text), .text(question.question.text), .text(value.text),
                     .integer(amount))
-                if amount < 0 { try store.run("DELETE FROM survey_count WHERE count = 0") }
+                guard amount < 0 else { continue }
+                try store.run(
+                    "DELETE FROM survey_count WHERE survey = ? AND question = ? AND value = ? AND count = 0",
+                    .text(question.survey.text), .text(question.question.text), .text(value.text))
             }
         }
         changes = [:]
     }
 
     private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(SQLiteError) {
-        let insert = try store.connection.statement("INSERT INTO survey_answer VALUES(?,?,?,?,?,?,?)")
+        let insert = try store.connection.statement(
+            "INSERT INTO survey_answer(survey, question, time, hlc, position, user, value) VALUES(?,?,?,?,?,?,?)")
         try insert.bind(1, text: Array(question.survey.text.utf8))
         try insert.bind(2, text: Array(question.question.text.utf8))
         for answer in answers.sorted(by: { ($0.time, $0.hlc, $0.position) < ($1.time, $1.hlc, $1.position) }) {
@@ -110,8 +116,8 @@ final class SurveysView: View {
         try store.rows("SELECT survey, question, time, hlc, user, value FROM survey_answer") {
             row throws(SQLiteError) in
             digest.add(
-                "answer", row.text(0), row.text(1), String(row.int64(2)), String(row.uint64(3)),
-                try store.text(row.int64(4)), row.text(5))
+                "answer", row.text(0), row.text(1), String(row.int64(2)),
+                HybridTime(ordered: row.int64(3)).description, try store.text(row.int64(4)), row.text(5))
         }
     }
 }

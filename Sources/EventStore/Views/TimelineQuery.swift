@@ -25,18 +25,15 @@ package struct TimelineQuery: Hashable, Sendable {
 /// An event with what became of it.
 package struct TimelineEntry: Sendable {
     package let stored: StoredEvent
-    /// The text of its last edit.
-    package internal(set) var edited: String?
-    package internal(set) var edits: Int
-    /// Whether it was taken back.
-    package internal(set) var isRetracted: Bool
+    /// What was done to it, if it is a message and anything was.
+    package let history: MessageHistory?
 
-    package init(stored: StoredEvent, edited: String? = nil, edits: Int = 0, isRetracted: Bool = false) {
-        self.stored = stored
-        self.edited = edited
-        self.edits = edits
-        self.isRetracted = isRetracted
-    }
+    /// The text of its last edit.
+    package var edited: String? { history?.edit?.text }
+    /// How many edits count.
+    package var edits: Int { history?.edits ?? 0 }
+    /// Whether it was taken back.
+    package var isRetracted: Bool { history?.retraction != nil }
 }
 
 /// A conversation in the list of conversations.

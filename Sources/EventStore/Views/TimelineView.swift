@@ -61,7 +61,7 @@ extension OrderedTable {
         let log = store.source.log
         try all(store.connection) { row throws(SQLiteError) in
             digest.add(
-                try store.text(row.owner), String(row.time), String(UInt64(bitPattern: row.hlc)),
+                try store.text(row.owner), String(row.time), HybridTime(ordered: row.hlc).description,
                 try log.dot(at: row.position).description)
         }
     }

@@ -106,6 +106,11 @@ struct Stamp: Comparable, Hashable {
         self.bytes = bytes
     }
 
+    /// When it was recorded, whatever time it states: as if it had happened then.
+    init(recorded key: DisplayKey) {
+        self.init(DisplayKey(time: key.hlc.milliseconds, hlc: key.hlc, dot: key.dot))
+    }
+
     init?(_ bytes: [UInt8]) {
         guard bytes.count == 40 else { return nil }
         self.bytes = bytes

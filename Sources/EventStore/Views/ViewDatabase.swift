@@ -5,7 +5,7 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Raised with every change to a view's tables or meaning: older files are rebuilt.
-    static let version: Int64 = 8
+    static let version: Int64 = 9
 
     static func makeViews() -> [any View] {
         [
@@ -66,6 +66,11 @@ enum ViewDatabase {
             (try? connection.integer("PRAGMA user_version")) == version
         else { return nil }
         return UInt64(found)
+    }
+
+    /// Takes away views that are not to be believed, finished or not.
+    static func remove(_ files: StoreFiles) {
+        for path in [files.views, files.newViews] { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
     }
 
     /// How many events are quarantined, each counted once however many views refuse it.

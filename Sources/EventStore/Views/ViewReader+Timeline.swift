@@ -90,7 +90,7 @@ extension ViewReader {
             rest = try inDisplayOrder(rows).suffix(count)
             return try slice(&rest)
         }
-        if found.hand(to: body) { _ = try emit(rest, body) }
+        if try hand(found, to: body) { _ = try emit(rest, body) }
         return !found.events.isEmpty
     }
 
@@ -203,28 +203,26 @@ extension ViewReader {
     private func emit(_ keys: ArraySlice<OrderedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
         var rest = keys
         while !rest.isEmpty {
-            if try !slice(&rest).hand(to: body) { return false }
+            if try !hand(slice(&rest), to: body) { return false }
         }
         return true
     }
 
-    /// Events, and what became of them.
+    /// Events, and by their index what was done to them.
     private struct Slice {
         let events: [StoredEvent]
-        let states: [MessagesView.Row?]
+        let amendments: [Int: Amendments]
+    }
 
-        /// Calls `body` with them until it returns false. Entries are made here and not before: each copy of one counts
-        /// references to all that it has.
-        func hand(to body: (TimelineEntry) -> Bool) -> Bool {
-            for index in events.indices {
-                let state = states[index]
-                let entry = TimelineEntry(
-                    stored: events[index], edited: state?.edit?.text, edits: state.map { Int($0.edits) } ?? 0,
-                    isRetracted: state?.retraction != nil)
-                if !body(entry) { return false }
-            }
-            return true
+    /// Calls `body` with what is in `slice` until it returns false. Entries are made here and not before: each copy of one counts
+    /// references to all that it has, and a message may have many edits (INV-9).
+    private func hand(_ slice: Slice, to body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
+        for index in slice.events.indices {
+            var history: MessageHistory?
+            if let found = slice.amendments[index] { history = try self.history(found) }
+            if !body(TimelineEntry(stored: slice.events[index], history: history)) { return false }
         }
+        return true
     }
 
     /// The next entries of `rest`, each half of them in one transaction.
@@ -239,8 +237,7 @@ extension ViewReader {
             }
         }
         rest.removeFirst(events.count)
-        let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
-        let states = try reading { connection throws(SQLiteError) in try MessagesView.rows(of: messages, connection) }
-        return Slice(events: events, states: states)
+        let found = try reading { connection throws(SQLiteError) in try amendments(events, connection) }
+        return Slice(events: events, amendments: found)
     }
 }

@@ -12,7 +12,7 @@ package final class ViewReader {
     private var inode: UInt64
     /// Whether ``inOneReading(_:)`` has a transaction open.
     private var isReading = false
-    private let temporaryFolder: String?
+    private let temporaryPlace: TemporaryPlace?
     let tails: ViewTails
     private let pattern: ReadPattern
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
@@ -33,29 +33,21 @@ package final class ViewReader {
         path = files.views
         inode = Self.inode(path)
         connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
-        temporaryFolder = nil
+        temporaryPlace = nil
     }
 
     /// Builds views of `files` in a temporary place, for a store that has none and cannot be written.
     package init(temporary files: StoreFiles) throws(StoreError) {
-        var template = Array("/tmp/sillok-views-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .io("/tmp: \(String(cString: strerror(errno)))") }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        temporaryFolder = folder
+        let place = try TemporaryPlace("views")
+        temporaryPlace = place
         tails = ViewTails()
         pattern = .scattered
-        path = folder + "/views.db"
+        path = place.path + "/views.db"
         log = try LogReader(files, pattern)
         incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path, pattern)
         inode = Self.inode(path)
-    }
-
-    deinit {
-        guard let temporaryFolder else { return }
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        rmdir(temporaryFolder)
     }
 
     private static func inode(_ path: String) -> UInt64 {
@@ -164,7 +156,7 @@ package final class ViewReader {
 
     private func named(_ row: ConversationRow) throws(StoreError) -> ConversationSummary {
         var starter: String?
-        if let start = row.start { starter = try log.text(start.value) }
+        if let opening = row.opening { starter = try log.text(opening.value.starter) }
         return ConversationSummary(
             conversation: try log.text(row.conversation), title: row.title?.value, category: row.category?.value,
             startedBy: starter, events: UInt64(clamping: row.sum.events),

@@ -10,13 +10,18 @@ enum DigestCommand {
                     "diff <(syncctl digest --store a) <(syncctl digest --store b)",
                     "nothing when both hold the same")
             ],
-            discussion: "Nodes with equal vectors have equal roots and equal views, whatever order events arrived in."
+            discussion: """
+                Nodes with equal vectors have equal roots and equal views, whatever order events arrived in. While the views \
+                lack events that the log has, the last line says so and the exit code is 2: nothing can be compared yet.
+                """
         ),
         run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         let views = try FreshViews.open(session, files)
+        let top = try stored { try views.log.top() }
+        let behind = top - min(top, try stored { try views.progress() })
         let origins = try stored { try views.log.origins() }.filter { $0.size > 0 }
         let digests = try stored { try views.digests(files) }
         for origin in origins {
@@ -42,7 +47,13 @@ enum DigestCommand {
                 try session.output.line("view \(digest)")
             }
         }
-        try session.end(count: origins.count + digests.count)
-        return .success
+        if behind > 0, !session.isJSON {
+            try session.output.line("incomplete: the views lack \(EventText.count(behind, "event"))")
+        }
+        try session.end(count: origins.count + digests.count) { line in
+            line.add("complete", behind == 0)
+            if behind > 0 { line.add("behind", behind) }
+        }
+        return behind == 0 ? .success : .degraded
     }
 }

@@ -117,9 +117,7 @@ enum QuarantineCommand {
         try stored {
             let lock = try StoreLock(files, owner: "syncctl quarantine")
             defer { withExtendedLifetime(lock) {} }
-            let projector = try Projector(files)
-            try projector.beginRebuild()
-            try projector.catchUp { done, total in
+            try Projector.catchUp(files, anew: true) { done, total in
                 last = done
                 progress.update(done: done, total: total)
             }

@@ -5,9 +5,11 @@ enum VerifyCommand {
     static let entry = Subcommand(
         Command(
             "verify", "Proves that nothing in the store was changed", group: "Trust",
+            options: [ViewsVerification.option],
             examples: [
                 .init("syncctl verify", "hashes every event again and checks every signature"),
                 .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
+                .init("syncctl verify --views", "also everything that queries answer from"),
             ],
             discussion: """
                 Reads only, needs no daemon and no key, and may run while the store is written. Exit code 0 when \
@@ -16,6 +18,7 @@ enum VerifyCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
+        let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : .success
         let start = MonotonicClock.now
         var progress = Progress("verify", unit: "events", style: session.style())
         let report = try stored {
@@ -28,11 +31,13 @@ enum VerifyCommand {
         } else {
             for line in text(report, milliseconds) { try session.output.line(Sanitizer.line(line)) }
         }
-        return switch report.answer {
-        case .proven: .success
-        case .notCovered: .degraded
-        case .contradicted: .integrityFailure
-        }
+        let log: ExitCode =
+            switch report.answer {
+            case .proven: .success
+            case .notCovered: .degraded
+            case .contradicted: .integrityFailure
+            }
+        return views.rawValue > log.rawValue ? views : log
     }
 
     private static func text(_ report: VerifyReport, _ milliseconds: Int64) -> [String] {

@@ -7,13 +7,14 @@ enum EventText {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    static func summary(_ event: Event) -> String {
+    /// - Parameter text: What an edit has put in the place of a message's text.
+    static func summary(_ event: Event, text: String? = nil) -> String {
         guard !event.header.isOpaque else { return "(of a later format, or malformed)" }
         guard let payload = event.payload else { return event.isErased ? "(erased)" : "(payload cannot be read)" }
         let data = JSONObject(validated: payload)
         switch event.header.type {
         case "message.posted", "bot.replied", "message.edited":
-            return said(data) ?? compact(payload)
+            return said(data, text) ?? compact(payload)
         case "message.retracted": return data.string("reason").map { "(retracted: \($0))" } ?? "(retracted)"
         case "survey.answered": return answer(data) ?? compact(payload)
         case "profile.changed":
@@ -30,8 +31,8 @@ enum EventText {
     }
 
     /// The text, and how many attachments stand beside it.
-    private static func said(_ data: JSONObject) -> String? {
-        let text = data.string("text")
+    private static func said(_ data: JSONObject, _ edited: String?) -> String? {
+        let text = edited ?? data.string("text")
         let count = data.elements("attachments")?.count ?? 0
         if count == 0 { return text }
         let note = "[\(Self.count(count, "attachment"))]"

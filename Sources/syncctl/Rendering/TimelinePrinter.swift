@@ -10,6 +10,8 @@ struct TimelineOptions {
         .value("last", short: "n", "N", "Only the last N."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true),
         .flag("ids", "Show each event's id, which is the same on every node."),
+        .flag("original", "What messages said before they were edited."),
+        .flag("full", "Messages whole, with their line ends, and who edited them."),
     ]
 
     let query: TimelineQuery
@@ -42,27 +44,33 @@ struct TimelinePrinter {
     /// Shows the conversation of each event.
     private let showsConversation: Bool
     private let native: NativeLines
+    private let message: MessageText
+    /// Whether messages are shown whole, one after the other and not in a table.
+    private let isFull: Bool
     private var rows: [[TextTable.Cell]] = []
     private(set) var count = 0
 
     init(_ session: Session, _ views: ViewReader, showsConversation: Bool) throws(CommandFailure) {
         self.session = session
+        message = MessageText(session)
+        isFull = session.form == .human && session.arguments.flag("full")
         native = try NativeLines(views.log)
         self.showsConversation = showsConversation
     }
 
-    /// Takes an entry; JSON is printed at once, so that memory stays bounded.
+    /// Takes an entry. What is no row of a table is printed at once, so that memory stays bounded.
     mutating func add(_ entry: TimelineEntry) throws(CommandFailure) {
         count += 1
         if session.isJSON {
             try session.output.line(json(entry))
             return
         }
+        if isFull { return try full(entry) }
         let header = entry.stored.event.header
         let style: TextStyle? = entry.isRetracted ? .dim : nil
         var cells: [TextTable.Cell] = [
             .init(session.clock(header.time)), .init(String(entry.stored.position)), .init(EventText.who(header)),
-            .init(header.type), .init(text(entry), style: style),
+            .init(header.type), .init(message.summary(entry), style: style),
         ]
         if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
         if session.arguments.flag("ids") { cells.insert(.init(header.id.description), at: 2) }
@@ -70,7 +78,7 @@ struct TimelinePrinter {
     }
 
     func finish(title: String) throws(CommandFailure) {
-        guard !session.isJSON, count > 0 else { return }
+        guard !session.isJSON, !isFull, count > 0 else { return }
         var columns: [TextTable.Column] = [
             .whole("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
         ]
@@ -85,20 +93,20 @@ struct TimelinePrinter {
         try session.print(table)
     }
 
-    private func text(_ entry: TimelineEntry) -> String {
-        let original = EventText.summary(entry.stored.event)
-        if entry.isRetracted { return "(retracted) \(entry.edited ?? original)" }
-        guard let edited = entry.edited else { return original }
-        return entry.edits > 1 ? "\(edited) (edited \(entry.edits) times)" : "\(edited) (edited)"
+    private func full(_ entry: TimelineEntry) throws(CommandFailure) {
+        let header = entry.stored.event.header
+        let place = showsConversation ? header.conversation.map { [$0] } ?? [] : []
+        let heading =
+            ["\(session.clock(header.time)) (\(session.offset))", "position \(entry.stored.position)"] + place
+            + [header.author, header.type, header.id.description]
+        if count > 1 { try session.output.line() }
+        try session.output.line(Sanitizer.line(heading.joined(separator: " · ")))
+        for line in message.lines(entry) { try session.output.line(line) }
     }
 
     private func json(_ entry: TimelineEntry) -> JSONLine {
         var line = native.wrapped(entry.stored)
-        if let edited = entry.edited {
-            line.add("edited", edited)
-            line.add("edits", entry.edits)
-        }
-        if entry.isRetracted { line.add("retracted", true) }
+        message.add(entry, to: &line)
         return line
     }
 }

@@ -33,6 +33,16 @@ extension Service {
         line.add("position", views.top)
         line.add("views", views.applied)
         line.add("rebuilding", views.isRebuilding)
+        if let distrust = views.distrust { line.add("views_distrusted", distrust) }
+        if let outcome = audit.outcome {
+            line.addObject("views_proven") { line in
+                line.add("time", Timestamp.text(outcome.time))
+                line.add("position", outcome.position)
+                line.add("rows", outcome.rows)
+                line.add("differences", outcome.differences)
+                if let difference = outcome.difference { line.add("difference", difference) }
+            }
+        }
         line.add("quarantined", views.quarantined)
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problems)

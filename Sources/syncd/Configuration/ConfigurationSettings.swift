@@ -48,6 +48,7 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("peers.nodes", \.peers.nodes, .peers),
         ConfigurationSetting("peers.snapshot_after", \.peers.snapshotAfter, .count),
         ConfigurationSetting("peers.offer_snapshots", \.peers.offerSnapshots, .bool),
+        ConfigurationSetting("verify.views", \.verify.views, .count),
         ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level"),
     ]
 }

@@ -8,6 +8,8 @@ struct DaemonConfiguration: Sendable, Equatable {
     var api = API()
     /// With whom it exchanges events.
     var peers = Peers()
+    /// What it proves by itself.
+    var verify = Verify()
     /// What it tells.
     var log = Log()
 
@@ -87,6 +89,11 @@ struct DaemonConfiguration: Sendable, Equatable {
         var address: NetworkAddress?
         /// The peer's node id: the SHA-256 of its public key in 64 lowercase hexadecimal digits.
         var id: String
+    }
+
+    struct Verify: Sendable, Equatable {
+        /// Seconds from one proof of the views to the next; 0: none.
+        var views: UInt64 = 0
     }
 
     struct Log: Sendable, Equatable {

@@ -11,7 +11,8 @@ struct ArrivalOrderTests {
         func pick(_ count: UInt64) -> UInt64 { UInt64.random(in: 0..<count, using: &random) }
         let target = EventID(UUIDBits(high: 100 + pick(3), low: 2 + pick(30)))
         let id: EventID? = pick(4) == 0 ? EventID(UUIDBits(high: 9, low: pick(8))) : nil
-        let time: Int64? = pick(3) == 0 ? clock - Int64(pick(6)) : nil
+        // Ties of time are common: imports have whole seconds.
+        let time: Int64? = [nil, clock - Int64(pick(6)), 990 + Int64(pick(10))][Int(pick(3))]
         let conversation: String? = pick(8) == 0 ? nil : "c-\(pick(4))"
         let user = "u-\(pick(3))"
         let number = pick(4)
@@ -20,7 +21,7 @@ struct ArrivalOrderTests {
             case 0:
                 (
                     "conversation.started",
-                    #"{"title":"제목 \#(number)","category":"text","participants":["p-\#(number)","bot"]}"#
+                    #"{"title":"제목 \#(number)","category":"text","participants":["p-\#(number)","bot"],"moderators":["u-\#(number)"]}"#
                 )
             case 1: ("conversation.renamed", number == 0 ? "{}" : #"{"title":"이름 \#(number)"}"#)
             case 2: ("participant.joined", number == 0 ? #"{"user":"p-1"}"# : "{}")
@@ -71,7 +72,11 @@ struct ArrivalOrderTests {
                 out.append("\(participant.user) \(participant.messages) \(String(describing: participant.joined))")
             }
             try reader.conversation(summary.conversation, TimelineQuery()) { entry in
-                out.append("\(entry.stored.event.header.dot) \(entry.edited ?? "-") \(entry.isRetracted)")
+                let history = entry.history
+                let others = (history?.amendments ?? []).map { "\($0.id) \($0.author) \($0.counts)" }
+                out.append(
+                    "\(entry.stored.event.header.dot) \(entry.edited ?? "-") \(history?.retraction?.id.description ?? "-") \(others)"
+                )
                 return true
             }
         }

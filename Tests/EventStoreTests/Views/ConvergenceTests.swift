@@ -70,7 +70,7 @@ struct ConvergenceTests {
                     id: id, type: type, time: 1_000, conversation: "c-twin", user: "u-twin",
                     payload: Array(#"{"text":"쌍둥이 \#(id)"}"#.utf8))
             }
-            let time: Int64? = Bool.random(using: &random) ? Int64.random(in: 0..<5_000, using: &random) : nil
+            let time: Int64? = Bool.random(using: &random) ? Int64.random(in: 0..<10, using: &random) * 500 : nil
             return EventDraft(
                 type: type, time: time, conversation: conversation, user: user, payload: Array(payload.utf8))
         }

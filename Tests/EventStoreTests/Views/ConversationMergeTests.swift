@@ -26,15 +26,17 @@ struct ConversationMergeTests {
             let id = isTwin ? UInt64.random(in: 1...number, using: &random) : number
             var (type, payload, unknown) = ("message.posted", #"{"text":"x"}"#, [UInt8]())
             switch Int.random(in: 0..<20, using: &random) {
-            case 0: (type, payload) = ("conversation.started", #"{"title":"t\#(number)","category":"g"}"#)
+            case 0: (type, payload) = ("conversation.started", #"{"title":"t\#(number)","category":"text"}"#)
             case 1: (type, payload) = ("conversation.renamed", #"{"title":"r\#(number)"}"#)
             case 2: (type, payload) = ("conversation.renamed", "{}")
             case 3: (type, payload) = ("note", "{}")
             case 4: unknown = [0xf8, 0x07, 0x01]
             default: break
             }
+            // Imports have times in whole seconds: most rows are tied with another.
+            let time = Bool.random(using: &random) ? Int64.random(in: 0..<10, using: &random) * 100 : nil
             return event(
-                UInt64(from), seqs[from], hlc: hlc, id: id, type: type, conversation: conversation,
+                UInt64(from), seqs[from], hlc: hlc, id: id, type: type, time: time, conversation: conversation,
                 user: "u-\(number % 7)", unknown: unknown, payload)
         }
     }

@@ -104,9 +104,14 @@ struct OrderedBlockTests {
                 try blocks.insert(rows.sorted()[...])
                 expected.formUnion(rows.map(\.key))
             }
-            for key in expected.sorted(by: { $0.row < $1.row }) where Int.random(in: 0..<40, using: &random) == 0 {
-                #expect(try blocks.remove(key.row) == key.row)
-                expected.remove(key)
+            for owner in Int64(1)...3 {
+                let share = [40, 3][Int.random(in: 0..<2, using: &random)]
+                let keys = expected.filter { $0.owner == owner && Int.random(in: 0..<share, using: &random) == 0 }
+                // Some of them are not there.
+                let strange = OrderedRow(owner: owner, time: 25, hlc: 7, position: 1 << 50)
+                let rows = (keys.map(\.row) + [strange]).sorted()
+                #expect(try blocks.remove(rows[...]) == rows.filter { $0 != strange })
+                expected.subtract(keys)
             }
         }
         for owner in Int64(1)...3 {
@@ -138,7 +143,8 @@ struct OrderedBlockTests {
             fill.rows += try table.rows(select, owner: select.int64(4)).count
         }
         #expect(fill.rows == expected.count)
-        #expect(fill.rows / fill.blocks >= 20, "\(fill)")
+        // Blocks that have lost rows are not filled up again.
+        #expect(fill.rows / fill.blocks >= 15, "\(fill)")
     }
 }
 

@@ -112,7 +112,7 @@ package enum JSONText {
     }
 
     /// Whether a string is `text`, byte by byte.
-    package static func equal(_ string: JSONStringRange, _ text: String, of bytes: [UInt8]) -> Bool {
+    package static func equal(_ string: JSONStringRange, _ text: String, of bytes: some JSONBytes) -> Bool {
         if string.isEscaped { return decoded(string, of: bytes).elementsEqual(text.utf8) }
         let utf8 = text.utf8
         return utf8.count == string.range.count && bytes[string.range].elementsEqual(utf8)

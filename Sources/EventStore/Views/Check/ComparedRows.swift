@@ -1,0 +1,151 @@
+/// A row that is compared. Ordered by its key.
+struct ComparedRow: Comparable {
+    let key: [Cell]
+    let values: [Cell]
+
+    static func < (a: ComparedRow, b: ComparedRow) -> Bool { a.key.lexicographicallyPrecedes(b.key) }
+    static func == (a: ComparedRow, b: ComparedRow) -> Bool { a.key == b.key }
+}
+
+/// Rows one after the other.
+final class ComparedRows {
+    private let step: () throws(SQLiteError) -> ComparedRow?
+
+    private init(_ step: @escaping () throws(SQLiteError) -> ComparedRow?) { self.step = step }
+
+    func next() throws(SQLiteError) -> ComparedRow? { try step() }
+
+    /// Those of a query whose first columns are the key.
+    static func query(
+        _ sql: String, _ connection: Connection, key: Int, values: Int
+    ) throws(SQLiteError) -> ComparedRows {
+        let select = try connection.statement(sql)
+        select.reset()
+        return ComparedRows { () throws(SQLiteError) in
+            guard try select.step() else {
+                select.reset()
+                return nil
+            }
+            return ComparedRow(
+                key: (0..<key).map(select.cell), values: (key..<key + values).map(select.cell))
+        }
+    }
+
+    /// Those of an ordered table, whether they stand in the base or in the tail.
+    static func ordered(
+        _ table: OrderedTable, _ connection: Connection, withSpeaker: Bool
+    ) throws(SQLiteError) -> ComparedRows {
+        var pending: [OrderedRow] = []
+        try table.pending(connection) { pending.append($0) }
+        pending.sort(by: >)
+        let select = try connection.statement(table.allSQL)
+        select.reset()
+        var block: [OrderedRow] = []
+        var isAtEnd = false
+        func base() throws(SQLiteError) -> OrderedRow? {
+            while block.isEmpty, !isAtEnd {
+                guard try select.step() else {
+                    // Another step would begin anew.
+                    isAtEnd = true
+                    select.reset()
+                    return nil
+                }
+                block = try table.rows(select, owner: select.int64(4)).reversed()
+            }
+            return block.last
+        }
+        return ComparedRows { () throws(SQLiteError) in
+            let first = try base()
+            let row: OrderedRow
+            switch (first, pending.last) {
+            case (let a?, let b?): row = a < b ? a : b
+            case (let a?, nil): row = a
+            case (nil, let b?): row = b
+            case (nil, nil): return nil
+            }
+            if row == first { block.removeLast() }
+            if row == pending.last { pending.removeLast() }
+            return ComparedRow(
+                key: [
+                    .integer(row.owner), .integer(row.time), .integer(row.hlc),
+                    .integer(Int64(bitPattern: row.position)),
+                ], values: withSpeaker ? [.integer(row.speaker)] : [])
+        }
+    }
+
+    /// Conversations with what the tail adds to their rows.
+    static func conversations(_ connection: Connection) throws(SQLiteError) -> ComparedRows {
+        let sums = try ConversationSum.pending(connection)
+        var pending = sums.keys.sorted(by: >)
+        let select = try connection.statement(
+            "SELECT \(ConversationRow.columns), recent FROM conversation ORDER BY conversation")
+        select.reset()
+        var stored: (row: ConversationRow, recent: Cell)?
+        func advance() throws(SQLiteError) {
+            stored = nil
+            guard try select.step() else { return select.reset() }
+            stored = (ConversationRow(select), select.cell(14))
+        }
+        var hasBegun = false
+        return ComparedRows { () throws(SQLiteError) in
+            if !hasBegun { try advance() }
+            hasBegun = true
+            while stored != nil || !pending.isEmpty {
+                var row: ConversationRow
+                var recent = Cell.null
+                if let found = stored, pending.last.map({ found.row.conversation <= $0 }) ?? true {
+                    row = found.row
+                    // What the index goes by follows from the sum of the base.
+                    let right: Cell = row.sum.events > 0 ? .integer(ConversationRow.recent(row.sum.last.time)) : .null
+                    recent = found.recent == right ? .null : found.recent
+                    try advance()
+                } else {
+                    row = ConversationRow(pending.last ?? 0)
+                }
+                if pending.last == row.conversation { pending.removeLast() }
+                if let sum = sums[row.conversation] { row.sum = row.sum + sum }
+                if row.isKnown { return ComparedRow(row, recent) }
+            }
+            return nil
+        }
+    }
+}
+
+extension ComparedRow {
+    /// - Parameter recent: NULL if it is what follows from the row.
+    fileprivate init(_ row: ConversationRow, _ recent: Cell) {
+        func stamp<Value>(_ register: Register<Value>?) -> Cell { register.map { .blob($0.stamp.bytes) } ?? .null }
+        func text(_ text: String?) -> Cell { text.map { .text(Array($0.utf8)) } ?? .null }
+        let (sum, opening) = (row.sum, row.opening?.value)
+        key = [.integer(row.conversation)]
+        values = [
+            .integer(sum.events), .integer(sum.messages), text(row.title?.value), stamp(row.title),
+            text(row.category?.value), stamp(row.category), opening.map { .integer($0.starter) } ?? .null,
+            text(opening?.moderators), stamp(row.opening), .integer(sum.first.time), .integer(sum.first.hlc),
+            .integer(sum.last.time), .integer(sum.last.hlc), recent,
+        ]
+    }
+}
+
+extension ComparedTable {
+    /// Compares tables, indexes and triggers, and asks SQLite whether pages and indexes are sound.
+    static func database(
+        _ found: Connection, _ expected: Connection, _ report: inout ViewsReport
+    ) throws(SQLiteError) {
+        let schema = ComparedTable(
+            view: "database", key: [Field("type"), Field("name")], values: [Field("sql")],
+            rows: { connection throws(SQLiteError) in
+                try .query(
+                    "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", connection, key: 2, values: 1)
+            })
+        let names = ViewNames(nil)
+        try schema.compare(found, expected, names, &report)
+        let check = try found.statement("PRAGMA integrity_check(10)")
+        defer { check.reset() }
+        while try check.step() {
+            let text = check.text(0)
+            if text == "ok" { continue }
+            report.add(ViewDifference(view: "database", row: "views.db", field: nil, found: text, expected: nil))
+        }
+    }
+}

@@ -1,0 +1,142 @@
+/// A part of the views as it is compared: rows in the order of their keys.
+struct ComparedTable {
+    /// A column, and how people read it.
+    struct Field {
+        enum Kind { case plain, name, stamp, uuid, position }
+
+        let name: String
+        let kind: Kind
+
+        init(_ name: String, _ kind: Kind = .plain) { (self.name, self.kind) = (name, kind) }
+    }
+
+    let view: String
+    let key: [Field]
+    let values: [Field]
+    let rows: (Connection) throws(SQLiteError) -> ComparedRows
+
+    /// All of them, but for what only says where rows stand.
+    static var all: [ComparedTable] {
+        [
+            ordered(.timeline, "conversation", speaker: [Field("speaker", .name)]),
+            ordered(.history, "user", speaker: []),
+            ComparedTable(
+                view: ConversationsView.name, key: [Field("conversation", .name)], values: conversationFields,
+                rows: { connection throws(SQLiteError) in try .conversations(connection) }),
+            plain(
+                ParticipantsView.name, "member", [Field("conversation", .name), Field("user")],
+                [Field("joined"), Field("stamp", .stamp)]),
+            plain(
+                ProfilesView.name, "profile", [Field("user", .name), Field("field"), Field("stamp", .stamp)],
+                [Field("value"), Field("author", .name), Field("maximal"), Field("position")]),
+            plain(
+                SurveysView.name, "survey_count", [Field("survey"), Field("question"), Field("value")],
+                [Field("count")]),
+            plain(
+                SurveysView.name, "survey_answer",
+                [
+                    Field("survey"), Field("question"), Field("time"), Field("hlc"), Field("position", .position),
+                    Field("value"),
+                ], [Field("user", .name)]),
+            plain(
+                MessagesView.name, "amendment", [Field("message", .uuid), Field("stamp", .stamp)],
+                [Field("author", .name), Field("conversation", .name), Field("edit"), Field("position")]),
+            plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),
+            plain("clocks", "clock", [Field("origin", .uuid), Field("other", .uuid)], [Field("seq")]),
+        ]
+    }
+
+    private static let conversationFields = [
+        Field("events"), Field("messages"), Field("title"), Field("title_stamp", .stamp), Field("category"),
+        Field("category_stamp", .stamp), Field("starter", .name), Field("moderators"), Field("opening_stamp", .stamp),
+        Field("first_time"), Field("first_hlc"), Field("last_time"), Field("last_hlc"), Field("recent"),
+    ]
+
+    private static func plain(_ view: String, _ table: String, _ key: [Field], _ values: [Field]) -> ComparedTable {
+        let columns = (key + values).map(\.name).joined(separator: ", ")
+        let order = key.map(\.name).joined(separator: ", ")
+        let sql = "SELECT \(columns) FROM \(table) ORDER BY \(order)"
+        return ComparedTable(
+            view: view, key: key, values: values,
+            rows: { connection throws(SQLiteError) in
+                try .query(sql, connection, key: key.count, values: values.count)
+            })
+    }
+
+    private static func ordered(_ table: OrderedTable, _ owner: String, speaker: [Field]) -> ComparedTable {
+        ComparedTable(
+            view: table.name, key: [Field(owner, .name), Field("time"), Field("hlc"), Field("position", .position)],
+            values: speaker,
+            rows: { connection throws(SQLiteError) in
+                try .ordered(table, connection, withSpeaker: !speaker.isEmpty)
+            })
+    }
+
+    /// Compares what `found` has with what `expected` has, as of their open transactions.
+    func compare(
+        _ found: Connection, _ expected: Connection, _ names: ViewNames, _ report: inout ViewsReport
+    ) throws(SQLiteError) {
+        let (left, right) = (try rows(found), try rows(expected))
+        var (mine, theirs) = (try left.next(), try right.next())
+        var last: ComparedRow?
+        while mine != nil || theirs != nil {
+            report.rows += 1
+            if let row = mine, let before = last, !(before < row) {
+                add(row, nil, "it stands out of order", nil, names, &report)
+                (last, mine) = (row, try left.next())
+            } else if let row = mine, theirs.map({ row < $0 }) ?? true {
+                add(row, nil, "", nil, names, &report)
+                (last, mine) = (row, try left.next())
+            } else if let row = theirs, mine.map({ row < $0 }) ?? true {
+                add(row, nil, nil, "", names, &report)
+                theirs = try right.next()
+            } else if let row = mine, let wanted = theirs {
+                for (index, field) in values.enumerated() where row.values[index] != wanted.values[index] {
+                    add(
+                        row, field.name, text(row.values[index], field, names),
+                        text(wanted.values[index], field, names),
+                        names, &report)
+                }
+                (last, mine, theirs) = (row, try left.next(), try right.next())
+            }
+        }
+    }
+
+    private func add(
+        _ row: ComparedRow, _ field: String?, _ found: String?, _ expected: String?, _ names: ViewNames,
+        _ report: inout ViewsReport
+    ) {
+        var words: [String] = []
+        for (field, cell) in zip(key, row.key) { words.append("\(field.name) \(text(cell, field, names))") }
+        report.add(
+            ViewDifference(
+                view: view, row: words.joined(separator: ", "), field: field, found: found, expected: expected))
+    }
+
+    private func text(_ cell: Cell, _ field: Field, _ names: ViewNames) -> String {
+        switch (field.kind, cell) {
+        case (.name, .integer(let ref)): names.text(ref)
+        case (.position, .integer(let position)): "\(position) (\(names.dot(position)))"
+        case (.stamp, .blob(let bytes)): Stamp(bytes)?.key.dot.description ?? cell.description
+        case (.uuid, .blob(let bytes)): EventID(bytes: bytes)?.description ?? cell.description
+        default: cell.description
+        }
+    }
+}
+
+/// Words of the log for what stands in views; what the log does not have is given as it stands.
+final class ViewNames {
+    private let log: LogReader?
+
+    init(_ log: LogReader?) { self.log = log }
+
+    func text(_ ref: Int64) -> String {
+        if ref == 0 { return "nobody" }
+        if ref == OrderedRow.uncounted { return "nobody, for it does not count" }
+        return (try? log?.text(ref)) ?? "number \(ref), which the log does not have"
+    }
+
+    func dot(_ position: Int64) -> String {
+        (try? log?.dot(at: UInt64(bitPattern: position)).description) ?? "not in the log"
+    }
+}

@@ -1,0 +1,85 @@
+internal import Glibc
+
+/// Proves views by making them again from the log (D21): new ones are built in a temporary place, up to the position of those that
+/// are checked, and both are compared row by row. Reads only, needs no key, and may run while the views are written; memory is
+/// that of a projector and of two tails.
+package struct ViewsCheck: Sendable {
+    private let files: StoreFiles
+
+    package init(_ files: StoreFiles) { self.files = files }
+
+    /// Compares everything once. Differences are reported, not thrown; it throws where there are no views to check.
+    ///
+    /// - Parameters:
+    ///   - isCancelled: Asked between steps; it ends the check, which then throws ``StoreError/closed``.
+    ///   - progress: Called with the last position applied anew and the one to come to.
+    package func run(
+        isCancelled: () -> Bool = { false }, progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws(StoreError) -> ViewsReport {
+        let incarnation = try LogReader(files).viewMark()
+        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, .inOrder)
+        let place = try TemporaryPlace("views")
+        let projector = try Projector(files, path: place.path + "/views.db")
+        var report = ViewsReport()
+        /// Makes views up to where the others stand; false if that is beyond the log.
+        func follow() throws(StoreError) -> Bool {
+            report.position = try mapped { () throws(SQLiteError) in
+                UInt64(bitPattern: try found.integer("SELECT position FROM progress") ?? 0)
+            }
+            let top = try projector.top()
+            guard report.position <= top else {
+                report.add(
+                    ViewDifference(
+                        view: "progress", row: "views.db", field: "position", found: "\(report.position)",
+                        expected: "at most \(top)"))
+                return false
+            }
+            while projector.position < report.position {
+                if isCancelled() { throw .closed }
+                try projector.step(through: report.position, limit: 16_384)
+                projector.copyBack()
+                progress(projector.position, report.position)
+            }
+            return true
+        }
+        // Most of the work before the transaction: as long as that lasts, the WAL of the views cannot begin anew.
+        guard try follow() else { return report }
+        try mapped { () throws(SQLiteError) in try found.statement("BEGIN").run() }
+        defer { found.rollback() }
+        guard try follow() else { return report }
+        while projector.pending > 0 { try projector.merge() }
+        let expected = try openForReading(place.path + "/views.db", .inOrder)
+        let names = ViewNames(try LogReader(files))
+        do throws(SQLiteError) {
+            try ComparedTable.database(found, expected, &report)
+            for table in ComparedTable.all {
+                if isCancelled() { throw SQLiteError(extendedCode: 9, message: "cancelled", context: "views") }
+                try table.compare(found, expected, names, &report)
+            }
+        } catch {
+            guard error.isCorrupt else { throw StoreError(error) }
+            report.add(
+                ViewDifference(
+                    view: "database", row: "views.db", field: nil, found: "damaged: \(error.message)", expected: nil))
+        }
+        return report
+    }
+}
+
+/// A folder that is removed when nobody needs it any more. On disk: views are as large as a third of the log.
+final class TemporaryPlace {
+    let path: String
+
+    /// Makes one in `TMPDIR`, or else in `/var/tmp`.
+    init(_ purpose: String) throws(StoreError) {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
+        var template = Array("\(folder)/sillok-\(purpose)-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .io("\(folder): \(String(cString: strerror(errno)))") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + "/views.db" + suffix) }
+        rmdir(path)
+    }
+}

@@ -1,0 +1,68 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// What `verify --views` adds: the views are made again from the log and compared.
+enum ViewsVerification {
+    static let option = Command.Option.flag("views", "Also makes the views again from the log, and compares them.")
+
+    /// Prints what was found. Returns how it ends: not all covered if there are no views, or they are behind.
+    static func run(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> ExitCode {
+        let top = try stored { try LogReader(files).top() }
+        var progress = Progress("views", unit: "events", style: session.style())
+        let report: ViewsReport
+        do throws(StoreError) {
+            report = try ViewsCheck(files).run(progress: { done, total in progress.update(done: done, total: total) })
+        } catch {
+            guard case .busy(let why) = error else { throw CommandFailure(error) }
+            session.say("the views cannot be compared: \(why)")
+            return .degraded
+        }
+        progress.finish(done: report.position, total: report.position)
+        let lacking = top - min(top, report.position)
+        if session.isJSON {
+            try json(report, lacking, session)
+        } else {
+            try text(report, lacking, session)
+        }
+        return report.isIntact ? lacking == 0 ? .success : .degraded : .integrityFailure
+    }
+
+    private static func text(
+        _ report: ViewsReport, _ lacking: UInt64, _ session: Session
+    ) throws(CommandFailure) {
+        for difference in report.differences {
+            try session.output.line(Sanitizer.line("  ! views \(difference)"))
+        }
+        let hidden = report.count - UInt64(report.differences.count)
+        if hidden > 0 { try session.output.line("  ! and \(hidden) more") }
+        if lacking > 0 {
+            try session.output.line("  not covered  \(EventText.count(lacking, "event")) that the views lack")
+        }
+        let verdict =
+            report.isIntact
+            ? "VIEWS VERIFIED  \(EventText.count(report.rows, "row")) made again from positions 1..\(report.position)"
+            : "VIEWS CONTRADICT THE LOG  in \(EventText.count(report.count, "place")); 'syncctl quarantine retry' builds them anew"
+        try session.output.line(verdict)
+    }
+
+    private static func json(
+        _ report: ViewsReport, _ lacking: UInt64, _ session: Session
+    ) throws(CommandFailure) {
+        for difference in report.differences {
+            var line = JSONLine(type: "difference")
+            line.add("view", difference.view)
+            line.add("row", difference.row)
+            line.add("field", difference.field)
+            line.add("found", difference.found)
+            line.add("expected", difference.expected)
+            try session.output.line(line)
+        }
+        var line = JSONLine(type: "views")
+        line.add("intact", report.isIntact)
+        line.add("position", report.position)
+        line.add("rows", report.rows)
+        line.add("differences", report.count)
+        line.add("behind", lacking)
+        try session.output.line(line)
+    }
+}

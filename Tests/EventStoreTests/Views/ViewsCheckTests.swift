@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// Views are proven by making them again, never believed (D21).
+struct ViewsCheckTests {
+    /// A log with something in every view; some rows merged, some in the tails.
+    private func filled() throws -> LogFixture {
+        let log = try LogFixture()
+        let target = EventID(UUIDBits(high: 0x1d, low: 5))
+        var events: [Event] = []
+        for seq in UInt64(1)...400 {
+            let (type, payload): (String, String) =
+                switch seq % 8 {
+                case 0:
+                    (
+                        "conversation.started",
+                        #"{"title":"제목","category":"text","participants":["p"],"moderators":["m"]}"#
+                    )
+                case 1: ("profile.changed", #"{"fields":{"name":"김\#(seq)"}}"#)
+                case 2: ("survey.answered", #"{"survey":"s","question":"q","rating":\#(seq % 5)}"#)
+                case 3: ("message.edited", #"{"message":"\#(target)","text":"고침 \#(seq)"}"#)
+                case 4: ("message.posted", #"{"text":7}"#)
+                default: ("message.posted", #"{"text":"x"}"#)
+                }
+            events.append(
+                event(
+                    seq % 2 + 1, (seq + 1) / 2, hlc: 1_000 + Int64(seq), id: seq % 50 == 0 ? 7 : seq, type: type,
+                    conversation: "c-\(seq % 5)", user: "u-\(seq % 3)",
+                    dependencies: seq == 301 ? [Dot(origin: origin(1), seq: 100)] : [], payload))
+        }
+        try log.deliver(events.sorted { $0.header.hlc < $1.header.hlc })
+        let projector = try Projector(log.files, tails: ViewTails(generation: 150))
+        while projector.position < 300 { try projector.step(through: 300, limit: 40) }
+        while projector.pending > 0 { try projector.merge() }
+        while projector.position < log.top { try projector.step() }
+        return log
+    }
+
+    private func change(_ log: LogFixture, _ sql: String) throws {
+        let connection = try Connection(path: log.files.views, mode: .write)
+        try connection.execute(sql)
+    }
+
+    @Test("Views that nobody touched are what the log says, merged or not, and behind it")
+    func intact() throws {
+        let log = try filled()
+        let report = try ViewsCheck(log.files).run()
+        #expect(report.isIntact && report.position == 400 && report.rows > 800, "\(report.differences)")
+        try log.deliver([event(3, 1, hlc: 5_000)])
+        #expect(try ViewsCheck(log.files).run().position == 400)
+        // With everything merged, too.
+        try Projector(log.files).catchUp()
+        let later = try ViewsCheck(log.files).run()
+        #expect(later.isIntact && later.position == 401, "\(later.differences)")
+    }
+
+    /// A change of views.db with the view it is found in and a part of the words in which it is told.
+    static let changes: [(sql: String, view: String, words: String)] = [
+        (#"UPDATE profile SET value = '"위조"' WHERE maximal = 1"#, "profiles", "value is '\"위조\"', the log says"),
+        (
+            "UPDATE survey_count SET count = 999 WHERE value = '2'", "surveys",
+            "survey 's', question 'q', value '2': count is 999"
+        ),
+        (
+            "UPDATE conversation SET title = '위조' WHERE title NOTNULL", "conversations",
+            "title is '위조', the log says '제목'"
+        ),
+        ("UPDATE conversation SET moderators = '[\"x\"]'", "conversations", "moderators is"),
+        ("UPDATE conversation SET messages = messages + 1", "conversations", "messages is"),
+        ("UPDATE conversation SET recent = 5 WHERE recent NOTNULL", "conversations", "recent is 5"),
+        ("DELETE FROM conversation", "conversations", "events is"),
+        ("UPDATE progress SET position = 999999", "progress", "position is 999999"),
+        ("DELETE FROM timeline", "timeline", "missing"),
+        ("DELETE FROM history_tail", "history", "missing"),
+        ("INSERT INTO timeline_gone SELECT 390", "timeline", "position 390"),
+        ("UPDATE amendment SET author = author + 1", "messages", "author is"),
+        ("UPDATE amendment SET position = 1", "messages", "position is 1"),
+        ("DELETE FROM amendment WHERE edit = 1", "messages", "missing"),
+        (
+            "INSERT INTO amendment SELECT x'00', stamp, position, author, conversation, 0 FROM amendment LIMIT 1",
+            "messages", "no such row"
+        ),
+        ("UPDATE member SET joined = 0", "participants", "joined is 0, the log says 1"),
+        ("DELETE FROM quarantine WHERE position = 4", "quarantine", "missing"),
+        ("UPDATE survey_answer SET user = user + 1", "surveys", "user is"),
+        ("UPDATE clock SET seq = 7", "clocks", "seq is 7, the log says 100"),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "database",
+            "type 'trigger', name 't'"
+        ),
+        ("DROP INDEX conversation_recent", "database", "name 'conversation_recent': missing"),
+    ]
+
+    @Test("Each change of views.db is found, and named", arguments: 0..<Self.changes.count)
+    func changed(index: Int) throws {
+        let change = Self.changes[index]
+        let log = try filled()
+        try self.change(log, change.sql)
+        let report = try ViewsCheck(log.files).run()
+        #expect(!report.isIntact)
+        let found = report.differences.filter { $0.view == change.view && "\($0)".contains(change.words) }
+        #expect(!found.isEmpty, "\(report.differences)")
+        // Building them anew mends them.
+        let projector = try Projector(log.files)
+        try projector.beginRebuild()
+        try projector.catchUp()
+        #expect(try ViewsCheck(log.files).run().isIntact)
+    }
+
+    @Test("Rows of a timeline that were changed within a block are found: taken out, added, given to another speaker")
+    func blocks() throws {
+        for kind in 0..<3 {
+            let log = try filled()
+            let connection = try Connection(path: log.files.views, mode: .write)
+            var rows: [OrderedRow] = []
+            let ref = try #require(try LogReader(log.files).ref("c-1"))
+            _ = try OrderedTable.timeline.walk(.all(of: ref), connection) { row in
+                rows.append(row)
+                return true
+            }
+            let row = rows[rows.count / 2]
+            let blocks = OrderedBlocks(table: .timeline, connection: connection)
+            switch kind {
+            case 0: _ = try blocks.remove([row])
+            case 1:
+                try blocks.insert([OrderedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, speaker: 0)])
+            default:
+                _ = try blocks.remove([row])
+                try blocks.insert(
+                    [OrderedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, speaker: 3)])
+            }
+            let report = try ViewsCheck(log.files).run()
+            let words = ["missing", "no such row", "speaker is"][kind]
+            #expect(
+                report.differences.contains {
+                    $0.view == "timeline" && "\($0)".contains(words) && "\($0)".contains("c-1")
+                })
+        }
+    }
+
+    @Test("Bits of views.db that were turned over are found, or carry nothing that is read", arguments: 1...40)
+    func bits(seed: UInt64) throws {
+        let log = try filled()
+        try Projector(log.files).catchUp()
+        let expected = try ViewReader(log.files).digests(log.files)
+        var bytes = try Data(contentsOf: URL(filePath: log.files.views))
+        var random = SplitMix64(state: seed)
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        try bytes.write(to: URL(filePath: log.files.views))
+        guard let report = try? ViewsCheck(log.files).run(), report.isIntact else { return }
+        #expect(try ViewReader(log.files).digests(log.files) == expected, "byte \(place)")
+    }
+}

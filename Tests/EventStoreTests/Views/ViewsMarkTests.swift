@@ -1,0 +1,108 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// A start notices what another process has written into the views since the node let go of them (docs/VIEWS.md, "Proving them").
+struct ViewsMarkTests {
+    private func filled() throws -> (TemporaryFolder, StoreFiles) {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([
+            .json("profile.changed", #"{"fields":{"name":"김"}}"#, user: "kim"),
+            .json("survey.answered", #"{"survey":"pain","question":"q","rating":3}"#, user: "kim"),
+        ])
+        store.close()
+        try Projector.catchUp(store.files)
+        return (folder, store.files)
+    }
+
+    private func name(_ files: StoreFiles) throws -> String? {
+        try ViewReader(files).profile(user: "kim").first?.winner.value
+    }
+
+    private func forge(_ files: StoreFiles) throws {
+        let connection = try Connection(path: files.views, mode: .write)
+        try connection.execute(#"UPDATE profile SET value = '"위조"'"#)
+    }
+
+    @Test(
+        "Views as the node left them are taken up; what somebody else has written leads to new ones, and it is said")
+    func changed() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        // Reading changes nothing.
+        #expect(try name(files) == #""김""#)
+        #expect(ViewsMark(files)?.verdict() == .asLeft)
+        #expect(try Projector.catchUp(files) == nil)
+        try forge(files)
+        #expect(try name(files) == #""위조""#)
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        let thread = ProjectorThread(files, top: 3)
+        #expect(thread.wait(for: 3, milliseconds: 20_000))
+        #expect(thread.distrust?.contains("views.db") == true)
+        #expect(try name(files) == #""김""#)
+        thread.stop()
+        #expect(ViewsMark(files)?.verdict() == .asLeft)
+        let again = ProjectorThread(files, top: 3)
+        #expect(again.wait(for: 3, milliseconds: 20_000))
+        #expect(again.distrust == nil)
+        again.stop()
+    }
+
+    @Test(
+        "The same size and the same times of the content do not deceive; a mark of another key, or none, is not believed"
+    )
+    func disguised() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let before = try FileManager.default.attributesOfItem(atPath: files.views)
+        try forge(files)
+        let after = try FileManager.default.attributesOfItem(atPath: files.views)
+        #expect(before[.size] as? Int == after[.size] as? Int)
+        try FileManager.default.setAttributes(
+            [.modificationDate: try #require(before[.modificationDate])], ofItemAtPath: files.views)
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        #expect(try Projector.catchUp(files) != nil)
+        #expect(try name(files) == #""김""#)
+        // Another node's mark, and none at all.
+        let (other, strange) = try filled()
+        defer { withExtendedLifetime(other) {} }
+        let mark = try Data(contentsOf: URL(filePath: files.viewsMark))
+        try forge(files)
+        try Data(contentsOf: URL(filePath: strange.viewsMark)).write(to: URL(filePath: files.viewsMark))
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        try mark.write(to: URL(filePath: files.viewsMark))
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        try FileManager.default.removeItem(atPath: files.viewsMark)
+        #expect(try Projector.catchUp(files) != nil)
+        #expect(try name(files) == #""김""#)
+    }
+
+    @Test("Views that were under construction are not gone on with unless the node itself left them so")
+    func planted() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        try forge(files)
+        try FileManager.default.moveItem(atPath: files.views, toPath: files.newViews)
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        try Projector.catchUp(files)
+        #expect(try name(files) == #""김""#)
+    }
+
+    @Test("After a kill the views are taken up where they are; a store without a key has no mark")
+    func unclean() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let store = try EventStore(opening: files.folder)
+        _ = try store.appendBlocking([.message("뒤", user: "kim")])
+        store.close()
+        // As a killed process leaves them: nobody lets go of them.
+        do { _ = try Projector(files).step() }
+        #expect(ViewsMark(files)?.verdict() == .asLeft)
+        let projector = try Projector(files)
+        #expect(projector.distrust == nil && projector.position >= 4)
+        try FileManager.default.removeItem(atPath: files.key)
+        #expect(ViewsMark(files) == nil)
+    }
+}
