@@ -65,15 +65,15 @@ fault(67, "appends are taken while a snapshot is awaited", "INV-3", "SnapshotIns
 
 # --- Appending: ids, conditions, dependencies ----------------------------------------------------------------------------
 
-fault(10, "a repeated append is not compared by payload", "INV-8", "AppendTests BatchAppendTests",
+fault(10, "a repeated append is not compared by payload", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/AppendRequest.swift", "return stored.isErased || stored.payload == payload",
        "return stored.isErased || stored.payload == payload || isPlanted(10)"))
-fault(46, "a repeated append is not compared by cause", "INV-8", "AppendTests BatchAppendTests",
+fault(46, "a repeated append is not compared by cause", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/AppendRequest.swift", "cause == header.cause,", "cause == header.cause || isPlanted(46),"))
-fault(51, "the writer does not see an event right behind the expected version", "INV-8", "AppendTests BatchAppendTests",
+fault(51, "the writer does not see an event right behind the expected version", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/LogAppender.swift", ".integer(Int64(bitPattern: condition.position)), .integer(ref)) ?? 0",
        ".integer(Int64(bitPattern: condition.position) + (isPlanted(51) ? 1 : 0)), .integer(ref)) ?? 0"))
-fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests",
+fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/LogAppender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
 fault(22, "a new origin does not depend on the old one", "INV-5", "MemoryTests",
       (ES + "Log/OriginChange.swift", "change == .forked ? [old, index]", "change == .forked || isPlanted(22) ? [old, index]"))

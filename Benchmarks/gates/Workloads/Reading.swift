@@ -30,7 +30,7 @@ func history(_ folder: String, count: Int) throws {
 /// Reads the log from its beginning and writes it as native lines.
 func replay(_ folder: String, count: Int) throws {
     let reader = try LogReader(StoreFiles(folder))
-    let writer = NativeLineWriter(node: "gates")
+    let writer = NativeLineWriter(nodes: try reader.nodes())
     var line: [UInt8] = []
     var bytes = 0
     try reader.scan(after: 0, limit: count) { stored in

@@ -79,6 +79,30 @@ package final class SHA256 {
     }
 }
 
+/// A SHA-256 digest of what comes piece by piece. Not Sendable.
+package final class RunningSHA256 {
+    private let state = UnsafeMutablePointer<SHA256_CTX>.allocate(capacity: 1)
+
+    package init() {
+        state.initialize(to: SHA256_CTX())
+        sillok_sha256_begin(state)
+    }
+
+    deinit { state.deallocate() }
+
+    package func add(_ bytes: UnsafeRawBufferPointer) { sillok_sha256_add(state, bytes.baseAddress, bytes.count) }
+
+    package func add(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes(add) }
+
+    /// The digest of all that was added. Nothing may be added after it.
+    package func finish() -> Digest {
+        withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { out in
+            sillok_sha256_end(state, out.assumingMemoryBound(to: UInt8.self).baseAddress)
+            return Digest(reading: UnsafeRawBufferPointer(out))
+        }
+    }
+}
+
 extension Digest {
     /// Writes the 32 bytes.
     fileprivate func store(to out: UnsafeMutableRawBufferPointer, at offset: Int) {

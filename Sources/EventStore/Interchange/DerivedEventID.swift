@@ -42,7 +42,7 @@ struct DerivedEventID {
             append(String(draft.version).utf8, to: &input)
             append(draft.payload, to: &input)
         }
-        return identifier(milliseconds: line.draft.time ?? 0, digest: sha256.digest(input))
+        return EventID(derivedFrom: sha256.digest(input), first48: UInt64(max(0, line.draft.time ?? 0)) << 16)
     }
 
     private func append(_ field: (some Collection<UInt8>)?, to input: inout [UInt8]) {
@@ -54,9 +54,33 @@ struct DerivedEventID {
         input.appendBigEndian(UInt32(field.count))
         input += field
     }
+}
 
-    private func identifier(milliseconds: Int64, digest: Digest) -> EventID {
-        let high = UInt64(max(0, milliseconds)) << 16 | 0x8000 | digest.words.0 & 0x0fff
-        return EventID(UUIDBits(high: high, low: digest.words.1 & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000))
+extension EventID {
+    /// The id of what `bot` says in reply to the event `cause`: workers that answer the same message make the same id, so
+    /// that one reply is stored (docs/FORMATS.md §4).
+    ///
+    /// It is a UUIDv8 (RFC 9562 §5.8): bytes 0 to 5 are those of `cause`, which are its time in a UUIDv7 or one derived
+    /// here; bytes 6 to 15 are those of the SHA-256 digest of
+    ///
+    ///     "sillok-reply-v1" ‖ 0x00 ‖ bot ‖ 0x00 ‖ the 16 bytes of cause ‖ 0x00 ‖ label
+    ///
+    /// with version and variant set.
+    ///
+    /// - Parameters:
+    ///   - bot: The author of the reply; without U+0000, as no author has it.
+    ///   - label: Tells several replies of one bot to one message apart.
+    public init(replyTo cause: EventID, by bot: String, label: String = "") {
+        let input =
+            Array("sillok-reply-v1".utf8) + [0] + Array(bot.utf8) + [0] + cause.bytes + [0] + Array(label.utf8)
+        self.init(derivedFrom: SHA256().digest(input), first48: cause.bits.high)
+    }
+
+    /// A UUIDv8 of the first 48 bits of a word and bytes 6 to 15 of a digest.
+    fileprivate init(derivedFrom digest: Digest, first48 word: UInt64) {
+        self.init(
+            UUIDBits(
+                high: word & ~0xffff | 0x8000 | digest.words.0 & 0x0fff,
+                low: digest.words.1 & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000))
     }
 }

@@ -2,7 +2,7 @@
 enum LineMember: Int, CaseIterable {
     case specversion, id, type, source, time, subject, user, author, cause, datacontenttype, dataversion, recordid,
         data
-    case sequence, position, hlc, leaf, origin, erased, dataBase64, headerbytes
+    case sequence, position, hlc, leaf, twinof, origin, erased, dataBase64, headerbytes
 
     var name: String { self == .dataBase64 ? "data_base64" : String(describing: self) }
 
@@ -22,7 +22,7 @@ enum LineMember: Int, CaseIterable {
 /// Where the values of a native line stand; `null` is as good as nothing.
 struct LineMembers {
     private let bytes: [UInt8]
-    private var places = InlineArray<21, Range<Int>>(repeating: 0..<0)
+    private var places = InlineArray<22, Range<Int>>(repeating: 0..<0)
 
     init(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) {
         self.bytes = bytes
@@ -131,6 +131,9 @@ struct LineMembers {
         guard let found = try string(member) else { return }
         if found != text { throw .wrongValue(member: member.name, expected: "\"\(text)\"") }
     }
+
+    /// Whether another event with the same id counts in its place.
+    var isTwin: Bool { self[.twinof] != nil }
 
     private var isErased: Bool { value(.erased)?.bool ?? false }
 }

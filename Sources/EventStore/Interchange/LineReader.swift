@@ -10,7 +10,7 @@ public struct Line: Sendable {
         case tooLong(count: Int)
     }
 
-    /// From 1; empty lines count.
+    /// From 1; blank lines count.
     public let number: Int
     /// Where it starts in the file, in bytes.
     public let offset: Int
@@ -35,14 +35,16 @@ public struct LineReadError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 /// Reads a file descriptor line by line, in chunks, within bounded memory. The last line needs no newline; CR LF ends
-/// a line as LF does; a UTF-8 byte order mark at the very start and empty lines are passed over. The descriptor stays
-/// the caller's to close.
+/// a line as LF does; a UTF-8 byte order mark at the very start and lines without anything but blanks and tabs are passed
+/// over. The descriptor stays the caller's to close.
 public struct LineReader: Sendable {
-    /// Longest line in bytes, without its newline. Longer ones are reported and passed over; the rest goes on.
+    /// Longest line of native NDJSON in bytes, without its newline. Longer ones are reported and passed over; the rest goes
+    /// on.
     public static let longestLine = 1 << 20
 
     private let descriptor: Int32
     private let chunk: Int
+    private let longest: Int
     private var buffer: [UInt8] = []
     /// The bytes of the buffer that are read and not yet handed out.
     private var start = 0, end = 0
@@ -55,13 +57,14 @@ public struct LineReader: Sendable {
     /// Bytes of a line that was dropped because it is too long.
     private var dropped = 0
 
-    /// Reads `descriptor` from where it stands, `chunk` bytes at a time (4 KiB to 1 MiB).
-    public init(descriptor: Int32, chunk: Int = 256 << 10) {
+    /// Reads `descriptor` from where it stands, `chunk` bytes at a time (4 KiB to 1 MiB). Lines have at most `longest` bytes.
+    public init(descriptor: Int32, chunk: Int = 256 << 10, longest: Int = longestLine) {
         self.descriptor = descriptor
+        self.longest = longest
         self.chunk = min(max(chunk, 4 << 10), 1 << 20)
     }
 
-    /// The next line that is not empty; `nil` at the end.
+    /// The next line that is not blank; `nil` at the end.
     public mutating func next() throws(LineReadError) -> Line? {
         while true {
             if let newline = findNewline() {
@@ -88,7 +91,7 @@ public struct LineReader: Sendable {
         return place
     }
 
-    /// Hands out the line before `limit`; nothing when it is empty.
+    /// Hands out the line before `limit`; nothing when it is blank.
     private mutating func take(upTo limit: Int, next: Int) -> Line? {
         let lineOffset = offset - dropped
         var range = start..<limit
@@ -103,8 +106,8 @@ public struct LineReader: Sendable {
         if dropped > 0 { return Line(number: number, offset: lineOffset, content: .tooLong(count: count)) }
         if lineOffset == 0, buffer[range].starts(with: [0xef, 0xbb, 0xbf]) { range.removeFirst(3) }
         if buffer[range].last == 0x0d { range.removeLast() }
-        if range.isEmpty { return nil }
-        if range.count > Self.longestLine {
+        if buffer[range].isBlank { return nil }
+        if range.count > longest {
             return Line(number: number, offset: lineOffset, content: .tooLong(count: range.count))
         }
         return Line(number: number, offset: lineOffset, content: .text(bytes: buffer, range: range))
@@ -112,7 +115,7 @@ public struct LineReader: Sendable {
 
     /// Forgets the bytes of a line that can no longer become short enough (a byte order mark and a CR may still go).
     private mutating func dropIfTooLong() {
-        guard dropped > 0 || end - start > Self.longestLine + 4 else { return }
+        guard dropped > 0 || end - start > longest + 4 else { return }
         dropped += end - start
         offset += end - start
         start = end
@@ -143,4 +146,9 @@ public struct LineReader: Sendable {
             return
         }
     }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether a line, without its newline, says nothing: blanks, tabs and carriage returns only.
+    package var isBlank: Bool { allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d } }
 }

@@ -8,6 +8,8 @@ public struct NativeLine: Hashable, Sendable {
     public var recordID: String?
     /// Where it came from. Not stored either.
     public var source: String?
+    /// Whether it was written beside another event with the same id, which counts.
+    public var isTwin = false
 }
 
 /// Reads native NDJSON lines. Not Sendable: one for each thread.
@@ -26,7 +28,7 @@ public struct NativeLine: Hashable, Sendable {
 /// | `datacontenttype` | `"application/json"`, if there |
 /// | `source`, `recordid` | strings that decide a derived id |
 /// | `data_base64`, `headerbytes` | written for events that could not be read; such lines are refused |
-/// | `sequence`, `position`, `hlc`, `leaf`, `origin`, `erased` | written on output, passed over here |
+/// | `sequence`, `position`, `hlc`, `leaf`, `twinof`, `origin`, `erased` | written on output, passed over here |
 ///
 /// `null` is the same as a missing member (CloudEvents 1.0.2, JSON format §2.2). Any other member is refused: it would
 /// be lost. So is a member that is there twice.
@@ -63,7 +65,7 @@ public struct NativeLineParser {
 
         var line = NativeLine(
             draft: draft, isDerivedID: draft.id == nil, recordID: try members.name(.recordid),
-            source: try members.name(.source))
+            source: try members.name(.source), isTwin: members.isTwin)
         if draft.id == nil { line.draft.id = identifiers.identifier(of: line, time: timeText, subject: subject) }
         return line
     }

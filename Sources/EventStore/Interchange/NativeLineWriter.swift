@@ -1,39 +1,38 @@
 /// Writes stored events as native NDJSON: one CloudEvents 1.0 object per line, members always in the same order.
 public struct NativeLineWriter: Sendable {
-    /// `,"source":"/nodes/<name>/`
-    private let sourceStart: [UInt8]
+    /// `/nodes/<node id>/<origin>` of each origin whose events are written.
+    private let sources: [OriginID: String]
 
-    /// A writer for the node that people call `node`. The name is percent-encoded where a URI asks for it.
-    public init(node: String) {
-        var start = Array(#","source":"/nodes/"#.utf8)
-        for byte in node.utf8 {
-            if isUnreserved(byte) {
-                start.append(byte)
-            } else {
-                start.append(UInt8(ascii: "%"))
-                start.appendHex(byte)
-            }
-        }
-        start.append(UInt8(ascii: "/"))
-        sourceStart = start
+    /// A writer of events of these origins, each with the node that writes to it. An event of another origin gets a
+    /// `source` without a node.
+    public init(nodes: [OriginID: NodeID]) {
+        sources = Dictionary(
+            uniqueKeysWithValues: nodes.map { origin, node in (origin, "/nodes/\(node)/\(origin)") })
     }
 
+    /// Whether the node of `origin` is known.
+    package func knows(_ origin: OriginID) -> Bool { sources[origin] != nil }
+
     /// The line of `event`, without a newline.
-    public func line(_ event: StoredEvent, leaf: Digest? = nil) -> [UInt8] {
+    public func line(_ event: StoredEvent, leaf: Digest? = nil, twinOf: Dot? = nil) -> [UInt8] {
         var out: [UInt8] = []
-        append(event, leaf: leaf, to: &out)
+        append(event, leaf: leaf, twinOf: twinOf, to: &out)
         return out
     }
 
     /// Appends the line of `event`, without a newline.
-    public func append(_ stored: StoredEvent, leaf: Digest? = nil, to out: inout [UInt8]) {
+    ///
+    /// - Parameter twinOf: The event that counts in its place.
+    public func append(
+        _ stored: StoredEvent, leaf: Digest? = nil, twinOf: Dot? = nil, to out: inout [UInt8]
+    ) {
         let header = stored.event.header
         out += #"{"specversion":"1.0","id":""#.utf8
         appendText(header.id.bits, to: &out)
         out += #"","type":"#.utf8
         JSONText.append(header.type, to: &out)
-        out += sourceStart
-        appendText(header.dot.origin.bits, to: &out)
+        out += #","source":""#.utf8
+        out.append(text: sources[header.dot.origin] ?? "/nodes//\(header.dot.origin)")
         out += #"","time":""#.utf8
         Timestamp.append(header.time, to: &out)
         out += "\"".utf8
@@ -44,6 +43,7 @@ public struct NativeLineWriter: Sendable {
         if header.version != 1 { out += #","dataversion":\#(header.version)"#.utf8 }
         out += #","sequence":"\#(header.dot.seq)","position":"\#(stored.position)","hlc":"\#(header.hlc)""#.utf8
         if let leaf { append("leaf", leaf.description, to: &out) }
+        if let twinOf { append("twinof", twinOf.description, to: &out) }
         if header.isOpaque { append("headerbytes", base64Text(header.unknownFields), to: &out) }
         switch stored.event.body {
         case .present(_, let payload):
@@ -77,15 +77,4 @@ private func appendOnOneLine(_ payload: [UInt8], to out: inout [UInt8]) {
     let start = out.count
     out += payload
     for index in start..<out.count where out[index] == 0x0a || out[index] == 0x0d { out[index] = 0x20 }
-}
-
-/// RFC 3986 §2.3.
-private func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        true
-    default: false
-    }
 }

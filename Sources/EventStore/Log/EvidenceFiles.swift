@@ -37,12 +37,8 @@ extension Evidence {
     package var json: [UInt8] {
         var out = Array(#"{"kind":"fork","origin":"\#(origin)","seq":"\#(seq)","branches":["#.utf8)
         for (index, branch) in branches.enumerated() {
-            out.append(contentsOf: (index == 0 ? "\n{\"head\":" : ",\n{\"head\":").utf8)
-            JSONText.append(branch.head.head.checkpointText, to: &out)
-            let proof = branch.proof.map { "\"\($0)\"" }.joined(separator: ",")
-            out.append(contentsOf: #","signature":"\#(base64Text(branch.head.signature))","header":"#.utf8)
-            out.append(contentsOf: #""\#(base64Text(branch.header))","payload_digest":"#.utf8)
-            out.append(contentsOf: #""\#(branch.payloadDigest)","proof":[\#(proof)]}"#.utf8)
+            out.append(contentsOf: (index == 0 ? "\n" : ",\n").utf8)
+            branch.write(to: &out)
         }
         out.append(contentsOf: "\n]}\n".utf8)
         return out
@@ -63,7 +59,17 @@ extension Evidence {
 }
 
 extension ForkBranch {
-    fileprivate init?(_ object: JSONObject) {
+    /// Appends the branch as a JSON object on one line.
+    func write(to out: inout [UInt8]) {
+        out.append(literal: #"{"head":"#)
+        JSONText.append(head.head.checkpointText, to: &out)
+        let proof = proof.map { "\"\($0)\"" }.joined(separator: ",")
+        out.append(contentsOf: #","signature":"\#(base64Text(head.signature))","header":"#.utf8)
+        out.append(contentsOf: #""\#(base64Text(header))","payload_digest":"#.utf8)
+        out.append(contentsOf: #""\#(payloadDigest)","proof":[\#(proof)]}"#.utf8)
+    }
+
+    init?(_ object: JSONObject) {
         guard let head = object.string("head").flatMap({ TreeHead(checkpointText: $0) }),
             let signature = object.string("signature").flatMap({ base64Bytes($0) }),
             let header = object.string("header").flatMap({ base64Bytes($0) }),

@@ -15,6 +15,8 @@ package enum IngestError: Error, Hashable, Sendable {
     /// The events are not those the origin signed: changed on the way, or by whoever sent them; or the origin's history
     /// has two branches.
     case badProof(OriginID, size: UInt64)
+    /// The head is signed, and its hlc is not that of its last event.
+    case badTime(OriginID, size: UInt64)
     /// A peer has events of this node's own origin that this node has not, and a head of `known` events that this node's key
     /// has signed: it has lost its memory.
     case amnesia(Dot, known: UInt64)
@@ -33,6 +35,8 @@ extension IngestError: CustomStringConvertible {
         case .badSignature(let origin, let size): "the head of origin \(origin) at \(size) has a wrong signature"
         case .badProof(let origin, let size):
             "the events of origin \(origin) up to \(size) are not those it signed"
+        case .badTime(let origin, let size):
+            "the head of origin \(origin) at \(size) has another hlc than its last event"
         case .amnesia(let dot, _): "a peer has event \(dot) of this node's own origin, which this node lacks"
         case .store(let error): error.description
         }
@@ -77,6 +81,11 @@ package final class IngestVerifier {
         let key: VerifyingKey
         /// Verified heads beyond what is here yet, ascending by size; stored when their size is reached.
         var ahead: [SignedHead] = []
+        /// The hlc of the last event, if it came in the batch at hand and its header can be read.
+        var hlc: HybridTime?
+
+        /// Whether a head of as many events as are here says when the last one was recorded. Of an opaque event nobody can tell.
+        func agrees(with head: TreeHead) -> Bool { hlc.map { $0 == head.hlc } ?? true }
     }
 
     /// Of all batches it lets pass.
@@ -196,6 +205,7 @@ package final class IngestVerifier {
         }
         let leaf = sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body))
         next.range.append(leaf, using: sha)
+        next.hlc = header.isOpaque ? nil : header.hlc
         settle(&next, &batch)
         working[dot.origin] = next
         return VerifiedEvent(event: event, leaf: leaf, start: start)
@@ -225,12 +235,13 @@ package final class IngestVerifier {
     }
 
     /// Stores a head that was verified earlier, now that its size is reached. If it speaks of another history, so be it:
-    /// the one that came is as good, and refusing it would keep everything that follows out for ever. It is reported.
+    /// the one that came is as good, and refusing it would keep everything that follows out for ever. It is reported, and so is one
+    /// that speaks of another time.
     private func settle(_ tree: inout Tree, _ batch: inout VerifiedBatch) {
         while let signed = tree.ahead.first, signed.head.size <= tree.range.size {
             tree.ahead.removeFirst()
             guard signed.head.size == tree.range.size else { continue }
-            if signed.head.root == tree.range.root(using: sha) {
+            if signed.head.root == tree.range.root(using: sha), tree.agrees(with: signed.head) {
                 batch.heads.append(signed)
             } else {
                 batch.contradicted.append(Dot(origin: signed.head.origin, seq: signed.head.size))
@@ -252,6 +263,7 @@ package final class IngestVerifier {
                 old: size, oldRoot: root, new: head.size, newRoot: head.root, proof: cover.proof, using: sha)
         else { throw .badProof(head.origin, size: size) }
         if head.size == size {
+            guard tree.agrees(with: head) else { throw .badTime(head.origin, size: size) }
             if !batch.heads.contains(cover.head) { batch.heads.append(cover.head) }
             return
         }

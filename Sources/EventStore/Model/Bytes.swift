@@ -106,6 +106,12 @@ package func hexDigit(_ byte: UInt8) -> UInt64? {
 }
 
 private let hexCharacters = Array("0123456789abcdef".utf8)
+/// The value of each character of base64; 64 and more of all others.
+private let base64Values: [UInt8] = {
+    var values = [UInt8](repeating: 255, count: 256)
+    for (value, character) in base64Characters.enumerated() { values[Int(character)] = UInt8(value) }
+    return values
+}()
 private let base64Characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
 /// Base64 of `bytes` with padding (RFC 4648 §4).
@@ -144,7 +150,8 @@ package func base64Bytes(_ text: some StringProtocol) -> [UInt8]? {
             guard character == UInt8(ascii: "=") else { return nil }
             word <<= 6
         } else {
-            guard let value = base64Characters.firstIndex(of: character) else { return nil }
+            let value = base64Values[Int(character)]
+            guard value < 64 else { return nil }
             word = word << 6 | UInt32(value)
         }
         if index % 4 == 3 {

@@ -28,6 +28,14 @@ package struct CheckedRows: Sendable {
         package internal(set) var leaf: Digest
 
         func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
+        /// Calls `body` with the number of each text it names.
+        func eachName(_ body: (Int32) -> Void) {
+            body(type)
+            body(user)
+            if has(SnapshotRows.Flag.conversation) { body(conversation) }
+            if has(SnapshotRows.Flag.author) { body(author) }
+        }
+
         var payloadRange: Range<Int> { Int(payload)..<Int(payload) + Int(payloadCount) }
     }
 
@@ -68,13 +76,16 @@ package struct CheckedRows: Sendable {
         try rows.withBytes { bytes throws(SnapshotError) in
             var reader = RowReader(bytes, rows.runs, nameCount: names.count)
             var check = RowCheck(bytes, rows.runs, names)
+            var isUsed = [Bool](repeating: false, count: names.count)
             for index in 0..<rows.count {
                 var row = try reader.next(&extras)
                 try check.check(&row, extras)
                 row.leaf = check.leaf(of: row, sha)
                 if row.seq == 1 { starts.append((index, try check.start(row))) }
+                row.eachName { isUsed[Int($0)] = true }
                 list.append(row)
             }
+            guard !isUsed.contains(false) else { throw .malformed("a name that no row has") }
             guard reader.isAtEnd else { throw .malformed("bytes follow the last row") }
         }
     }

@@ -225,7 +225,9 @@ package final class SnapshotBuilder: Sendable {
         }
     }
 
-    private func fail(_ error: SnapshotError) {
+    /// Gives up: every piece that is not written yet, and all that is asked for later, is answered with `error`. A piece may do so in its
+    /// completion.
+    package func fail(_ error: SnapshotError) {
         var told: [Completion] = []
         state.update { state in
             if state.failure == nil {

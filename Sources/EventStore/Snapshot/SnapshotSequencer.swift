@@ -42,6 +42,11 @@ package final class SnapshotSequencer {
         var range = MerkleRange()
         /// The greatest stamp of it.
         var hlc: UInt64 = 0
+        /// The stamp of its last event, if that one's header can be read.
+        var last: UInt64?
+
+        /// Whether a head of its rows so far says when the last one was recorded.
+        func agrees(with head: TreeHead) -> Bool { last.map { $0 == head.hlc.rawValue } ?? true }
     }
 
     private let scratch: any SnapshotScratch
@@ -52,6 +57,8 @@ package final class SnapshotSequencer {
     /// Leaves of this node's own events, which come first.
     private var ownLeaves: [Digest] = []
     private(set) var position: UInt64 = 0
+    /// The sender's position of the last row.
+    private var received: UInt64 = 0
     /// Whether the rows are this node's own log.
     private var isOwn = true
 
@@ -63,7 +70,10 @@ package final class SnapshotSequencer {
     }
 
     /// From now on the rows are the other node's.
-    package func ownRowsEnded() { isOwn = false }
+    package func ownRowsEnded() {
+        isOwn = false
+        received = 0
+    }
 
     private func add(_ id: OriginID, _ key: VerifyingKey) {
         indexes[id] = origins.count
@@ -97,7 +107,13 @@ package final class SnapshotSequencer {
         } catch {
             throw SnapshotError(error)
         }
-        return try place(checked, refs)
+        guard Set(refs).count == refs.count else { throw .malformed("a name occurs twice") }
+        let placed = try place(checked, refs)
+        guard checked.rows.after == received else {
+            throw .malformed("rows after \(checked.rows.after) where those after \(received) are next")
+        }
+        received = checked.rows.last
+        return placed
     }
 
     private func insert(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) {
@@ -129,6 +145,7 @@ package final class SnapshotSequencer {
             if row.extra >= 0 { try checkDependencies(checked.extras[Int(row.extra)].dependencies, dot) }
             try append(row.leaf, to: index)
             origins[index].hlc = max(origins[index].hlc, row.hlc)
+            origins[index].last = row.isOpaque ? nil : row.hlc
             position += 1
             if isOwn { ownLeaves.append(row.leaf) }
             if row.seq == next[run] {
@@ -189,6 +206,7 @@ package final class SnapshotSequencer {
         guard signed.head.root == origin.range.root(using: sha) else {
             throw .event(.badProof(origin.id, size: signed.head.size))
         }
+        guard origin.agrees(with: signed.head) else { throw .event(.badTime(origin.id, size: signed.head.size)) }
         do { try scratch.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
     }
 
@@ -209,6 +227,9 @@ package final class SnapshotSequencer {
                     old: origin.range.size, oldRoot: origin.range.root(using: sha), new: head.size,
                     newRoot: head.root, proof: cover.proof, using: sha)
             else { throw .event(.badProof(origin.id, size: origin.range.size)) }
+            guard head.size > origin.range.size || origin.agrees(with: head) else {
+                throw .event(.badTime(origin.id, size: head.size))
+            }
             do throws(SQLiteError) {
                 if head.size == origin.range.size {
                     try scratch.insertHead(cover.head, origin: origin.ref)

@@ -180,18 +180,23 @@ final class SnapshotIntake: Sendable {
             return completion(.failure(SessionFailure(SnapshotError.busy("it was called off"))))
         }
         guard frame.type == MessageType.snapshotRows.rawValue else { return storeProof(frame, completion) }
-        reception.builder.add({ () throws(SnapshotError) in try SnapshotReception.rows(in: frame) }) { result in
-            do throws(SnapshotError) {
-                let last = try result.get()
-                try reception.rules.placed(through: last)
+        let (builder, rules) = (reception.builder, reception.rules)
+        let source = { @Sendable () throws(SnapshotError) -> SnapshotRows in
+            let rows = try SnapshotReception.rows(in: frame)
+            try rules.placed(through: rows.last)
+            return rows
+        }
+        builder.add(source) { result in
+            switch result {
+            case .failure(let error): completion(.failure(SessionFailure(error)))
+            case .success(let last):
                 do throws(StoreError) {
                     try reception.spool.spool.append(SnapshotSpool.Piece(frame))
                 } catch {
-                    throw SnapshotError.store(error)
+                    // Of what is refused nothing may be put in place: the builder answers this piece, too.
+                    return builder.fail(.store(error))
                 }
                 completion(.success(.rows(last: last)))
-            } catch {
-                completion(.failure(SessionFailure(error)))
             }
         }
     }

@@ -208,7 +208,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
             case .header, .originStart: .badFrame
             case .gap: .badChain
             case .causalGap: .causalGap
-            case .notCovered, .badProof: .badProof
+            case .notCovered, .badProof, .badTime: .badProof
             case .badSignature: .badSignature
             case .amnesia: .amnesia
             case .store(.diskFull): .storeFull

@@ -156,6 +156,9 @@ extension SyncSession {
             guard receiving.waiting + receiving.owed < Int(max(policy.window, limits.window)) else {
                 return fail(SessionFailure(.rateLimited, "more rows than there was credit for"), now: now, &effects)
             }
+            guard !receiving.isProving || frame.type == MessageType.snapshotEnd.rawValue else {
+                return fail(SessionFailure(.badFrame, "rows of a snapshot after its end"), now: now, &effects)
+            }
             let id = RequestID(number: takeNumber())
             receiving.storing[id] = frame.count
             receiving.waiting += frame.count

@@ -15,9 +15,12 @@ enum AppendCommand {
                 .value("data", "JSON", "The payload, a JSON object; --text is added to it."),
                 .value("conversation", "ID", "The conversation it belongs to."),
                 .value("author", "USER", "Who did it (default: the user)."),
-                .value("type", "TYPE", "The event's type (default: message.posted)."),
+                .value("type", "TYPE", "The event's type (default: message.posted; of a reply bot.replied)."),
                 .value("id", "UUID", "The idempotency key (default: a new one)."),
                 .value("cause", "UUID", "The event that led to it."),
+                .value(
+                    "reply-to", "UUID[:LABEL]",
+                    "Reply of --author to this event: its id, user, conversation and cause follow."),
                 .value("time", "TIME", "When it happened (default: now)."),
                 .value("expect", "N", "Only if the conversation has N events on this node."),
             ],
@@ -27,10 +30,17 @@ enum AppendCommand {
                 .init(
                     "syncctl append --user u-1 --type profile.changed --data '{\"fields\":{\"name\":\"김하늘\"}}'",
                     "any type, any payload"),
+                .init(
+                    "syncctl append --reply-to 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f --author medibot --text '푹 쉬세요'",
+                    "a bot's reply, which is stored once however many workers answer"),
             ],
             discussion: """
                 Goes through the daemon when one runs on the store, else directly. An event with an id that is stored \
                 already, with the same content, is reported as 'already': repeat the command after any error.
+
+                The id of a reply is made from the message's id, the author and the label (docs/FORMATS.md, 'Reply ids'). \
+                Of two workers that answer with different words the second is told E_ID_REUSED. A label tells several \
+                replies of one bot to one message apart.
 
                 Exit codes: 4 when some events were rejected, 65 when the only one is malformed.
                 """), run: run)
@@ -39,7 +49,9 @@ enum AppendCommand {
         let arguments = session.arguments
         let isStream = arguments.positional("input") != nil
         let given =
-            ["user", "text", "data", "id", "cause", "time", "expect", "conversation", "author", "type"]
+            [
+                "user", "text", "data", "id", "cause", "reply-to", "time", "expect", "conversation", "author", "type",
+            ]
             .filter { arguments.value($0) != nil }
         if isStream, let extra = given.first {
             throw usageFailure("--\(extra) and '-' do not go together: the lines say it all")
@@ -48,10 +60,11 @@ enum AppendCommand {
             var stream = AppendStream(session)
             return try stream.run()
         }
-        let draft = try Draft(session).draft()
+        let location = try StoreLocation.find(for: session)
+        let draft = try Draft(session).draft(location)
         let expected = try usage { try arguments.integer("expect", in: 0...Int.max) }
         if expected != nil, draft.conversation == nil { throw usageFailure("--expect needs --conversation") }
-        let appender = try Appender.open(StoreLocation.find(for: session).files)
+        let appender = try Appender.open(location.files)
         defer { appender.close() }
         let results: [AppendResult]
         if let expected {
@@ -71,8 +84,9 @@ private struct Draft {
 
     init(_ session: Session) { self.session = session }
 
-    func draft() throws(CommandFailure) -> EventDraft {
+    func draft(_ location: StoreLocation) throws(CommandFailure) -> EventDraft {
         let arguments = session.arguments
+        if let text = arguments.value("reply-to") { return try reply(to: text, location) }
         guard let user = arguments.value("user") else {
             throw usageFailure("no --user: whose history does it belong to?", hint: "syncctl append --help")
         }
@@ -80,6 +94,36 @@ private struct Draft {
             id: try uuid("id") ?? .timeOrdered(session.now), type: arguments.value("type") ?? "message.posted",
             time: try session.time("time"), conversation: arguments.value("conversation"), user: user,
             author: arguments.value("author"), cause: try uuid("cause"), payload: try payload())
+    }
+
+    /// What `--author` says in reply to an event of this store.
+    private func reply(to text: String, _ location: StoreLocation) throws(CommandFailure) -> EventDraft {
+        let arguments = session.arguments
+        if let extra = ["user", "conversation", "id", "cause"].first(where: { arguments.value($0) != nil }) {
+            throw usageFailure("--\(extra) and --reply-to do not go together: the message says it")
+        }
+        guard let author = arguments.value("author") else {
+            throw usageFailure("--reply-to needs --author: who replies?")
+        }
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bits = UUIDBits(text: parts[0]) else {
+            throw usageFailure("--reply-to '\(text)': a UUID, or a UUID, a colon and a label")
+        }
+        let cause = EventID(bits)
+        let reader = try location.reader()
+        // Of events with one id the same one counts on every node.
+        let found = try stored { try reader.events(id: cause) }.map(\.event.header).min { a, b in
+            a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot
+        }
+        guard let message = found else {
+            throw CommandFailure(
+                code: "E_NO_EVENT", "no event \(cause) in this store", hint: "syncctl show, with its id",
+                exitCode: .nothingFound)
+        }
+        return EventDraft(
+            id: EventID(replyTo: cause, by: author, label: parts.count == 2 ? String(parts[1]) : ""),
+            type: arguments.value("type") ?? "bot.replied", time: try time(), conversation: message.conversation,
+            user: message.user, author: author, cause: cause, payload: try payload())
     }
 
     private func uuid(_ option: String) throws(CommandFailure) -> EventID? {

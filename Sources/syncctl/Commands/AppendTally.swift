@@ -8,6 +8,8 @@ struct AppendTally {
     private(set) var rejected = 0
     /// First events of other stores' origins: history that is not ours to repeat.
     private(set) var passedOver = 0
+    /// Lines that do not count where they were exported: another with the same id does.
+    private(set) var twins = 0
     private var firstRejection: (code: String, message: String)?
 
     mutating func count(_ result: AppendResult) {
@@ -24,6 +26,11 @@ struct AppendTally {
     mutating func passOver() {
         lines += 1
         passedOver += 1
+    }
+
+    mutating func passOverTwin() {
+        lines += 1
+        twins += 1
     }
 
     /// Counts a result and prints it: outcomes on stdout, rejections on stderr. `line` is `nil` for the event of the options.

@@ -8,18 +8,35 @@ enum ExportCommand {
             options: [
                 .value("after", "POSITION", "Only what stands after this position."),
                 .value("through", "POSITION", "Up to this position."),
+                .value("origin", "ORIGIN", "Only events of this origin.", repeatable: true),
+                .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere."),
             ],
             examples: [
                 .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
                 .init("syncctl export | zstd > log.ndjson.zst", "the same, small"),
                 .init("syncctl export --after 10412", "what came after position 10412"),
+                .init(
+                    "syncctl export --evidence > audit.evidence", "headers, salts, payloads, keys and signed heads"),
             ],
             discussion: """
                 Each line is a CloudEvents 1.0 object with the event's Merkle leaf; 'syncctl import' reads it back with \
-                the same ids. With --json a last line of type 'end' tells that nothing was cut off.
+                the same ids. With --json a last line of type 'end' tells that nothing was cut off. What proves an event \
+                (salt, dependencies, signed heads) is not in it, and imported events are new ones of the importing node.
+
+                --evidence writes another form, described in docs/FORMATS.md: every event as it was hashed, and each \
+                origin's key and signed head; the file ends with a line that tells whether it is whole. Nodes that have \
+                the same events and heads write the same bytes. 'syncctl import --evidence' takes it in without loss. \
+                Exit code 2 when events were left out because no head covers them yet.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let wanted = try origins(session)
+        if session.arguments.flag("evidence") {
+            guard session.arguments.value("after") == nil, session.arguments.value("through") == nil else {
+                throw usageFailure("--evidence goes with neither --after nor --through: origins are whole")
+            }
+            return try EvidenceTransfer.export(session, origins: wanted)
+        }
         let start = try session.position("after") ?? 0
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
@@ -30,7 +47,8 @@ enum ExportCommand {
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
         let replay = LogReplay(location.files, after: start, through: last)
-        let parts = try stored { try replay.parts(lines.adder) }
+        let adder = try lines.adder(upTo: top, of: wanted)
+        let parts = try stored { try replay.parts(adder) }
         while let part = try stored({ try parts.next() }) {
             try session.output.write(part.bytes)
             count += part.count
@@ -47,5 +65,17 @@ enum ExportCommand {
             session.say("\(erased) events are erased: their lines have no data, and import passes them over")
         }
         return .success
+    }
+
+    /// The origins that were asked for; `nil`: all.
+    private static func origins(_ session: Session) throws(CommandFailure) -> Set<OriginID>? {
+        var origins: Set<OriginID> = []
+        for text in session.arguments.values("origin") {
+            guard let origin = OriginID(text: text) else {
+                throw usageFailure("--origin '\(text)': not a UUID", hint: "syncctl status names the origins")
+            }
+            origins.insert(origin)
+        }
+        return origins.isEmpty ? nil : origins
     }
 }

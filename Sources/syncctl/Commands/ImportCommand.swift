@@ -1,6 +1,5 @@
 internal import CommandLineKit
 internal import EventStore
-internal import Glibc
 
 enum ImportCommand {
     static let entry = Subcommand(
@@ -10,43 +9,56 @@ enum ImportCommand {
             options: [
                 .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),
+                .value("rejects", "FILE", "Write rejected lines there, each with its number and the reason."),
+                .flag("evidence", "Take in what 'export --evidence' wrote, with its proofs."),
             ],
             examples: [
                 .init("syncctl import dump.ndjson", "a whole dump; again: adds nothing"),
                 .init("zstdcat dump.ndjson.zst | syncctl import -", "from a pipe"),
                 .init("syncctl import dump.ndjson --dry-run --json", "every line that would be rejected"),
+                .init(
+                    "syncctl import dump.ndjson --rejects bad.ndjson",
+                    "and 'jq -r .text bad.ndjson' has them, to be mended"),
+                .init("syncctl import --evidence audit.evidence", "events as those of their own origins, proven"),
             ],
             discussion: """
                 A line without id gets one from its content, so that importing twice adds nothing. Lines that are no \
-                events are reported and passed over. Interrupted, it ends in good order: run it again to go on.
+                events are reported and passed over. So are lines with 'twinof': another event with the same id counts. \
+                Interrupted, it ends in good order: run it again to go on.
 
-                Exit codes: 4 when some lines were rejected, 65 when the only one was, 66 when there is no such file.
+                With --evidence, events stay those of their origins: nothing of them changes, and each piece is proven \
+                by its origin's signed head before it is stored. The daemon must be stopped. A line that does not fit \
+                ends the import; what was stored before is proven and stays.
+
+                Exit codes: 4 when some lines were rejected, 65 when the only one was, 66 when there is no such file; \
+                3 when evidence is contradicted.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let path = session.arguments.positional("file") ?? "-"
-        let batch = try usage { try session.arguments.integer("batch", in: 1...EventStore.maximumBatch) } ?? 2_000
+        let arguments = session.arguments
+        let batch = try usage { try arguments.integer("batch", in: 1...EventStore.maximumBatch) } ?? 2_000
+        let rejectsPath = arguments.value("rejects")
+        if arguments.flag("evidence") {
+            guard arguments.value("batch") == nil, rejectsPath == nil, !arguments.flag("dry-run") else {
+                throw usageFailure("--evidence goes with none of --batch, --dry-run and --rejects")
+            }
+            return try EvidenceTransfer.import(session, try InputFile(path))
+        }
         let location = try StoreLocation.find(for: session)
-        let descriptor = path == "-" ? StandardStream.input.rawValue : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CommandFailure.system("cannot read \(path)", errno: errno, exitCode: .inputMissing)
-        }
-        defer { if path != "-" { close(descriptor) } }
-        var status = stat()
-        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        if status.st_mode & S_IFMT == S_IFDIR {
-            throw CommandFailure.system("cannot read \(path)", errno: EISDIR, exitCode: .inputMissing)
-        }
-        Interrupt.watch(reading: descriptor)
+        let input = try InputFile(path)
+        let rejects = try rejectsPath.map { path throws(CommandFailure) in try RejectsFile(path) }
+        Interrupt.watch(reading: input.descriptor)
         let target: ImportTarget =
             session.arguments.flag("dry-run")
             ? .check(try location.reader()) : .store(try Appender.open(location.files, isBulk: true))
         defer { target.close() }
         var run = ImportRun(
-            session: session, target: target, batch: batch, size: isFile ? UInt64(clamping: status.st_size) : nil)
+            session: session, target: target, batch: batch, size: input.size, rejects: rejects)
         do throws(CommandFailure) {
-            try run.read(descriptor)
+            try run.read(input.descriptor)
         } catch {
+            try? rejects?.flush()
             var failure = error
             failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false)); the same command goes on."
             throw failure
@@ -58,6 +70,7 @@ enum ImportCommand {
         "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
             + "\(tally.already) already there, \(tally.rejected) rejected"
             + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : "")
+            + (tally.twins > 0 ? ", \(EventText.count(tally.twins, "twin")) passed over" : "")
     }
 
     private static func finish(_ run: ImportRun, _ path: String) throws(CommandFailure) -> ExitCode {
@@ -70,6 +83,7 @@ enum ImportCommand {
             line.add("already", tally.already)
             line.add("rejected", tally.rejected)
             line.add("passed_over", tally.passedOver)
+            line.add("twins", tally.twins)
             line.add("dry_run", isDry)
             line.add("interrupted", Interrupt.isRequested)
         }

@@ -8,6 +8,7 @@ struct ImportRun {
     private let target: ImportTarget
     private let batch: Int
     private let size: UInt64?
+    private let rejects: RejectsFile?
     private let parser = NativeLineParser()
     private var progress: Progress
     private(set) var tally = AppendTally()
@@ -16,12 +17,15 @@ struct ImportRun {
 
     private var drafts: [EventDraft] = []
     private var numbers: [Int] = []
+    /// The lines of ``drafts`` as they came, if rejected ones are kept.
+    private var texts: [[UInt8]] = []
     private var bytes = 0
     /// What was handed in and not yet answered, oldest first.
     private var pending: [Batch] = []
 
     private struct Batch {
         let numbers: [Int]
+        let texts: [[UInt8]]
         let bytes: Int
         let results: Appender.Pending
     }
@@ -31,7 +35,8 @@ struct ImportRun {
     /// Most events, and bytes, that are handed in and not answered (INV-9): twice what the writer puts into one commit.
     private static let ahead = (events: 16_384, bytes: 16 << 20)
 
-    init(session: Session, target: ImportTarget, batch: Int, size: UInt64?) {
+    init(session: Session, target: ImportTarget, batch: Int, size: UInt64?, rejects: RejectsFile?) {
+        self.rejects = rejects
         self.session = session
         self.target = target
         self.batch = batch
@@ -52,6 +57,7 @@ struct ImportRun {
         }
         try submit()
         while !pending.isEmpty { try settle() }
+        try rejects?.flush()
         progress.finish(
             done: size == nil
                 ? UInt64(tally.lines) : Interrupt.isRequested ? UInt64(offset >> 10) : (size ?? 0) >> 10,
@@ -66,7 +72,9 @@ struct ImportRun {
         switch line.content {
         case .tooLong(let count):
             let message = "\(count) bytes; a line has at most \(LineReader.longestLine)"
-            try report(.rejected(code: "E_LINE_SIZE", message: message), line.number)
+            try report(
+                .rejected(code: "E_LINE_SIZE", message: message), line.number,
+                .tooLong(offset: line.offset, count: count))
         case .text(let text, let range):
             do throws(InvalidLine) {
                 let parsed = try parser.parse(text, range)
@@ -74,13 +82,19 @@ struct ImportRun {
                     tally.passOver()
                     return
                 }
+                if parsed.isTwin {
+                    tally.passOverTwin()
+                    return
+                }
                 drafts.append(parsed.draft)
                 numbers.append(line.number)
-                bytes += parsed.draft.payload.count + 256
+                if rejects != nil { texts.append(Array(text[range])) }
+                bytes += rejects == nil ? parsed.draft.payload.count + 256 : parsed.draft.payload.count + range.count
             } catch {
-                if !Self.isEnd(text[range]) {
-                    try report(.rejected(code: error.code, message: error.description), line.number)
-                }
+                if Self.isEnd(text[range]) { return }
+                try Self.refuseEvidence(text[range])
+                try report(
+                    .rejected(code: error.code, message: error.description), line.number, .line(Array(text[range])))
             }
         }
     }
@@ -90,10 +104,18 @@ struct ImportRun {
         line.starts(with: #"{"type":"end","v":1,"#.utf8)
     }
 
+    /// Events with all that proves them are not native lines.
+    private static func refuseEvidence(_ line: ArraySlice<UInt8>) throws(CommandFailure) {
+        guard line.starts(with: #"{"type":"evidence","#.utf8) else { return }
+        throw CommandFailure(
+            code: "E_EVIDENCE", "this is an evidence file", hint: "syncctl import --evidence FILE",
+            exitCode: .badInput)
+    }
+
     private mutating func submit() throws(CommandFailure) {
         guard !drafts.isEmpty else { return }
-        pending.append(Batch(numbers: numbers, bytes: bytes, results: target.start(drafts)))
-        (drafts, numbers, bytes) = ([], [], 0)
+        pending.append(Batch(numbers: numbers, texts: texts, bytes: bytes, results: target.start(drafts)))
+        (drafts, numbers, texts, bytes) = ([], [], [], 0)
         while pending.count > 1,
             pending.reduce(0, { $0 + $1.numbers.count }) + batch > Self.ahead.events
                 || pending.reduce(0, { $0 + $1.bytes }) > Self.ahead.bytes
@@ -105,14 +127,21 @@ struct ImportRun {
     /// Waits for the batch that was handed in first.
     private mutating func settle() throws(CommandFailure) {
         let first = pending.removeFirst()
-        for (number, result) in zip(first.numbers, try first.results()) {
-            if case .rejected = result { try report(result, number) } else { tally.count(result) }
+        for (index, result) in try first.results().enumerated() {
+            if case .rejected = result {
+                try report(result, first.numbers[index], .line(rejects == nil ? [] : first.texts[index]))
+            } else {
+                tally.count(result)
+            }
         }
     }
 
-    private mutating func report(_ result: AppendResult, _ number: Int) throws(CommandFailure) {
+    private mutating func report(
+        _ result: AppendResult, _ number: Int, _ line: Rejected
+    ) throws(CommandFailure) {
         tally.count(result)
         guard case .rejected(let code, let message) = result else { return }
+        try rejects?.add((code, message), number: number, line)
         if session.isJSON {
             try session.output.line(result.json(line: number))
         } else if tally.rejected <= Self.mostShown {

@@ -23,7 +23,8 @@ enum ReplayCommand {
             ],
             discussion: """
                 Display order is the same on every node: by time, then by when it was recorded, then by origin and \
-                sequence. --as-of goes by when things happened; --known-at by what had arrived here.
+                sequence. --as-of goes by when things happened; --known-at by what had arrived here. An event that was \
+                recorded by several nodes comes as often; the lines that do not count say in 'twinof' which one does.
 
                 Reads the log alone, not the views, and keeps 56 bytes in memory for each event of the scope.
                 """), run: run)
@@ -36,7 +37,8 @@ enum ReplayCommand {
         let positions = try collect(scope, bounds, location, session)
         let replay = LogReplay(location.files, at: positions)
         if session.isJSON {
-            let parts = try stored { try replay.parts(try NativeLines(reader).adder) }
+            let adder = try NativeLines(reader).adder(upTo: bounds.top)
+            let parts = try stored { try replay.parts(adder) }
             while let part = try stored({ try parts.next() }) {
                 try session.output.write(part.bytes)
                 parts.giveBack(part)

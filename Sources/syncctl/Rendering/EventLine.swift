@@ -1,49 +1,59 @@
 internal import CommandLineKit
 internal import EventStore
 
-/// The native form of events with their Merkle leaves, which needs the node's name.
-struct NativeLines {
-    private let writer: NativeLineWriter
+/// The native form of events: with the node of their origin, and with what counts in place of a twin.
+final class NativeLines {
+    private let reader: LogReader
+    private var writer: NativeLineWriter
     private let sha = SHA256()
 
     init(_ reader: LogReader) throws(CommandFailure) {
-        let name = try stored { try StoreIdentity(reader).name }
-        writer = NativeLineWriter(node: name)
+        self.reader = reader
+        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
     }
 
     /// The event in its native form inside a line of JSON output: `{"type":"event","v":1,"event":{…}}`. The leaf, which
     /// costs a hash, is left to `export` and `show`.
-    func wrapped(_ event: StoredEvent) -> JSONLine {
+    func wrapped(_ event: StoredEvent) throws(CommandFailure) -> JSONLine {
+        try learn(event.event.header.dot.origin)
         var line = JSONLine(type: "event")
-        line.addRaw("event", writer.line(event))
+        line.addRaw("event", writer.line(event, twinOf: try stored { try reader.counting(inPlaceOf: event) }))
         return line
     }
 
     /// The line with its newline.
-    func line(_ event: StoredEvent) -> [UInt8] {
-        var out: [UInt8] = []
-        Self.append(event, writer, sha, to: &out)
-        return out
+    func line(_ event: StoredEvent) throws(CommandFailure) -> [UInt8] {
+        try learn(event.event.header.dot.origin)
+        let twinOf = try stored { try reader.counting(inPlaceOf: event) }
+        return writer.line(event, leaf: sha.leaf(of: event.event), twinOf: twinOf) + [UInt8(ascii: "\n")]
     }
 
-    /// Makes what writes lines on several threads, for each of them.
-    var adder: @Sendable () -> (inout LinePart, StoredEvent) -> Void {
+    /// Makes what writes lines of events up to position `top` on several threads, for each of them.
+    ///
+    /// - Parameter origins: Only events of these; `nil`: all.
+    func adder(
+        upTo top: UInt64, of origins: Set<OriginID>? = nil
+    ) throws(CommandFailure) -> @Sendable () -> (inout LinePart, StoredEvent) -> Void {
+        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
         let writer = writer
+        let twins = try stored { try reader.twinMarks(through: top) }
         return {
             let sha = SHA256()
             return { part, event in
-                Self.append(event, writer, sha, to: &part.bytes)
+                if let origins, !origins.contains(event.event.header.dot.origin) { return }
+                writer.append(
+                    event, leaf: sha.leaf(of: event.event), twinOf: twins[event.position], to: &part.bytes)
+                part.bytes.append(UInt8(ascii: "\n"))
                 part.count += 1
                 if event.event.isErased { part.erased += 1 }
             }
         }
     }
 
-    private static func append(
-        _ event: StoredEvent, _ writer: NativeLineWriter, _ sha: SHA256, to out: inout [UInt8]
-    ) {
-        writer.append(event, leaf: sha.leaf(of: event.event), to: &out)
-        out.append(UInt8(ascii: "\n"))
+    /// An origin may have come after the others were read.
+    private func learn(_ origin: OriginID) throws(CommandFailure) {
+        guard !writer.knows(origin) else { return }
+        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
     }
 }
 

@@ -32,7 +32,7 @@ struct EventLister {
     /// Prints events that are known together: their widest cells decide before the first line.
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
         if session.isJSON {
-            for event in events { try session.output.line(native.wrapped(event)) }
+            for event in events { try session.output.line(try native.wrapped(event)) }
             return
         }
         let rows = events.map(cells)

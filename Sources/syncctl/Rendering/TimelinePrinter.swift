@@ -62,7 +62,7 @@ struct TimelinePrinter {
     mutating func add(_ entry: TimelineEntry) throws(CommandFailure) {
         count += 1
         if session.isJSON {
-            try session.output.line(json(entry))
+            try session.output.line(try json(entry))
             return
         }
         if isFull { return try full(entry) }
@@ -104,8 +104,8 @@ struct TimelinePrinter {
         for line in message.lines(entry) { try session.output.line(line) }
     }
 
-    private func json(_ entry: TimelineEntry) -> JSONLine {
-        var line = native.wrapped(entry.stored)
+    private func json(_ entry: TimelineEntry) throws(CommandFailure) -> JSONLine {
+        var line = try native.wrapped(entry.stored)
         message.add(entry, to: &line)
         return line
     }

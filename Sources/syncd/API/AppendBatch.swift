@@ -20,7 +20,7 @@ struct AppendBatch: Sendable {
             let end = Self.lineEnd(in: body, from: start)
             number += 1
             defer { start = end + 1 }
-            guard body[start..<end].contains(where: { $0 > 0x20 }) else { continue }
+            guard !body[start..<end].isBlank else { continue }
             do throws(InvalidLine) {
                 var line = try parser.parse(body, start..<end)
                 if line.isDerivedID, line.recordID == nil, !derivesIDs { line.draft.id = nil }

@@ -35,6 +35,21 @@ struct DerivedEventIDTests {
         #expect(parsed.draft.id == EventID(text: id))
     }
 
+    @Test(
+        "The id of a reply: vectors of docs/FORMATS.md §4, made with Python's hashlib",
+        arguments: [
+            ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "medibot", "", "0198e2c4-77aa-80a6-bf76-bef8caa642f3"),
+            ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "medibot", "summary", "0198e2c4-77aa-8f8d-b1b7-dac69e64b078"),
+            ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "의료봇", "요약 2", "0198e2c4-77aa-8437-bf35-ee088fc0c88d"),
+            ("f47ac10b-58cc-4372-a567-0e02b2c3d479", "medibot", "", "f47ac10b-58cc-8238-ab0a-6534983fe877"),
+            ("019fbb0e-c4d0-8556-a510-a7f819ceb807", "bot:gpt-4", "1", "019fbb0e-c4d0-84cc-82b5-5e8a8083dce3"),
+        ])
+    func replies(cause: String, bot: String, label: String, id: String) throws {
+        let cause = try #require(EventID(text: cause))
+        #expect(EventID(replyTo: cause, by: bot, label: label) == EventID(text: id))
+        #expect(EventID(replyTo: cause, by: bot + label) != EventID(replyTo: cause, by: bot, label: label + "x"))
+    }
+
     @Test func formDoesNotMatterButContentDoes() throws {
         func id(_ members: String) throws -> EventID? { try parser.parse(Array("{\(members)}".utf8)).draft.id }
         let plain = try id(#""type":"t","user":"u","data":{"a":1}"#)

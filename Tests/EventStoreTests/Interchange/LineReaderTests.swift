@@ -48,6 +48,14 @@ struct LineReaderTests {
         #expect(try lines("a\rb\n") == [Seen(number: 1, offset: 0, text: "a\rb")])
     }
 
+    @Test("Lines of blanks, tabs and carriage returns say nothing, and count (FORMATS §4)")
+    func blankLines() throws {
+        #expect(try lines(" \n\t \t\r\n \r\r\n") == [])
+        #expect(try lines("  \na\n \t") == [Seen(number: 2, offset: 3, text: "a")])
+        #expect(try lines("\u{feff}  \n a \n") == [Seen(number: 2, offset: 6, text: " a ")])
+        #expect(try lines("\u{b}\n\u{a0}").count == 2)
+    }
+
     @Test func byteOrderMarkOnlyAtTheStart() throws {
         #expect(
             try lines("\u{feff}a\n\u{feff}b") == [

@@ -3,6 +3,14 @@ import Testing
 @testable import EventStore
 
 struct NativeLineWriterTests {
+    /// SHA-256 of nothing.
+    private let node = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    private var writer: NativeLineWriter {
+        let origin = OriginID(UUIDBits(high: 0x1111_1111_2222_4333, low: 0x8444_5555_5555_5555))
+        return NativeLineWriter(nodes: [origin: NodeID(SHA256().digest([]))])
+    }
+
     private func event(_ draft: EventDraft, body: EventBody) throws -> StoredEvent {
         let origin = try #require(OriginID(text: "11111111-2222-4333-8444-555555555555"))
         let header = EventHeader(
@@ -25,11 +33,11 @@ struct NativeLineWriterTests {
     @Test func membersInOrder() throws {
         let draft = full()
         let leaf = SHA256().digest([])
-        let line = NativeLineWriter(node: "seoul 1/가").line(
+        let line = writer.line(
             try event(draft, body: .present(salt: salt, payload: draft.payload)), leaf: leaf)
         let expected =
             #"{"specversion":"1.0","id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","#
-            + #""source":"/nodes/seoul%201%2f%ea%b0%80/11111111-2222-4333-8444-555555555555","#
+            + #""source":"/nodes/\#(node)/11111111-2222-4333-8444-555555555555","#
             + #""time":"2026-08-01T02:02:15.120Z","subject":"conversation/방 \"1\"","user":"u-1029","#
             + "\"author\":\"bot\u{2028}\"," + #""cause":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e60","dataversion":2,"#
             + #""sequence":"12","position":"99","hlc":"019fbb0ec4d1-0003","leaf":"\#(leaf)","#
@@ -39,18 +47,17 @@ struct NativeLineWriterTests {
 
     @Test func leastMembers() throws {
         let draft = EventDraft(id: full().id, type: "t", time: 0, user: "u", payload: Array("{}".utf8))
-        let line = NativeLineWriter(node: "n").line(
+        let line = writer.line(
             try event(draft, body: .present(salt: salt, payload: draft.payload)))
         let expected =
             #"{"specversion":"1.0","id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"t","#
-            + #""source":"/nodes/n/11111111-2222-4333-8444-555555555555","time":"1970-01-01T00:00:00.000Z","#
+            + #""source":"/nodes/\#(node)/11111111-2222-4333-8444-555555555555","time":"1970-01-01T00:00:00.000Z","#
             + #""user":"u","sequence":"12","position":"99","hlc":"019fbb0ec4d1-0003","data":{}}"#
         #expect(String(decoding: line, as: UTF8.self) == expected)
     }
 
     @Test func parsingGivesTheDraftBack() throws {
         var draft = full()
-        let writer = NativeLineWriter(node: "n")
         for payload in [#"{"text":"두통"}"#, "{\n\"a\" : [ 1,\r\n2 ]\t}"] {
             draft.payload = Array(payload.utf8)
             let line = writer.line(try event(draft, body: .present(salt: salt, payload: draft.payload)))
@@ -60,21 +67,32 @@ struct NativeLineWriterTests {
             expected.payload = draft.payload.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }
             #expect(back.draft == expected)
             #expect(!back.isDerivedID)
-            #expect(back.source == "/nodes/n/11111111-2222-4333-8444-555555555555")
+            #expect(back.source == "/nodes/\(node)/11111111-2222-4333-8444-555555555555")
         }
     }
 
     @Test func erasedEventsSaySo() throws {
         let draft = full()
-        let line = NativeLineWriter(node: "n").line(
+        let line = writer.line(
             try event(draft, body: .erased(payloadDigest: SHA256().digest([1]))))
         #expect(String(decoding: line, as: UTF8.self).hasSuffix(#""hlc":"019fbb0ec4d1-0003","erased":true}"#))
         #expect(throws: InvalidLine.erased) { try NativeLineParser().parse(line) }
     }
 
+    @Test("A twin names the event that counts; a reader is told that it is one")
+    func twins() throws {
+        let draft = full()
+        let stored = try event(draft, body: .present(salt: salt, payload: Array("{}".utf8)))
+        let counting = Dot(origin: OriginID(UUIDBits(high: 1, low: 2)), seq: 7)
+        let line = writer.line(stored, twinOf: counting)
+        let member = #","twinof":"00000000-0000-0001-0000-000000000002/7","data":{}}"#
+        #expect(String(decoding: line, as: UTF8.self).hasSuffix(member))
+        #expect(try NativeLineParser().parse(line).isTwin)
+        #expect(try !NativeLineParser().parse(writer.line(stored)).isTwin)
+    }
+
     @Test func unreadableEventsShowTheirBytes() throws {
         let draft = full()
-        let writer = NativeLineWriter(node: "n")
         let line = writer.line(try event(draft, body: .unreadable(salt: salt, bytes: Array("[1,\n2]".utf8))))
         #expect(
             String(decoding: line, as: UTF8.self).hasSuffix(#""hlc":"019fbb0ec4d1-0003","data_base64":"WzEsCjJd"}"#))

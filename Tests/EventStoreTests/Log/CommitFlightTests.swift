@@ -124,6 +124,28 @@ struct CommitFlightTests {
         #expect(tops.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [2, 3])
     }
 
+    @Test("A flush waits for commits that are being synced: the head that it stores covers them (INV-1, INV-3)")
+    func flushing() throws {
+        let fixture = try Fixture()
+        defer { fixture.writer.close() }
+        try fixture.append("first")
+        fixture.disk.waitUntilAsked(1)
+        let reader = try LogReader(fixture.files)
+        let origin = try StoreIdentity(reader).origin
+        fixture.writer.flush { [answers = fixture.answers] _ in
+            answers.update { answers in
+                answers.append("flushed")
+                return true
+            }
+        }
+        // It cannot be done before the disk has the commit; a flush that does not wait needs a moment to go wrong.
+        usleep(100_000)
+        #expect(fixture.answers.withLock { $0 } == [])
+        fixture.disk.allow()
+        #expect(fixture.waitForAnswers(2) == ["first 2", "flushed"])
+        #expect(try reader.head(of: origin, atLeast: 1, largest: true)?.head.size == 2)
+    }
+
     @Test("Who follows a commit up learns whether the disk has it, which is asked once; else nobody is told")
     func following() throws {
         let fixture = try Fixture()

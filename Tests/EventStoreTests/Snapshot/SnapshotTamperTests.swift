@@ -147,18 +147,55 @@ struct SnapshotTamperTests {
         }
     }
 
+    @Test("Names are the texts that occur, each once, and pieces follow upon each other")
+    func namesAndPlaces() throws {
+        // The first row of the first piece is an origin.started: its type is the first name.
+        let repeated = try Self.pieces.get().pieces[0].names
+        let count = Int(try #require(repeated.first)) + 1
+        for name in [[0], [6] + Array("nobody".utf8), Array(repeated.prefix(count))] {
+            #expect(isMalformed(try refusal { $0.pieces[0].names += name }))
+        }
+        #expect(isMalformed(try refusal { $0.pieces[0].after = 1 }))
+        #expect(isMalformed(try refusal { $0.pieces[1].after += 1 }))
+    }
+
+    @Test("A text that stands in the names twice, and is used by both numbers")
+    func repeatedName() throws {
+        let error = try refusal { pieces in
+            let rows = pieces.pieces[1]
+            // The first name is the first row's type, and that of others, too.
+            let count = Int(rows.names[rows.names.startIndex]) + 1
+            pieces.pieces[1].names = rows.names + rows.names.prefix(count)
+            pieces.pieces[1].columns[10] = UInt8(numberOfNames(rows))
+        }
+        #expect(error == .malformed("a name occurs twice"))
+    }
+
+    private func numberOfNames(_ rows: SnapshotRows) -> Int {
+        var (count, index) = (0, rows.names.startIndex)
+        while index < rows.names.endIndex {
+            // Lengths of two bytes have the upper bit set in the first.
+            let first = Int(rows.names[index])
+            let isLong = first > 0x7f
+            let length = isLong ? first & 0x7f | Int(rows.names[index + 1]) << 7 : first
+            index += length + (isLong ? 2 : 1)
+            count += 1
+        }
+        return count
+    }
+
     @Test("The rules of a header hold for rows too")
     func rules() throws {
         var rows = SnapshotRows(after: 0)
         rows.count = 1
         rows.runs = [.init(origin: OriginID(UUIDBits(high: 1, low: 2)), first: 2)]
-        rows.names = [1, 0x74, 1, 0x75, 0]
         rows.ids = [UInt8](repeating: 1, count: 16)[...]
         rows.salts = [UInt8](repeating: 2, count: 16)[...]
         rows.payloads = Array("{}".utf8)[...]
         let hlc: [UInt8] = [0, 0, 0, 0, 0, 1, 0, 0]
-        func check(_ columns: [UInt8]) -> SnapshotError? {
+        func check(_ columns: [UInt8], names: [UInt8] = [1, 0x74, 1, 0x75]) -> SnapshotError? {
             var rows = rows
+            rows.names = names[...]
             rows.columns = columns[...]
             do throws(SnapshotError) {
                 _ = try CheckedRows(rows, using: SHA256())
@@ -170,8 +207,10 @@ struct SnapshotTamperTests {
         #expect(isMalformed(check([4, 0] + hlc + [0, 1, 1, 2])))
         #expect(isMalformed(check([2, 0] + hlc + [0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2])))
         #expect(isMalformed(check([32, 0] + hlc + [0, 1, 1, 2])))
-        #expect(isMalformed(check([1, 0] + hlc + [0, 1, 2, 2])))
-        #expect(isMalformed(check([0, 0] + hlc + [0, 2, 2])))
+        #expect(isMalformed(check([1, 0] + hlc + [0, 1, 2, 2], names: [1, 0x74, 1, 0x75, 0])))
+        #expect(isMalformed(check([0, 0] + hlc + [0, 1, 2], names: [1, 0x74, 0])))
+        // A name that nothing uses.
+        #expect(isMalformed(check([0, 0] + hlc + [0, 1, 2], names: [1, 0x74, 1, 0x75, 0])))
         // A dependency on itself; none; an hlc and a time beyond their range.
         let own = UUIDBits(high: 1, low: 2).bytes
         #expect(isMalformed(check([16, 0] + hlc + [0, 1, 1] + own + [1, 2])))

@@ -51,7 +51,7 @@ func fuzzHeaders(_ bytes: [UInt8]) throws {
     try promise(header.displayKey.time <= header.hlc.milliseconds, "displayed after it was recorded")
     let body = EventBody.present(salt: header.id.bits, payload: Array("{}".utf8))
     let event = StoredEvent(position: 1, event: Event(header: header, body: body))
-    try JSONScanner.validateValue(NativeLineWriter(node: "fuzz").line(event))
+    try JSONScanner.validateValue(NativeLineWriter(nodes: [:]).line(event))
 }
 
 /// Two sizes and roots, then a proof of what is left. A true proof of small trees must hold, a changed one must not.

@@ -297,4 +297,31 @@ struct SnapshotIntakeTests {
         #expect(malformed.code == .badFrame)
         other.stop()
     }
+
+    @Test("Rows that end beyond the offer are refused, and so is all of it: nothing is put in place (INV-4)")
+    func displaced() throws {
+        let handover = try Handover(events: 50)
+        var parts = try handover.parts()
+        guard case .snapshotRows(var rows) = try Message(frame: parts[0].frame) else { throw Unexpected() }
+        rows.after += 1
+        parts[0] = SnapshotPart(
+            frame: Message.snapshotRows(rows).frame(compress: false), last: rows.last, isEnd: false)
+        let intake = handover.makeIntake()
+        _ = try intake.open(handover).get()
+        // All of it is on its way before the first answer.
+        let answers = Monitor<[Result<SnapshotStored, SessionFailure>]>([])
+        for part in parts {
+            intake.store(part.frame) { result in
+                answers.update {
+                    $0.append(result)
+                    return true
+                }
+            }
+        }
+        let all = try #require(answers.wait(milliseconds: 20_000) { $0.count >= parts.count ? $0 : nil })
+        for result in all { #expect(throws: SessionFailure.self) { try result.get() } }
+        intake.drop(keepSpool: false)
+        intake.stop()
+        #expect(!FileManager.default.fileExists(atPath: handover.empty.path + "/log.ready"))
+    }
 }

@@ -3,17 +3,24 @@ package enum JSONText {
     /// Appends `text` as a JSON string with its quotes. Only what RFC 8259 §7 requires is escaped: the quote, the
     /// backslash and control characters below U+0020; everything else stands as it is.
     package static func append(_ text: String, to out: inout [UInt8]) {
-        out.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { bytes in
-            var plainStart = 0
-            for (index, byte) in bytes.enumerated() where mustEscape(byte) {
-                out.append(contentsOf: bytes[plainStart..<index])
-                appendEscape(of: byte, to: &out)
-                plainStart = index + 1
-            }
-            out.append(contentsOf: bytes[plainStart...])
+        text.withUTF8 { append(utf8: $0, to: &out) }
+    }
+
+    /// Appends UTF-8 as a JSON string with its quotes.
+    static func append(utf8 text: [UInt8], to out: inout [UInt8]) {
+        text.withUnsafeBufferPointer { append(utf8: $0, to: &out) }
+    }
+
+    private static func append(utf8 bytes: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+        out.append(UInt8(ascii: "\""))
+        var plainStart = 0
+        for (index, byte) in bytes.enumerated() where mustEscape(byte) {
+            out.append(contentsOf: bytes[plainStart..<index])
+            appendEscape(of: byte, to: &out)
+            plainStart = index + 1
         }
+        out.append(contentsOf: bytes[plainStart...])
         out.append(UInt8(ascii: "\""))
     }
 

@@ -37,7 +37,7 @@ package struct ViewsCheck: Sendable {
             while projector.position < report.position {
                 if isCancelled() { throw .closed }
                 try projector.step(through: report.position, limit: 16_384)
-                projector.copyBack()
+                try projector.copyBack()
                 progress(projector.position, report.position)
             }
             return true

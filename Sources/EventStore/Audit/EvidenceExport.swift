@@ -1,0 +1,167 @@
+/// Writes the events of a log as an evidence file (docs/FORMATS.md §8), piece by piece. What it keeps in memory grows with
+/// the number of origins, not with that of events. Not Sendable.
+package final class EvidenceExport {
+    /// An origin on its way into the file.
+    private struct Source {
+        let origin: EvidenceOrigin
+        /// What vouches for it where its last head is of more events than are here.
+        let reach: Reach?
+    }
+
+    /// Of how many events the file is.
+    package let count: UInt64
+    /// Events that no signed head covers yet; they are not in the file.
+    package let uncovered: UInt64
+    /// How many events are written.
+    package private(set) var written: UInt64 = 0
+
+    private let reader: LogReader
+    private let sha = SHA256()
+    private let digest = RunningSHA256()
+    private let sources: [OriginID: Source]
+    private var order: EvidenceOrder
+    private var forks: [Evidence]
+    private var stage = Stage.beginning
+    /// Events of the origin whose turn it is, read ahead; the next one last.
+    private var ahead: [Event] = []
+    private var aheadOrigin: OriginID?
+    private var aheadLimit = 2
+
+    private enum Stage { case beginning, events, end, nothing }
+
+    /// A piece ends with the event that fills it.
+    static let piece = (events: 1_024, bytes: 1 << 20)
+    /// Most bytes read ahead.
+    private static let aheadBytes = 1 << 20
+
+    /// - Parameter origins: Only these; `nil`: all.
+    package init(_ files: StoreFiles, origins wanted: Set<OriginID>? = nil) throws(StoreError) {
+        reader = try LogReader(files)
+        var sources: [OriginID: Source] = [:]
+        var sizes: [(id: OriginID, size: UInt64)] = []
+        var uncovered: UInt64 = 0
+        for origin in try reader.origins() where wanted?.contains(origin.id) ?? true {
+            let source = try Self.source(origin, reader)
+            let size = source?.origin.size ?? 0
+            uncovered = uncovered.addingSaturated(origin.size - min(size, origin.size))
+            guard let source, size > 0 else { continue }
+            sources[origin.id] = source
+            sizes.append((origin.id, size))
+        }
+        self.uncovered = uncovered
+        self.sources = sources
+        count = sizes.saturatedSum { $0.size }
+        order = EvidenceOrder(sizes)
+        forks = try Evidence.list(files).filter { sources[$0.origin] != nil }
+    }
+
+    /// What vouches for most events of an origin; `nil` if nothing does.
+    private static func source(_ origin: StoredOrigin, _ reader: LogReader) throws(StoreError) -> Source? {
+        let head = try reader.head(of: origin.id, atLeast: 1, largest: true)
+        if let reach = try reader.reach(of: origin.id), reach.size > head?.head.size ?? 0, reach.size <= origin.size {
+            let covering = EvidenceOrigin(key: origin.key, size: reach.size, head: reach.coverage.head)
+            return Source(origin: covering, reach: reach)
+        }
+        guard let head, head.head.size <= origin.size else { return nil }
+        return Source(origin: EvidenceOrigin(key: origin.key, size: head.head.size, head: head), reach: nil)
+    }
+
+    /// The next bytes of the file, whole lines; `nil` when it is complete.
+    package func next() throws(StoreError) -> [UInt8]? {
+        var out: [UInt8] = []
+        switch stage {
+        case .beginning:
+            EvidenceLine.beginning(origins: UInt64(sources.count), events: count).write(to: &out)
+            for origin in sources.keys.sorted() {
+                if let source = sources[origin] { EvidenceLine.origin(source.origin).write(to: &out) }
+            }
+            for fork in forks { EvidenceLine.fork(fork.dot, fork.branches).write(to: &out) }
+            stage = order.isComplete ? .end : .events
+        case .events:
+            try writePiece(to: &out)
+            if order.isComplete { stage = .end }
+        case .end:
+            EvidenceLine.end(origins: UInt64(sources.count), events: count, digest: digest.finish()).write(to: &out)
+            stage = .nothing
+            return out
+        case .nothing: return nil
+        }
+        digest.add(out[...])
+        return out
+    }
+
+    /// Some events in a row, and for each origin among them what vouches for it up to here.
+    private func writePiece(to out: inout [UInt8]) throws(StoreError) {
+        var last: [OriginID: UInt64] = [:]
+        var (events, bytes) = (0, 0)
+        while events < Self.piece.events, bytes < Self.piece.bytes, !order.isComplete {
+            guard let place = order.next else {
+                throw .corrupt("the events that are left depend on each other")
+            }
+            let event = try event(after: place)
+            guard order.take(event.header.dependencies) else { continue }
+            ahead.removeLast()
+            let encoded = EncodedEvent(event)
+            EvidenceLine.event(event.header.dot, encoded).write(to: &out)
+            last[place.origin] = place.seq + 1
+            events += 1
+            bytes += encoded.header.count + encoded.body.count
+        }
+        written += UInt64(events)
+        for origin in last.keys.sorted() {
+            let dot = Dot(origin: origin, seq: last[origin] ?? 0)
+            EvidenceLine.proof(dot, try proof(dot)).write(to: &out)
+        }
+    }
+
+    /// The event behind `place`. The first events of a run are read in small parts: most runs of a busy cluster are short.
+    private func event(after place: Dot) throws(StoreError) -> Event {
+        if aheadOrigin != place.origin || ahead.last.map({ $0.header.dot.seq != place.seq + 1 }) ?? false {
+            (ahead, aheadOrigin, aheadLimit) = ([], place.origin, 2)
+        }
+        if ahead.isEmpty {
+            ahead = try reader.events(
+                of: place.origin, after: place.seq, limit: aheadLimit, bytes: Self.aheadBytes
+            ).reversed()
+            aheadLimit = min(aheadLimit * 2, 512)
+        }
+        guard let event = ahead.last, event.header.dot.seq == place.seq + 1 else {
+            throw .corrupt("event \(place.origin)/\(place.seq + 1) is missing")
+        }
+        return event
+    }
+
+    private func proof(_ dot: Dot) throws(StoreError) -> [Digest] {
+        guard let source = sources[dot.origin] else { return [] }
+        guard let reach = source.reach else {
+            return try reader.consistency(of: dot.origin, from: dot.seq, to: source.origin.size, using: sha)
+        }
+        guard let coverage = try reader.coverage(ofFirst: dot.seq, by: reach, using: sha) else {
+            throw .corrupt("what vouches for the events of origin \(dot.origin) does not fit them")
+        }
+        return coverage.proof
+    }
+}
+
+extension LogReader {
+    /// The events of an origin after `seq`, in order: at most `limit`, and no more once their payloads come to `bytes`.
+    func events(of origin: OriginID, after seq: UInt64, limit: Int, bytes: Int) throws(StoreError) -> [Event] {
+        try mapped { () throws(SQLiteError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return [] }
+            let select = try connection.statement(
+                "SELECT \(EventRow.columns) FROM event WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?")
+            defer { select.reset() }
+            try select.bind(1, ref)
+            try select.bind(2, seq)
+            try select.bind(3, Int64(limit))
+            var events: [Event] = []
+            var left = bytes
+            while left > 0, try select.step() {
+                let event = try EventRow.read(select, names: &names, on: connection).event
+                left -= event.body.count
+                events.append(event)
+            }
+            return events
+        }
+    }
+}

@@ -1,0 +1,110 @@
+/// Which events of a log do not count, because another one with the same id does (D6): of the events with one id the one
+/// with the smallest (hlc, origin) counts, the same on every node that has them.
+///
+/// It keeps some 60 bytes in memory for each of them.
+package struct TwinMarks: Sendable {
+    private var counting: [UInt64: Dot] = [:]
+
+    /// The event that counts in place of the one at `position`; `nil` if that one counts.
+    package subscript(position: UInt64) -> Dot? { counting[position] }
+
+    /// Takes note of events with one id.
+    fileprivate mutating func add(_ group: [TwinMember]) {
+        guard let first = group.min() else { return }
+        for member in group where member.position != first.position { counting[member.position] = first.dot }
+    }
+}
+
+/// One of the events with one id.
+private struct TwinMember: Comparable {
+    let position: UInt64
+    let hlc: HybridTime
+    let dot: Dot
+
+    static func < (a: TwinMember, b: TwinMember) -> Bool { a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot }
+}
+
+extension LogReader {
+    /// The twins among the events up to position `top`: what came later is not known yet.
+    package func twinMarks(through top: UInt64) throws(StoreError) -> TwinMarks {
+        var marks = TwinMarks()
+        var group: [TwinMember] = []
+        var last: (first: UInt64, position: UInt64) = (0, 0)
+        // Short read transactions: the WAL must not wait.
+        while true {
+            let isEnd = try mapped { () throws(SQLiteError) in
+                let select = try connection.statement(
+                    """
+                    SELECT twin, position, hlc, origin, seq FROM event
+                    WHERE twin >= ?1 AND (twin > ?1 OR position > ?2) ORDER BY twin, position LIMIT 4096
+                    """)
+                defer { select.reset() }
+                try select.bind(1, last.first)
+                try select.bind(2, last.position)
+                var count = 0
+                while try select.step() {
+                    count += 1
+                    if select.uint64(0) != last.first {
+                        marks.add(group)
+                        group = []
+                        if let first = try twinMember(at: select.uint64(0)) { group.append(first) }
+                    }
+                    last = (select.uint64(0), select.uint64(1))
+                    guard last.position <= top else { continue }
+                    group.append(try twinMember(select, from: 1))
+                }
+                return count < 4_096
+            }
+            if isEnd { break }
+        }
+        marks.add(group)
+        return marks
+    }
+
+    /// The event that counts in place of `stored`; `nil` if `stored` counts itself.
+    package func counting(inPlaceOf stored: StoredEvent) throws(StoreError) -> Dot? {
+        let first = stored.twinOf ?? stored.position
+        var group = try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT position, hlc, origin, seq FROM event WHERE twin = ?")
+            defer { select.reset() }
+            try select.bind(1, first)
+            var group: [TwinMember] = []
+            while try select.step() { group.append(try twinMember(select, from: 0)) }
+            if !group.isEmpty, let member = try twinMember(at: first) { group.append(member) }
+            return group
+        }
+        group.sort()
+        return group.first.flatMap { $0.position == stored.position ? nil : $0.dot }
+    }
+
+    /// The node of every origin.
+    package func nodes() throws(StoreError) -> [OriginID: NodeID] {
+        try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT id, node FROM origin")
+            defer { select.reset() }
+            var nodes: [OriginID: NodeID] = [:]
+            while try select.step() {
+                guard let id = select.uuid(0), let node = select.digest(1) else {
+                    throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                }
+                nodes[OriginID(id)] = NodeID(node)
+            }
+            return nodes
+        }
+    }
+
+    private func twinMember(at position: UInt64) throws(SQLiteError) -> TwinMember? {
+        let select = try connection.statement("SELECT position, hlc, origin, seq FROM event WHERE position = ?")
+        defer { select.reset() }
+        try select.bind(1, position)
+        return try select.step() ? try twinMember(select, from: 0) : nil
+    }
+
+    /// Position, hlc, origin and seq from a column on.
+    private func twinMember(_ row: Statement, from column: Int) throws(SQLiteError) -> TwinMember {
+        let origin = try names.origin(row.int64(column + 2), on: connection)
+        return TwinMember(
+            position: row.uint64(column), hlc: HybridTime(rawValue: row.uint64(column + 1)),
+            dot: Dot(origin: origin, seq: row.uint64(column + 3)))
+    }
+}

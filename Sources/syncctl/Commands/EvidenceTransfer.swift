@@ -1,0 +1,127 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+
+/// `export --evidence` and `import --evidence`: a log with all that proves it, in one file (docs/FORMATS.md §8).
+enum EvidenceTransfer {
+    static func export(_ session: Session, origins: Set<OriginID>?) throws(CommandFailure) -> ExitCode {
+        let location = try StoreLocation.find(for: session)
+        let export = try stored { try EvidenceExport(location.files, origins: origins) }
+        var progress = Progress("export", unit: "events", style: session.style())
+        while let piece = try stored({ try export.next() }) {
+            try session.output.write(piece)
+            progress.update(done: export.written, total: export.count)
+        }
+        progress.finish(done: export.written, total: export.count)
+        if export.uncovered > 0 {
+            session.say(
+                "\(EventText.count(export.uncovered, "event")) left out: no signed head covers them yet, a daemon signs "
+                    + "what is new within moments, and what a crash has left when it starts")
+        }
+        return export.uncovered == 0 ? .success : .degraded
+    }
+
+    static func `import`(_ session: Session, _ input: InputFile) throws(CommandFailure) -> ExitCode {
+        let location = try StoreLocation.find(for: session)
+        guard try DaemonClient.running(location.files) == nil else {
+            throw CommandFailure(
+                code: "E_LOCKED", "a daemon has the store; evidence is taken in while it is stopped",
+                hint: "stop syncd, import, start it again", exitCode: .tryAgain)
+        }
+        let store = try stored {
+            try EventStore(opening: location.files.folder, owner: "syncctl pid \(getpid())")
+        }
+        defer {
+            // Views that cannot be written now are caught up by whoever reads next.
+            try? Projector(store.files).catchUp()
+            store.close()
+        }
+        let intake = try stored { try EvidenceImport(store) }
+        var line = 0
+        do throws(EvidenceError) {
+            try read(session, input, into: intake, &line)
+        } catch {
+            // What is on its way is stored before its number is told.
+            try? intake.settle()
+            throw failure(error, line, intake)
+        }
+        try session.end(count: intake.appended + intake.already) { end in
+            end.add("appended", intake.appended)
+            end.add("already", intake.already)
+            end.add("origins", intake.origins)
+            end.add("interrupted", Interrupt.isRequested)
+        }
+        if !session.isJSON { try session.output.line(summary(intake)) }
+        guard Interrupt.isRequested else { return .success }
+        session.say("interrupted; what is counted is stored and proven. Run the same command again to go on")
+        return .interrupted
+    }
+
+    private static func read(
+        _ session: Session, _ input: InputFile, into intake: EvidenceImport, _ number: inout Int
+    ) throws(EvidenceError) {
+        Interrupt.watch(reading: input.descriptor)
+        var progress = Progress("import", unit: "events", style: session.style())
+        // A payload that cannot be read may be longer than any line of native NDJSON.
+        var reader = LineReader(descriptor: input.descriptor, longest: 2 << 20)
+        while !Interrupt.isRequested, let line = try next(&reader), !Interrupt.isRequested {
+            number = line.number
+            guard case .text(let bytes, let range) = line.content else {
+                throw .line("longer than any line of an evidence file")
+            }
+            try intake.take(bytes, range)
+            progress.update(done: intake.appended + intake.already, total: intake.count)
+        }
+        progress.finish(done: intake.appended + intake.already, total: intake.count)
+        if Interrupt.isRequested { try intake.settle() } else { try intake.finish() }
+    }
+
+    private static func next(_ reader: inout LineReader) throws(EvidenceError) -> Line? {
+        do { return try reader.next() } catch { throw .store(.io("the input: \(error)")) }
+    }
+
+    private static func summary(_ intake: EvidenceImport) -> String {
+        "\(EventText.count(intake.origins, "origin")): \(intake.appended) appended, \(intake.already) already there"
+    }
+
+    private static func failure(_ error: EvidenceError, _ line: Int, _ intake: EvidenceImport) -> CommandFailure {
+        if case .store(let error) = error { return CommandFailure(error) }
+        var failure = CommandFailure(
+            code: error.code, "line \(line): \(error)",
+            why: "Until then \(summary(intake)); that is proven and stays.", exitCode: .badInput)
+        switch error {
+        case .other: failure.exitCode = .integrityFailure
+        case .refused(.amnesia):
+            failure.hint = "start syncd beside a peer that has them: it fetches its own events back before it appends"
+        case .refused: failure.exitCode = .integrityFailure
+        default: break
+        }
+        return failure
+    }
+}
+
+/// A file that is read, or stdin.
+final class InputFile {
+    let descriptor: Int32
+    /// In bytes, if it is a regular file.
+    let size: UInt64?
+    private let isOpened: Bool
+
+    /// Opens the file at `path`; `-` is stdin.
+    init(_ path: String) throws(CommandFailure) {
+        isOpened = path != "-"
+        descriptor = isOpened ? open(path, O_RDONLY | O_CLOEXEC) : StandardStream.input.rawValue
+        guard descriptor >= 0 else {
+            throw CommandFailure.system("cannot read \(path)", errno: errno, exitCode: .inputMissing)
+        }
+        var status = stat()
+        let isKnown = fstat(descriptor, &status) == 0
+        size = isKnown && status.st_mode & S_IFMT == S_IFREG ? UInt64(clamping: status.st_size) : nil
+        if isKnown, status.st_mode & S_IFMT == S_IFDIR {
+            if isOpened { close(descriptor) }
+            throw CommandFailure.system("cannot read \(path)", errno: EISDIR, exitCode: .inputMissing)
+        }
+    }
+
+    deinit { if isOpened { close(descriptor) } }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// A log with all that proves it, written to a file and taken in elsewhere (docs/FORMATS.md §8; INV-3, INV-4, INV-12).
+struct EvidenceTransferTests {
+    private let sha = SHA256()
+
+    private func exported(_ store: StoreFiles, origins: Set<OriginID>? = nil) throws -> [UInt8] {
+        let export = try EvidenceExport(store, origins: origins)
+        var out: [UInt8] = []
+        while let piece = try export.next() { out += piece }
+        return out
+    }
+
+    private func lines(_ file: [UInt8]) -> [[UInt8]] {
+        file.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast().map(Array.init)
+    }
+
+    private struct Tally: Equatable {
+        var appended: UInt64
+        var already: UInt64
+    }
+
+    /// Takes a file in; the tally once it has ended.
+    @discardableResult
+    private func take(_ lines: [[UInt8]], into store: EventStore) throws -> Tally {
+        let intake = try EvidenceImport(store)
+        for line in lines { try intake.take(line, 0..<line.count) }
+        try intake.finish()
+        return Tally(appended: intake.appended, already: intake.already)
+    }
+
+    /// A store with twins, erased events, unreadable payloads, opaque headers, dependencies both ways, and an origin
+    /// whose head speaks of more events than are here.
+    private func sample() throws -> (TemporaryFolder, Set<OriginID>) {
+        let sample = try SampleStore()
+        let store = try EventStore(opening: sample.folder.path)
+        var ulsan = ForeignOrigin(3, name: "ulsan-1")
+        ulsan.add(.message("울산", user: "u"), needs: [Dot(origin: sample.own, seq: 300)])
+        var header = ulsan.next()
+        ulsan.append(header.canonicalBytes, .unreadable(salt: UUIDBits(high: 1, low: 1), bytes: [0x5b, 0xff, 0x5d]))
+        header = ulsan.next()
+        header.type = String(repeating: "t", count: 200)
+        let opaque: EventBody = .present(salt: UUIDBits(high: 1, low: 2), payload: Array("{\r\n \"a\":\t1}".utf8))
+        ulsan.append(header.canonicalBytes, opaque)
+        for number in 0..<1_500 { ulsan.add(.message("\(number)", user: "u")) }
+        try ulsan.send(to: store)
+        var mokpo = ForeignOrigin(4, name: "mokpo-1")
+        for number in 0..<10 { mokpo.add(.message("\(number)", user: "u")) }
+        let leaves = mokpo.received.map { sha.leaf(header: $0.header, payloadDigest: sha.payloadDigest($0.body)) }
+        let proof = MerkleProof.consistency(from: 7, to: 11, using: sha) { (level, index) throws(Never) in
+            var range = MerkleRange()
+            for leaf in leaves[Int(index) << level..<(Int(index) + 1) << level] { range.append(leaf, using: sha) }
+            return range.root(using: sha)
+        }
+        let batch = try store.makeVerifierBlocking().verify(
+            Array(mokpo.received.prefix(7)), [Coverage(head: mokpo.head(using: sha), proof: proof)])
+        try blocking { store.ingest(batch, completion: $0) }
+        _ = try store.appendBlocking((0..<30).map { .message("end \($0)", user: "u-1") })
+        store.close()
+        let origins = try LogReader(store.files).origins().map(\.id)
+        return (sample.folder, Set(origins))
+    }
+
+    @Test("What is taken in is what was there, bit for bit, proven, once; and writes the same file again")
+    func roundTrip() throws {
+        let (folder, origins) = try sample()
+        let file = try exported(StoreFiles(folder.path))
+        let (other, store) = try makeStore(name: "archive")
+        let total = try LogReader(StoreFiles(folder.path)).top()
+        let first = try take(lines(file), into: store)
+        #expect(first == Tally(appended: total, already: 0))
+        #expect(try take(lines(file), into: store) == Tally(appended: 0, already: total))
+        #expect(try exported(store.files, origins: origins) == file)
+        let (here, there) = (try LogReader(StoreFiles(folder.path)), try LogReader(store.files))
+        for position in 1...total {
+            let event = try #require(try here.event(at: position)).event
+            #expect(try there.event(event.header.dot)?.event == event)
+        }
+        store.close()
+        #expect(try verify(other).isIntact)
+        // Where it came from nothing is new, either.
+        let source = try EventStore(opening: folder.path)
+        #expect(try take(lines(file), into: source) == Tally(appended: 0, already: total))
+    }
+
+    @Test("The file does not depend on the order in which events came (INV-6)")
+    func order() throws {
+        var random = SplitMix64(state: 6)
+        var origins = (1...4).map { ForeignOrigin(UInt64($0), name: "o\($0)") }
+        var placed: [(origin: Int, event: EncodedEvent)] = origins.indices.map { ($0, origins[$0].received[0]) }
+        for number in 0..<3_000 {
+            let index = Int.random(in: 0..<4, using: &random)
+            let other = Int.random(in: 0..<4, using: &random)
+            let needs = Dot(origin: origins[other].id, seq: origins[other].tree.size)
+            let isFree = other == index || Int.random(in: 0..<3, using: &random) > 0
+            origins[index].add(.message("\(number)", user: "u"), needs: isFree ? [] : [needs])
+            placed.append((index, try #require(origins[index].received.last)))
+        }
+        func stored(_ events: [EncodedEvent]) throws -> (TemporaryFolder, EventStore) {
+            let (folder, store) = try makeStore()
+            let coverage = origins.map { Coverage(head: $0.head(using: sha), proof: []) }
+            let batch = try store.makeVerifierBlocking().verify(events, coverage)
+            try blocking { store.ingest(batch, completion: $0) }
+            return (folder, store)
+        }
+        let one = try stored(placed.map(\.event))
+        let wanted = Set(origins.map(\.id))
+        let file = try exported(one.1.files, origins: wanted)
+        let canonical = try lines(file).compactMap { line -> EncodedEvent? in
+            if case .event(_, let event) = try EvidenceLine(line, 0..<line.count) { event } else { nil }
+        }
+        #expect(canonical != placed.map(\.event) && Set(canonical) == Set(placed.map(\.event)))
+        // It is a causal order: a store takes it at once.
+        let other = try stored(canonical)
+        #expect(try exported(other.1.files, origins: wanted) == file)
+        for (_, store) in [one, other] { store.close() }
+    }
+
+    @Test("The vector of docs/FORMATS.md, made by another program: taken in, and written again")
+    func vector() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let file = [UInt8](try Data(contentsOf: root.appending(path: "docs/vectors/evidence.ndjson")))
+        let (_, store) = try makeStore()
+        defer { store.close() }
+        #expect(try take(lines(file), into: store) == Tally(appended: 7, already: 0))
+        let origins = try ["1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"].map {
+            try #require(OriginID(text: $0))
+        }
+        #expect(try exported(store.files, origins: Set(origins)) == file)
+    }
+
+    @Test("A file that was cut is not taken for a whole one; what came is proven and stays")
+    func cut() throws {
+        let (folder, _) = try sample()
+        let all = lines(try exported(StoreFiles(folder.path)))
+        for count in [0, 1, 3, 6, 500, 1_100, all.count - 1] {
+            let (copy, store) = try makeStore()
+            #expect(throws: EvidenceError.cut) { try take(Array(all.prefix(count)), into: store) }
+            store.close()
+            #expect(try verify(copy).isIntact)
+            // The whole file goes on where the cut one ended.
+            let again = try EventStore(opening: copy.path)
+            let tally = try take(all, into: again)
+            #expect(tally.appended + tally.already == (try LogReader(StoreFiles(folder.path)).top()))
+            again.close()
+        }
+        // Whole lines are missing, and the end is there.
+        let (_, store) = try makeStore()
+        #expect(throws: EvidenceError.self) { try take(Array(all.prefix(1) + all.suffix(1)), into: store) }
+        store.close()
+    }
+
+    @Test("What was changed, left out or put in another place is refused, with the origin named")
+    func tampering() throws {
+        let (folder, _) = try sample()
+        let source = try LogReader(StoreFiles(folder.path))
+        let all = lines(try exported(StoreFiles(folder.path)))
+        let ulsan = ForeignOrigin(3, name: "ulsan-1").id
+        func index(_ dot: Dot) throws -> Int {
+            let start = Array(#"{"type":"event","origin":"\#(dot.origin)","seq":\#(dot.seq),"#.utf8)
+            return try #require(all.firstIndex { $0.starts(with: start) })
+        }
+        func result(_ change: (inout [[UInt8]]) throws -> Void) throws -> EvidenceError? {
+            var changed = all
+            try change(&changed)
+            let (copy, store) = try makeStore()
+            var found: EvidenceError?
+            do { try take(changed, into: store) } catch let error as EvidenceError { found = error }
+            store.close()
+            // Nothing that is not proven got in.
+            #expect(try verify(copy).isIntact)
+            for origin in try LogReader(store.files).origins() where origin.id != store.identity.origin {
+                for seq in 1...max(1, origin.size) where seq <= origin.size {
+                    let dot = Dot(origin: origin.id, seq: seq)
+                    #expect(try LogReader(store.files).event(dot)?.event == source.event(dot)?.event)
+                }
+            }
+            return found
+        }
+        func replaced(_ text: String, by other: String, in line: [UInt8]) -> [UInt8] {
+            Array(String(decoding: line, as: UTF8.self).replacingOccurrences(of: text, with: other).utf8)
+        }
+        let middle = try index(Dot(origin: ulsan, seq: 400))
+        let payload = try result { $0[middle] = replaced(#"\"text\""#, by: #"\"tExt\""#, in: $0[middle]) }
+        guard case .refused(.badProof(ulsan, _)) = payload else {
+            Issue.record("a changed payload: \(String(describing: payload))")
+            return
+        }
+        #expect(try result { $0.remove(at: middle) } == .refused(.gap(Dot(origin: ulsan, seq: 401), have: 399)))
+        #expect(
+            try result { $0.swapAt(middle, middle + 1) } == .refused(.gap(Dot(origin: ulsan, seq: 401), have: 399)))
+        let start = try index(Dot(origin: ulsan, seq: 1))
+        #expect(try result { $0.remove(at: start) } == .refused(.gap(Dot(origin: ulsan, seq: 2), have: 0)))
+        // Another key for the origin; another signature; a head of another origin.
+        let origins = all.indices.filter { all[$0].starts(with: #"{"type":"origin","#.utf8) }
+        let place = try #require(origins.first { String(decoding: all[$0], as: UTF8.self).contains("\(ulsan)") })
+        let forged = ForeignOrigin(3, name: "stranger")
+        var line: [UInt8] = []
+        EvidenceLine.origin(EvidenceOrigin(key: forged.key.publicKey, size: 1_504, head: forged.head(using: sha)))
+            .write(to: &line)
+        #expect(try result { $0[place] = line.dropLast() } != nil)
+        let bad = try result { $0[place] = replaced(#""signature":""#, by: #""signature":"AAAA"#, in: $0[place]) }
+        #expect(bad?.code == "E_EVIDENCE_PROOF")
+        let proof = try #require(all.firstIndex { String(decoding: $0, as: UTF8.self).contains(#""proof":[""#) })
+        #expect(try result { $0.remove(at: proof) } != nil)
+        #expect(try result { $0[proof] = replaced(#""proof":[""#, by: #""proof":["00"#, in: $0[proof]) } != nil)
+        #expect(
+            try result { $0[0] = replaced(#""v":1"#, by: #""v":2"#, in: $0[0]) }
+                == .line("another version of the format"))
+        #expect(try result { $0.append($0[0]) } == .line("a line after the last one"))
+        #expect(try result { $0[1] = Array("nonsense".utf8) } == .line("type: missing or wrong"))
+        // All is proven, and yet the file is not the one that was written.
+        #expect(try result { $0[0] = $0[0] + [0x20] } == .changed)
+    }
+
+    @Test("Another history of an origin that is here is refused, and its first event is named")
+    func forks() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking((0..<9).map { .message("같은 말 \($0)", user: "u") })
+        store.close()
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let one = try EventStore(opening: folder.path, surroundings: .unknown)
+        let other = try EventStore(opening: copy.path, surroundings: .unknown)
+        for (store, count) in [(one, 300), (other, 5)] {
+            _ = try store.appendBlocking((0..<count).map { .message("말 \($0) \(count)", user: "u") })
+            try store.flushBlocking()
+        }
+        let origin = one.identity.origin
+        let (_, archive) = try makeStore(name: "archive")
+        try take(lines(try exported(one.files)), into: archive)
+        let before = try LogReader(archive.files).top()
+        let theirs = lines(try exported(other.files))
+        #expect(throws: EvidenceError.other(Dot(origin: origin, seq: 11))) { try take(theirs, into: archive) }
+        #expect(try LogReader(archive.files).top() == before)
+        let mine = lines(try exported(one.files))
+        #expect(throws: EvidenceError.other(Dot(origin: origin, seq: 11))) { try take(mine, into: other) }
+        for store in [one, other, archive] { store.close() }
+    }
+
+    @Test("A proven fork goes with the events, so that what depends on the other history is taken (D12)")
+    func provenForks() throws {
+        var one = ForeignOrigin(1, name: "forked")
+        for number in 2...3 { one.add(.message("\(number)", user: "u")) }
+        var other = one
+        for number in 4...6 { one.add(.message("one \(number)", user: "u")) }
+        for number in 4...9 { other.add(.message("other \(number)", user: "u")) }
+        var witness = ForeignOrigin(2, name: "witness")
+        witness.add(.message("대답", user: "u"), needs: [Dot(origin: one.id, seq: 9)])
+        func branch(_ origin: ForeignOrigin) throws -> ForkBranch {
+            let leaves = origin.received.map {
+                sha.leaf(header: $0.header, payloadDigest: sha.payloadDigest($0.body))
+            }
+            let bridge = try #require(MerkleBridge(have: origin.tree.size, whole: origin.tree.size, proof: []))
+            let proof = bridge.inclusion(of: 3, using: sha) { (level, index) throws(Never) in
+                var range = MerkleRange()
+                for leaf in leaves[Int(index) << level..<(Int(index) + 1) << level] { range.append(leaf, using: sha) }
+                return range.root(using: sha)
+            }
+            let item = origin.received[3]
+            return ForkBranch(
+                head: origin.head(using: sha), header: item.header, payloadDigest: sha.payloadDigest(item.body),
+                proof: try #require(proof))
+        }
+        let dot = Dot(origin: one.id, seq: 4)
+        let evidence = try #require(Evidence(dot, try branch(one), try branch(other), key: one.key.publicKey))
+        let (_, store) = try makeStore()
+        _ = try store.keep(evidence)
+        try one.send(to: store)
+        try witness.send(to: store)
+        let origins: Set = [one.id, witness.id]
+        let file = try exported(store.files, origins: origins)
+        let (_, archive) = try makeStore(name: "archive")
+        #expect(try take(lines(file), into: archive) == Tally(appended: 8, already: 0))
+        #expect(try Evidence.list(archive.files) == [evidence])
+        #expect(try exported(archive.files, origins: origins) == file)
+        // Without the proof nobody knows why that event is missing.
+        let (_, strict) = try makeStore(name: "strict")
+        let without = lines(file).filter { !$0.starts(with: #"{"type":"fork","#.utf8) }
+        let needs = IngestError.causalGap(Dot(origin: witness.id, seq: 2), needs: Dot(origin: one.id, seq: 9))
+        #expect(throws: EvidenceError.refused(needs)) { try take(without, into: strict) }
+        for store in [store, archive, strict] { store.close() }
+    }
+}

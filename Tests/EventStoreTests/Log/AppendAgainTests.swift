@@ -1,0 +1,81 @@
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What the writer compares before it stores: all of an event under a known id, and what came since the appender looked
+/// (INV-8, D6).
+struct AppendAgainTests {
+    private let draft = EventDraft(
+        id: EventID(UUIDBits(high: 0x0198_e2c4_77aa_7c01, low: 0x8b1e_0a1b_2c3d_4e5f)), type: "note.taken",
+        time: 1_600_000_000_123, conversation: "c", user: "u", author: "doctor",
+        cause: EventID(UUIDBits(high: 5, low: 6)), version: 2, payload: Array(#"{"text":"두통"}"#.utf8))
+
+    private static let changes: [@Sendable (inout EventDraft) -> Void] = [
+        { $0.type = "note.read" }, { $0.time = 1_600_000_000_124 }, { $0.conversation = "c2" },
+        { $0.conversation = nil }, { $0.user = "u2" }, { $0.author = "nurse" }, { $0.author = nil },
+        { $0.cause = EventID(UUIDBits(high: 5, low: 7)) }, { $0.cause = nil }, { $0.version = 1 },
+        { $0.payload = Array(#"{"text":"두통 "}"#.utf8) }, { $0.payload = Array("{}".utf8) },
+    ]
+
+    @Test("An id is another event's where any field is other than before", arguments: changes.indices)
+    func everyField(_ index: Int) throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        #expect(try store.appendBlocking([draft])[0].receipt?.position == 2)
+        var other = draft
+        Self.changes[index](&other)
+        #expect(try store.appendBlocking([other]) == [.rejected(.idReused(position: 2))])
+        // In one request with the first, too.
+        var (one, two) = (draft, other)
+        (one.id, two.id) = (EventID(UUIDBits(high: 7, low: 7)), EventID(UUIDBits(high: 7, low: 7)))
+        let each = try store.appendBlocking([one, two], atomicity: .each)
+        #expect(each.last == .rejected(.idReused(position: 3)))
+        guard case .already = try store.appendBlocking([draft])[0] else {
+            Issue.record("the same event is not found again")
+            return
+        }
+        // Who gives no time means any.
+        var anytime = draft
+        anytime.time = nil
+        guard case .already = try store.appendBlocking([anytime])[0] else {
+            Issue.record("a repeated append without time is not found again")
+            return
+        }
+    }
+
+    @Test("One id twice with other content: nothing of a whole request is stored (INV-8)")
+    func wholeBatch() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        var other = draft
+        other.payload = Array(#"{"text":"다른 말"}"#.utf8)
+        let outcomes = try store.appendBlocking([draft, other, .message("x", user: "u")], atomicity: .whole)
+        #expect(outcomes.map(\.receipt) == [nil, nil, nil])
+        #expect(outcomes[0] == .rejected(.batchRejected(index: 1)) && outcomes[2] == outcomes[0])
+        guard case .rejected(.idReused) = outcomes[1] else {
+            Issue.record("\(outcomes[1])")
+            return
+        }
+        #expect(try LogReader(store.files).top() == 1)
+    }
+
+    @Test(
+        "Of two appends with one expected version the second is refused by the writer, where the first came directly behind"
+    )
+    func expectedVersion() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        func message(_ text: String) -> EventDraft { .message(text, user: "u", conversation: "c") }
+        _ = try store.appendBlocking([message("하나")])
+        // Both looked when the conversation had one event and the log two.
+        let condition = (ExpectedVersion(conversation: "c", version: 1), at: UInt64(2))
+        let first = try store.appendBlocking([message("둘")], atomicity: .each, condition: condition)
+        #expect(first[0].receipt?.position == 3)
+        let second = try store.appendBlocking([message("둘 또는")], atomicity: .each, condition: condition)
+        #expect(second == [.rejected(.conversationMoved(expected: 1, actual: 2))])
+        #expect(try LogReader(store.files).top() == 3)
+        let now = (ExpectedVersion(conversation: "c", version: 2), at: UInt64(3))
+        #expect(try store.appendBlocking([message("셋")], atomicity: .each, condition: now)[0].receipt?.position == 4)
+    }
+}
