@@ -89,6 +89,9 @@ extension SimStore {
             }
             return .proof(evidence, isNew: isNew)
         case .evidence: return .evidence(node.evidence)
+        // Simulated logs lose no payloads, and nobody asks for them.
+        case .payloads: return .payloads([])
+        case .heal: return .healed([])
         case .head(let dot):
             let own = head().flatMap { $0.head.origin == dot.origin ? $0 : nil }
             let origin = log.origins[dot.origin]

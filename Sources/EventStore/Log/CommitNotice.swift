@@ -24,6 +24,8 @@ package struct CommitNotice: Sendable {
     package let events: [StoredEvent]
     /// Whether who tells of it soon calls what goes with the observer: ``EventStore/observeCommits(_:afterwards:)``.
     package var isFollowedUp = false
+    /// Whether events that were here have got their payloads: what was made of them has to be made anew.
+    package let isHealed: Bool
 
     /// Whether nobody who hears of this one needs `earlier`: both speak of one origin, the same.
     package func replaces(_ earlier: CommitNotice) -> Bool {
@@ -34,11 +36,13 @@ package struct CommitNotice: Sendable {
     package init(top: UInt64, advanced: [OriginProgress], events: [StoredEvent] = []) {
         self.top = top
         self.events = events
+        isHealed = false
         origins = AdvancedOrigins(advanced)
     }
 
-    init(top: UInt64, origins: [OriginState], events: [StoredEvent] = []) {
+    init(top: UInt64, origins: [OriginState], events: [StoredEvent] = [], isHealed: Bool = false) {
         self.top = top
+        self.isHealed = isHealed
         self.events = events
         self.origins = AdvancedOrigins(origins)
     }

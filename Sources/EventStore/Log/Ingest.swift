@@ -70,6 +70,9 @@ package struct VerifiedBatch: Sendable {
     package var lineage = Lineage()
 
     package var count: Int { events.count }
+
+    /// Whether some of the events are without their payloads.
+    package var hasErased: Bool { events.contains { if case .erased = $0.event.body { true } else { false } } }
 }
 
 /// Checks what peers send before anything is stored (D5): canonical form, order, dependencies, and that the origin's

@@ -16,6 +16,8 @@ final class LogAppender {
     var isFollowed = false
     /// The position of the last own event of the open transaction, until it is sealed.
     private var unsealed: UInt64?
+    /// Whether the open transaction has given events back their payloads.
+    var isHealed = false
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
@@ -36,6 +38,7 @@ final class LogAppender {
         advanced = []
         fresh = FewEvents()
         unsealed = nil
+        isHealed = false
         state = try LogState.load(from: connection, using: sha, wall: wall())
     }
 

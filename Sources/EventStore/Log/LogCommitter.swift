@@ -100,12 +100,13 @@ final class LogCommitter {
         let (advanced, events) = appender.takeAdvanced()
         appender.isFollowed = isFollowed
         let state = appender.state
-        defer { hasWritten = false }
+        let isHealed = appender.isHealed
+        defer { (hasWritten, appender.isHealed) = (false, false) }
         return WrittenCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten,
             own: state.own.map { state.origins[$0] },
-            notice: isFollowed && !advanced.isEmpty
-                ? CommitNotice(top: state.position, origins: advanced, events: events) : nil)
+            notice: isFollowed && (!advanced.isEmpty || isHealed)
+                ? CommitNotice(top: state.position, origins: advanced, events: events, isHealed: isHealed) : nil)
     }
 
     /// Copies back what is left of the WAL.
@@ -191,6 +192,9 @@ final class LogCommitter {
         case .remember(let values, let completion):
             for (key, value) in values.sorted(by: { $0.key < $1.key }) { try appender.setMeta(key, .text(value)) }
             return { completion(.success(())) }
+        case .heal(let payloads, let completion):
+            let healed = try appender.heal(payloads)
+            return { completion(.success(healed)) }
         }
     }
 

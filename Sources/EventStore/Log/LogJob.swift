@@ -15,12 +15,14 @@ extension LogWriter {
         case startOrigin(OriginChange, known: UInt64, OriginEnd, OriginCompletion)
         /// Changes values of table `meta`.
         case remember([String: String], Completion)
+        /// Gives events back payloads that they have lost.
+        case heal([CarriedPayload], @Sendable (Result<[Dot], StoreError>) -> Void)
 
         var events: Int {
             switch self {
             case .append(let request, _): request.drafts.count
             case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush, .startOrigin, .remember: 0
+            case .snapshot, .flush, .startOrigin, .remember, .heal: 0
             }
         }
 
@@ -36,6 +38,7 @@ extension LogWriter {
                 completion(.failure(error))
             case .startOrigin(_, _, _, let completion): completion(.failure(error))
             case .snapshot(let completion): completion(.failure(error))
+            case .heal(_, let completion): completion(.failure(error))
             }
         }
     }

@@ -22,7 +22,7 @@ struct LogUpgrade {
         return try connection.transaction { () throws(SQLiteError) in
             var upgrade = LogUpgrade(connection: connection)
             let count = try upgrade.reread()
-            if count > 0 { try set(rereads, (try meta(rereads, connection) ?? 0) + 1, connection) }
+            if count > 0 { try noteReread(on: connection) }
             try set(looked, reads, connection)
             return count
         }
@@ -44,6 +44,11 @@ struct LogUpgrade {
         try insert.bind(1, .text(key))
         try insert.bind(2, value)
         try insert.run()
+    }
+
+    /// Rows have other content than before: views that were built so far are of another log.
+    static func noteReread(on connection: Connection) throws(SQLiteError) {
+        try set(rereads, (try meta(rereads, connection) ?? 0) + 1, connection)
     }
 
     private mutating func reread() throws(SQLiteError) -> Int {

@@ -4,7 +4,8 @@ internal import Glibc
 package final class Projector {
     private let files: StoreFiles
     private let source: ProjectionSource
-    private let incarnation: String
+    /// Of which log the views are; another one once events got their payloads back.
+    private var incarnation: String
     private let tails: ViewTails
     private var target: Target
     /// The last position applied; of new views, while those are being built.
@@ -364,6 +365,7 @@ package final class Projector {
     /// Leaves the views where they are, for readers, and begins new ones beside them: because the old ones are damaged,
     /// or to try everything again that was refused.
     package func beginRebuild() throws(StoreError) {
+        incarnation = try source.log.viewMark()
         target = try mapped { () throws(SQLiteError) in
             try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
             return try Target(path: files.newViews, source: source, tails: tails)

@@ -92,7 +92,10 @@ package final class ProjectorThread: Sendable {
     /// Follows the commits of `store`. Returns the observer's token.
     package func observe(_ store: EventStore) -> Int {
         store.observeCommits(
-            { [self] notice in logAdvanced(to: notice.top, isFollowedUp: notice.isFollowedUp) },
+            { [self] notice in
+                logAdvanced(to: notice.top, isFollowedUp: notice.isFollowedUp)
+                if notice.isHealed { rebuild() }
+            },
             written: { [self] top, sync in logWritten(to: top, sync: sync) },
             afterwards: { [self] in applyHere() })
     }

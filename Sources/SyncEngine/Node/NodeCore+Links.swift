@@ -13,7 +13,7 @@ extension SyncNode.Core {
         }
         let session = SyncSession(
             local: local, remote: node, progress: progress, memory: entries[node]?.memory,
-            features: [.standings, .sources, .heads], policy: snapshotPolicy(for: node))
+            features: [.standings, .sources, .heads, .payloads], policy: snapshotPolicy(for: node))
         let peerLink = PeerLink(
             link: link, node: node, isOutgoing: isOutgoing, session: session, loop: loop, workers: workers,
             snapshots: snapshots, live: live, share: share)
@@ -95,6 +95,9 @@ extension SyncNode.Core {
             let some = news.announced.prefix(Self.announcedAtOnce).filter { $0.origin != local.origin }
             sources.restated(link.node, some, now: now)
         }
+        if news.hasOpened { askForMissing(link) }
+        if news.hasErased { lookForMissing() }
+        if !news.healed.isEmpty { healed(news.healed, by: link) }
         entries[link.node]?.unannounced.append(contentsOf: news.announced)
         announce(link.node)
         if news.hasDelivered { sources.delivered(link.node, now: now) }

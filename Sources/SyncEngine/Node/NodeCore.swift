@@ -68,6 +68,7 @@ extension SyncNode {
         let share = LeadShare()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
+        var missing = MissingPayloads()
         var sources = SourcePlan()
         var isTicking = false
         var isAnnouncing = false
@@ -113,6 +114,7 @@ extension SyncNode {
                 }
             }
             watchClock()
+            lookForMissing()
             for node in entries.keys.sorted() { dial(node) }
             return nil
         }

@@ -100,6 +100,11 @@ final class PeerLink {
         input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
     }
 
+    /// These events are here without their payloads.
+    func lacksPayloads(_ dots: [Dot]) {
+        input { $0.lacksPayloads(dots, now: $1, effects: &$2) }
+    }
+
     /// Says why, and ends.
     func stop(_ failure: SessionFailure) {
         input { $0.stop(failure, now: $1, effects: &$2) }

@@ -40,6 +40,7 @@ package enum StoreWork {
         let forks = batch.contradicted.map { IdentityReport.forked($0.origin, size: $0.seq) }
         let proofs = batch.proven.map { IdentityReport.proven($0, isNew: newProofs.contains($0.name)) }
         return StoredFrame(
-            events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs)
+            events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs,
+            hasErased: batch.hasErased)
     }
 }

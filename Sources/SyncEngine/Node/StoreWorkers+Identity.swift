@@ -8,6 +8,12 @@ extension StoreWorkers {
         _ question: Inspection, completion: @escaping @Sendable (Result<Finding, SessionFailure>) -> Void
     ) {
         let store = store
+        if case .heal(let payloads) = question {
+            return store.heal(payloads) { result in
+                completion(
+                    result.map(Finding.healed).mapError { SessionFailure(IngestError.store($0)) })
+            }
+        }
         guard case .prove(let fork) = question else {
             readers.submit { _ in
                 do throws(StoreError) {
@@ -58,7 +64,9 @@ extension StoreWorkers {
             return .roots(entries)
         case .branch(let dot): return .branch(try log.branch(at: dot, ownHead: store.head()))
         case .head(let dot): return .head(try log.head(of: dot, ownHead: store.head()))
-        case .prove, .evidence: return .evidence(try Evidence.list(store.files))
+        case .payloads(let dots, let bytes, let longest):
+            return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
+        case .prove, .heal, .evidence: return .evidence(try Evidence.list(store.files))
         }
     }
 

@@ -11,7 +11,8 @@ final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: Worker<Result<OutgoingReader, StoreError>>
     let verifiers: Worker<IngestVerifier?>
-    private let signing = Lock(Signing())
+    private let signing = Lock(LazyWorker("peer-sign"))
+    private let looking = Lock(LazyWorker("peer-heal"))
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
     /// Frames with longer bodies take long to verify, and are not for the loop.
@@ -34,6 +35,7 @@ final class StoreWorkers: Sendable {
         readers.stop()
         verifiers.stop()
         signing.withLock { $0.end() }?.stop()
+        looking.withLock { $0.end() }?.stop()
     }
 
     /// Signs what is being committed, while that is synced.
@@ -41,12 +43,24 @@ final class StoreWorkers: Sendable {
         _ = signing.withLock { $0.start() }?.submit { [store] _ in store.signAhead() }
     }
 
-    private struct Signing {
+    /// Events without payloads that nothing has erased, the first ones; none where the log cannot be read. Reads all of the log.
+    func missingPayloads(most: Int, completion: @escaping @Sendable ([Dot]) -> Void) {
+        _ = looking.withLock { $0.start() }?.submit { [store] _ in
+            let dots = try? LogReader(store.files).uncoveredErasures(limit: most)
+            completion(dots ?? [])
+        }
+    }
+
+    /// A thread that is not there before it is needed.
+    private struct LazyWorker {
+        private let name: String
         private var worker: Worker<Void>?
         private var isOver = false
 
+        init(_ name: String) { self.name = name }
+
         mutating func start() -> Worker<Void>? {
-            if worker == nil, !isOver { worker = Worker(name: "peer-sign") {} }
+            if worker == nil, !isOver { worker = Worker(name: name) {} }
             return worker
         }
 

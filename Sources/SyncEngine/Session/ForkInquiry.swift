@@ -43,7 +43,7 @@ struct ForkInquiry: Hashable, Sendable {
     }
 }
 
-/// What the session asks the store about histories.
+/// What the session asks the store about histories, and about payloads that were lost.
 package enum Inspection: Hashable, Sendable {
     /// The roots of each origin's first events, up to the dot; answered by ``Finding/roots(_:)``.
     case roots([Dot])
@@ -56,6 +56,11 @@ package enum Inspection: Hashable, Sendable {
     case evidence
     /// A head of at least so many events that the origin's key has signed; answered by ``Finding/head(_:)``.
     case head(Dot)
+    /// The payloads of the first of these events that are here whole, so many bytes at most and none longer than the last number;
+    /// answered by ``Finding/payloads(_:)``.
+    case payloads([Dot], bytes: Int, longest: Int)
+    /// Give events back what they have lost; answered by ``Finding/healed(_:)``.
+    case heal([CarriedPayload])
 }
 
 /// What the store found.
@@ -67,6 +72,9 @@ package enum Finding: Hashable, Sendable {
     case proof(Evidence?, isNew: Bool)
     case evidence([Evidence])
     case head(SignedHead?)
+    case payloads([CarriedPayload])
+    /// Those that lacked their payloads and have them now, durably.
+    case healed([Dot])
 }
 
 /// What a session has learnt about who is who: for the shell to act on and to show.

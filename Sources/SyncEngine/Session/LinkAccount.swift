@@ -39,7 +39,7 @@ extension SyncSession {
         if forks.proofs.count >= Evidence.capacity { work = max(work, LinkAccount.mostWork) }
         if case .open(_, let outgoing, let incoming) = state {
             jobs += incoming.storing.count + (outgoing.reading == nil ? 0 : 1)
-            work += incoming.work
+            work += incoming.work + healing.storing
             frames += incoming.waiting + incoming.beyond
         }
         if case .receiving(let receiving) = snapshot.role {

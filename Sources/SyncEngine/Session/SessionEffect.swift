@@ -141,8 +141,13 @@ package struct SessionNews: Sendable {
     package var needs: [Dot] = []
     /// Of these origins events were dropped, which came before what they depend on and must come again.
     package var dropped: [OriginID] = []
+    /// Whether events came without their payloads.
+    package var hasErased = false
+    /// These have got theirs.
+    package var healed: [Dot] = []
     package var isEmpty: Bool {
         !hasOpened && !hasRestated && announced.isEmpty && !hasDelivered && needs.isEmpty && dropped.isEmpty
+            && !hasErased && healed.isEmpty
     }
 }
 
@@ -157,11 +162,15 @@ package struct StoredFrame: Hashable, Sendable {
 
     /// What it told about histories.
     package let reports: [IdentityReport]
+    /// Whether some came without their payloads.
+    package let hasErased: Bool
 
     package init(
-        events: Int, progress: [OriginProgress], carried: [Dot]? = nil, reports: [IdentityReport] = []
+        events: Int, progress: [OriginProgress], carried: [Dot]? = nil, reports: [IdentityReport] = [],
+        hasErased: Bool = false
     ) {
         self.reports = reports
+        self.hasErased = hasErased
         self.events = events
         self.progress = progress
         self.carried = carried ?? progress.map { Dot(origin: $0.origin, seq: $0.seq) }

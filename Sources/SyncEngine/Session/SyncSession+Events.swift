@@ -86,6 +86,7 @@ extension SyncSession {
             let (sum, isOver) = outgoing.credit.addingReportingOverflow(Int64(clamping: bytes))
             outgoing.credit = isOver ? limit : min(sum, limit)
         }
+        answerForPayloads(&effects)
         pumpSnapshot(now: now, &effects)
         pump(now: now, &effects)
     }
@@ -248,6 +249,7 @@ extension SyncSession {
         }
         incoming.events += UInt64(stored.events)
         if stored.events > 0 { incoming.drops = 0 }
+        if stored.hasErased { news.hasErased = true }
         let owed = incoming.owed
         let isDue = incoming.storing.isEmpty || owed >= Int(limits.window / 4)
         if isDue { incoming.owed = 0 }

@@ -23,6 +23,10 @@ package struct ForkState: Sendable {
         case gossip
         /// To answer a HeadAsk.
         case head(OriginID)
+        /// To answer a PayloadAsk.
+        case payloads
+        /// To store the answer to one.
+        case healing
     }
 
     /// Proofs from the peer that wait for the one that is being checked: one at a time, for each takes the thread that
@@ -38,7 +42,7 @@ package struct ForkState: Sendable {
         asked.values.contains { purpose in
             switch purpose {
             case .answer, .head, .proof(_, isAnswerWanted: true): true
-            case .inquiry, .gossip, .proof: false
+            case .inquiry, .gossip, .proof, .payloads, .healing: false
             }
         } || proofs.contains(where: \.asks)
     }
@@ -226,6 +230,8 @@ extension SyncSession {
             proved(origin, evidence, isNew, isAnswerWanted, now: now, &effects)
         case (.head(let origin), .head(let head)):
             send(.headTold(HeadTold(origin: origin, head: head)), now: now, &effects)
+        case (.payloads, .payloads(let payloads)): payloadsFound(payloads, now: now, &effects)
+        case (.healing, .healed(let dots)): healed(dots, now: now, &effects)
         case (.gossip, .evidence(let all)):
             for evidence in all { send(.fork(Fork(evidence)), now: now, &effects) }
             pump(now: now, &effects)

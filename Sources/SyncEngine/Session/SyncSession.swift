@@ -42,6 +42,8 @@ package struct SyncSession: Sendable {
     var earlyBytes = 0
     /// What the peer says of this node's own origin.
     var claim: OwnClaim?
+    /// Payloads that were lost, here or there.
+    var healing = HealingState()
     /// Histories that differ.
     package internal(set) var forks = ForkState()
     /// Whether the peer has begun to say what it has, and is not done.
@@ -166,6 +168,14 @@ package struct SyncSession: Sendable {
         case (.headTold(let told), .open(let hello, _, _)) where speaks(.heads, hello):
             headTold(told, now: now, &effects)
         case (.headTold, .comparing(let hello)) where speaks(.heads, hello): break
+        case (.payloadAsk(let ask), .open(let hello, _, _)) where speaks(.payloads, hello):
+            payloadsAsked(ask, now: now, &effects)
+        case (.payloadAsk, .comparing(let hello)) where speaks(.payloads, hello) && isHearing:
+            setAside(frame, now: now, &effects)
+        case (.payloadTold(let told), .open(let hello, _, _)) where speaks(.payloads, hello):
+            payloadsTold(told, bytes: frame.count, now: now, &effects)
+        case (.payloadTold, .comparing(let hello)) where speaks(.payloads, hello) && isHearing:
+            setAside(frame, now: now, &effects)
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)
         }

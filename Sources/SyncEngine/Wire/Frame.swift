@@ -32,6 +32,10 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     case headAsk = 18
     /// Here it is.
     case headTold = 19
+    /// Have you the payloads of these events?
+    case payloadAsk = 20
+    /// I have these.
+    case payloadTold = 21
     /// Would you rather have a copy of my log?
     case snapshotOffer = 24
     /// Yes, from here on.

@@ -91,6 +91,9 @@ public struct Features: OptionSet, Hashable, Sendable {
     /// HeadAsk is answered.
     public static let heads = Features(rawValue: 4)
 
+    /// PayloadAsk is answered.
+    public static let payloads = Features(rawValue: 8)
+
     /// Snapshots are offered to those that ask for them.
     public static let snapshots = Features(rawValue: 256)
 }

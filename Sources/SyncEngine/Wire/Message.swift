@@ -43,6 +43,10 @@ public enum Message: Hashable, Sendable {
     case headAsk(HeadAsk)
     /// Answers that.
     case headTold(HeadTold)
+    /// Asks for payloads that have been lost.
+    case payloadAsk(PayloadAsk)
+    /// Answers that.
+    case payloadTold(PayloadTold)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -71,6 +75,8 @@ extension Message {
         case .join: MessageType.join.rawValue
         case .headAsk: MessageType.headAsk.rawValue
         case .headTold: MessageType.headTold.rawValue
+        case .payloadAsk: MessageType.payloadAsk.rawValue
+        case .payloadTold: MessageType.payloadTold.rawValue
         case .unknown(let type): type
         }
     }
@@ -98,6 +104,8 @@ extension Message {
         case .join: "Join"
         case .headAsk: "HeadAsk"
         case .headTold: "HeadTold"
+        case .payloadAsk: "PayloadAsk"
+        case .payloadTold: "PayloadTold"
         case .unknown(let type): "message of type \(type)"
         }
     }
@@ -133,6 +141,8 @@ extension Message {
         case .join(let join): join.write(to: &writer)
         case .headAsk(let ask): ask.write(to: &writer)
         case .headTold(let told): told.write(to: &writer)
+        case .payloadAsk(let ask): ask.write(to: &writer)
+        case .payloadTold(let told): told.write(to: &writer)
         case .restate, .unknown: break
         }
         return writer.bytes
@@ -173,6 +183,8 @@ extension Message {
         case .join: self = .join(try Join(MessageReader("Join", body)))
         case .headAsk: self = .headAsk(try HeadAsk(MessageReader("HeadAsk", body)))
         case .headTold: self = .headTold(try HeadTold(MessageReader("HeadTold", body)))
+        case .payloadAsk: self = .payloadAsk(try PayloadAsk(MessageReader("PayloadAsk", body)))
+        case .payloadTold: self = .payloadTold(try PayloadTold(MessageReader("PayloadTold", body), limits: limits))
         }
     }
 }

@@ -23,9 +23,11 @@ public struct WireLimits: Hashable, Sendable {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
         case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone, .join, .headAsk,
-            .headTold:
+            .headTold, .payloadAsk:
             min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork, nil: limit
+        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork,
+            .payloadTold, nil:
+            limit
         }
     }
 
@@ -45,6 +47,8 @@ public struct WireLimits: Hashable, Sendable {
     public static let proof = 65
     /// Most roots of a Fork.
     public static let forkRoots = 64
+    /// Most events of a PayloadAsk.
+    public static let payloadsAsked = 64
     /// Longest text of a Bye.
     public static let byeText = 1_000
 }

@@ -82,7 +82,7 @@ enum SettleCommand {
             defer { store.close() }
             let draft = Settlement.draft(
                 code: finding.code, subject: finding.subject, note: note, at: store.identity.node)
-            return try store.appendBlocking([draft], atomicity: .whole).first?.receipt?.position ?? 0
+            return try store.recordBlocking([draft]).first?.receipt?.position ?? 0
         }
     }
 }

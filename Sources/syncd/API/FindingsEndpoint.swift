@@ -21,23 +21,19 @@ extension Service {
                 400, "E_PARAMETER", "subject: at most 256 bytes; note: at most \(Self.longestNote)")
         }
         let draft = Settlement.draft(code: code, subject: subject, note: note, at: store.identity.node)
-        store.append([
-            AppendCall(drafts: [draft], atomicity: .whole, condition: nil) { result in
-                switch result {
-                case .failure(let error): exchange.refuse(error)
-                case .success(let outcomes):
-                    guard let receipt = outcomes.first?.receipt else {
-                        return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
-                    }
-                    var line = JSONLine(type: "settled")
-                    line.add("code", code)
-                    line.add("subject", subject)
-                    line.add("position", receipt.position)
-                    line.add("id", receipt.id.description)
-                    exchange.send(line, status: 201)
-                }
+        do throws(StoreError) {
+            guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
+                return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
             }
-        ])
+            var line = JSONLine(type: "settled")
+            line.add("code", code)
+            line.add("subject", subject)
+            line.add("position", receipt.position)
+            line.add("id", receipt.id.description)
+            exchange.send(line, status: 201)
+        } catch {
+            exchange.refuse(error)
+        }
     }
 
     /// What was settled, for notices that ask for it: looked up only when there is one.

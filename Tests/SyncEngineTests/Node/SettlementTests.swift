@@ -23,9 +23,9 @@ struct SettlementTests {
         }
         let stranger = try #require(NodeID(bytes: [UInt8](repeating: 7, count: 32)))
         let forged = Settlement.draft(code: "FORK", subject: "o-2", note: "", at: stranger)
-        _ = try open.appendBlocking(drafts + [forged], atomicity: .each)
+        _ = try open.recordBlocking(drafts + [forged])
         open.close()
-        try Projector(StoreFiles(store)).catchUp()
+        _ = try Projector.catchUp(StoreFiles(store))
         let all = try Settlement.all(in: ViewReader(StoreFiles(store)))
         #expect(Set(all.map(\.subject)) == ["o-1", "n-1"], "not what another node is made to say")
         #expect(all.allSatisfy { $0.node == node && $0.note == "메모" })

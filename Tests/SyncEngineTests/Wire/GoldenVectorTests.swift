@@ -33,6 +33,21 @@ struct Golden: Sendable, CustomTestStringConvertible {
             Golden(
                 file: "head-told", schema: "HeadTold",
                 message: .headTold(HeadTold(origin: a, head: try events(a, b).coverage.first?.head))),
+            Golden(
+                file: "payload-ask", schema: "PayloadAsk",
+                message: .payloadAsk(PayloadAsk(dots: [Dot(origin: a, seq: 300), Dot(origin: b, seq: 1)]))),
+            Golden(
+                file: "payload-told", schema: "PayloadTold",
+                message: .payloadTold(
+                    PayloadTold(payloads: [
+                        CarriedPayload(
+                            dot: Dot(origin: a, seq: 300),
+                            salt: UUIDBits(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f),
+                            payload: Array(#"{"text":"a"}"#.utf8)),
+                        CarriedPayload(
+                            dot: Dot(origin: b, seq: 1),
+                            salt: UUIDBits(high: 0x0001_0203_0405_0607, low: 0x0809_0a0b_0c0d_0e0f), payload: [0xff]),
+                    ]))),
             Golden(file: "vector-empty", schema: "Vector", message: .vector([])),
             Golden(file: "events", schema: "Events", message: .events(try events(a, b))),
             Golden(file: "ack", schema: "Ack", message: .ack([VectorEntry(origin: b, seq: 1, root: .max)])),

@@ -20,6 +20,8 @@ import Testing
         }
     }
 
+    private var salt: [UInt8] { [UInt8](repeating: 3, count: 16) }
+
     @Test("Seqs, sizes, positions and counts are taken up to 2^44 - 1 and refused beyond, in every message")
     func numbers() {
         let digest = [UInt8](repeating: 9, count: 32)
@@ -28,6 +30,8 @@ import Testing
             (.standing, { field(1, origin + field(3, $0)) }), (.standing, { field(3, $0) }),
             (.standing, { field(4, $0) }), (.fork, { origin + field(3, $0) }),
             (.fork, { origin + field(2, field(1, $0)) }), (.headAsk, { origin + field(2, $0) }),
+            (.payloadAsk, { field(1, origin + field(2, $0)) }),
+            (.payloadTold, { field(1, field(1, origin + field(2, $0)) + field(2, self.salt) + field(3, [7])) }),
             (.snapshotOffer, { origin + field(2, $0) }), (.snapshotOffer, { origin + field(3, $0) }),
             (.snapshotOffer, { origin + field(4, origin + field(2, $0)) }), (.snapshotGet, { origin + field(2, $0) }),
             (.snapshotRows, { field(1, $0) + field(2, 1) }),

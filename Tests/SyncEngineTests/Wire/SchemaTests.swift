@@ -25,8 +25,8 @@ struct SchemaTests {
             MessageType.allCases,
             [
                 "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Want",
-                "Fork", "Join", "HeadAsk", "HeadTold", "SnapshotOffer", "SnapshotGet", "SnapshotRows", "SnapshotEnd",
-                "SnapshotDone",
+                "Fork", "Join", "HeadAsk", "HeadTold", "PayloadAsk", "PayloadTold", "SnapshotOffer", "SnapshotGet",
+                "SnapshotRows", "SnapshotEnd", "SnapshotDone",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))

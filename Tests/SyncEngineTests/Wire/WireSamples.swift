@@ -125,6 +125,20 @@ struct MessageGenerator {
         case .join: .join(Join(cluster: text(1...20), name: text(0...20), proof: bytes(32)))
         case .headAsk: .headAsk(HeadAsk(origin: origin(), size: positive()))
         case .headTold: .headTold(HeadTold(origin: origin(), head: try coverage().first?.head))
+        case .payloadAsk:
+            .payloadAsk(
+                PayloadAsk(
+                    dots: (0..<Int.random(in: 1...5, using: &random)).map { _ in
+                        Dot(origin: origin(), seq: positive())
+                    }))
+        case .payloadTold:
+            .payloadTold(
+                PayloadTold(
+                    payloads: (0..<Int.random(in: 0...5, using: &random)).map { _ in
+                        CarriedPayload(
+                            dot: Dot(origin: origin(), seq: positive()), salt: origin().bits,
+                            payload: bytes(Int.random(in: 1...300, using: &random)))
+                    }))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
         case .standing: .standing(try standing())
         case .restate: .restate

@@ -1,0 +1,98 @@
+public import EventStore
+
+/// Asks for the payloads of events that are here without, though nothing has erased them.
+public struct PayloadAsk: Hashable, Sendable {
+    /// At most ``WireLimits/payloadsAsked``, at least one.
+    public var dots: [Dot]
+
+    /// A question for these events.
+    public init(dots: [Dot]) { self.dots = dots }
+
+    func write(to writer: inout ProtobufWriter) {
+        for dot in dots { writer.message(1) { dot.write(to: &$0) } }
+    }
+
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        var dots: [Dot] = []
+        while let field = try reader.next() {
+            guard field.number == 1 else { continue }
+            guard dots.count < WireLimits.payloadsAsked else { throw message.invalid("it names too many events") }
+            dots.append(try readDot(try reader.nested("Dot", field)))
+        }
+        guard !dots.isEmpty else { throw message.missing("dots") }
+        self.init(dots: dots)
+    }
+}
+
+/// Answers a ``PayloadAsk``.
+public struct PayloadTold: Hashable, Sendable {
+    /// Of events that were asked for; at most ``WireLimits/payloadsAsked``.
+    public var payloads: [CarriedPayload]
+
+    /// An answer of these payloads.
+    public init(payloads: [CarriedPayload]) { self.payloads = payloads }
+
+    func write(to writer: inout ProtobufWriter) {
+        for payload in payloads {
+            writer.message(1) { inner in
+                inner.message(1) { payload.dot.write(to: &$0) }
+                inner.uuid(2, payload.salt)
+                inner.presentData(3, payload.payload)
+            }
+        }
+    }
+
+    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
+        var reader = message
+        var payloads: [CarriedPayload] = []
+        while let field = try reader.next() {
+            guard field.number == 1 else { continue }
+            guard payloads.count < WireLimits.payloadsAsked else { throw message.invalid("it has too many payloads") }
+            payloads.append(try readPayload(try reader.nested("Payload", field), limits))
+        }
+        self.init(payloads: payloads)
+    }
+}
+
+extension Dot {
+    fileprivate func write(to writer: inout ProtobufWriter) {
+        writer.uuid(1, origin.bits)
+        writer.uint(2, seq)
+    }
+}
+
+private func readDot(_ message: MessageReader) throws(WireError) -> Dot {
+    var reader = message
+    var origin: UUIDBits?
+    var seq = UInt64(0)
+    while let field = try reader.next() {
+        switch field.number {
+        case 1: origin = try reader.uuid(field)
+        case 2: seq = try reader.number(field)
+        default: break
+        }
+    }
+    guard let origin else { throw message.missing("origin") }
+    guard seq > 0 else { throw message.missing("seq") }
+    return Dot(origin: OriginID(origin), seq: seq)
+}
+
+private func readPayload(_ message: MessageReader, _ limits: WireLimits) throws(WireError) -> CarriedPayload {
+    var reader = message
+    var dot: Dot?
+    var salt: UUIDBits?
+    var payload: [UInt8] = []
+    while let field = try reader.next() {
+        switch field.number {
+        case 1: dot = try readDot(try reader.nested("Dot", field))
+        case 2: salt = try reader.uuid(field)
+        case 3: payload = try reader.eventData(field, limit: Int(limits.maxPayload))
+        default: break
+        }
+    }
+    guard let dot else { throw message.missing("dot") }
+    guard let salt else { throw message.missing("salt") }
+    guard !payload.isEmpty else { throw message.missing("payload") }
+    return CarriedPayload(dot: dot, salt: salt, payload: payload)
+}
