@@ -75,7 +75,7 @@ struct InterchangeProgramTests {
 
     @Test("The source names the origin's node by its id; what names a node is read as well")
     func source() throws {
-        let store = try makeStore("서울 1")
+        let store = try makeStore("서울")
         let status = try #require(try Programs.syncctl(store, ["status", "--json"]).lines.first)
         let name = "/nodes/\(status["node"] ?? "")/\(status["origin"] ?? "")"
         for command in [["tail", "--json"], ["replay", "--all", "--json"], ["export"], ["show", "1", "--json"]] {

@@ -7,7 +7,6 @@ internal import Glibc
 package final class ViewReader {
     package let log: LogReader
     private let path: String
-    private let incarnation: String
     private var connection: Connection
     private var inode: UInt64
     /// Whether ``inOneReading(_:)`` has a transaction open.
@@ -29,10 +28,9 @@ package final class ViewReader {
         self.tails = tails
         self.pattern = pattern
         log = try LogReader(files, pattern)
-        incarnation = try log.viewMark()
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
+        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), pattern)
         temporaryPlace = nil
     }
 
@@ -44,7 +42,6 @@ package final class ViewReader {
         pattern = .scattered
         path = place.path + "/views.db"
         log = try LogReader(files, pattern)
-        incarnation = try log.viewMark()
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path, pattern)
         inode = Self.inode(path)
@@ -83,11 +80,11 @@ package final class ViewReader {
         }
     }
 
-    /// Opens the views that are in place now.
+    /// Opens the views that are in place now: those of the log as it is, which may be another one than it was (``LogReader/viewMark()``).
     private func follow() throws(StoreError) {
         let current = Self.inode(path)
         guard current != inode, current != 0 else { return }
-        connection = try ViewDatabase.openReader(at: path, incarnation: incarnation, pattern)
+        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), pattern)
         inode = current
     }
 

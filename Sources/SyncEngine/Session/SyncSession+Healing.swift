@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 
 /// Payloads that are missing here and asked of the peer, and those the peer asks for.
 struct HealingState: Sendable {

@@ -125,7 +125,8 @@ struct EvidenceTransferTests {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let file = [UInt8](try Data(contentsOf: root.appending(path: "docs/vectors/evidence.ndjson")))
-        let (_, store) = try makeStore()
+        let (storeFolder, store) = try makeStore()
+        defer { withExtendedLifetime(storeFolder) {} }
         defer { store.close() }
         #expect(try take(lines(file), into: store) == Tally(appended: 7, already: 0))
         let origins = try ["1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"].map {
@@ -150,7 +151,8 @@ struct EvidenceTransferTests {
             again.close()
         }
         // Whole lines are missing, and the end is there.
-        let (_, store) = try makeStore()
+        let (storeFolder, store) = try makeStore()
+        defer { withExtendedLifetime(storeFolder) {} }
         #expect(throws: EvidenceError.self) { try take(Array(all.prefix(1) + all.suffix(1)), into: store) }
         store.close()
     }
@@ -221,9 +223,11 @@ struct EvidenceTransferTests {
     @Test("Another history of an origin that is here is refused, and its first event is named")
     func forks() throws {
         let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
         _ = try store.appendBlocking((0..<9).map { .message("같은 말 \($0)", user: "u") })
         store.close()
         let copy = TemporaryFolder()
+        defer { withExtendedLifetime(copy) {} }
         try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
         let one = try EventStore(opening: folder.path, surroundings: .unknown)
         let other = try EventStore(opening: copy.path, surroundings: .unknown)
@@ -232,7 +236,8 @@ struct EvidenceTransferTests {
             try store.flushBlocking()
         }
         let origin = one.identity.origin
-        let (_, archive) = try makeStore(name: "archive")
+        let (archiveFolder, archive) = try makeStore(name: "archive")
+        defer { withExtendedLifetime(archiveFolder) {} }
         try take(lines(try exported(one.files)), into: archive)
         let before = try LogReader(archive.files).top()
         let theirs = lines(try exported(other.files))
@@ -269,18 +274,21 @@ struct EvidenceTransferTests {
         }
         let dot = Dot(origin: one.id, seq: 4)
         let evidence = try #require(Evidence(dot, try branch(one), try branch(other), key: one.key.publicKey))
-        let (_, store) = try makeStore()
+        let (storeFolder, store) = try makeStore()
+        defer { withExtendedLifetime(storeFolder) {} }
         _ = try store.keep(evidence)
         try one.send(to: store)
         try witness.send(to: store)
         let origins: Set = [one.id, witness.id]
         let file = try exported(store.files, origins: origins)
-        let (_, archive) = try makeStore(name: "archive")
+        let (archiveFolder, archive) = try makeStore(name: "archive")
+        defer { withExtendedLifetime(archiveFolder) {} }
         #expect(try take(lines(file), into: archive) == Tally(appended: 8, already: 0))
         #expect(try Evidence.list(archive.files) == [evidence])
         #expect(try exported(archive.files, origins: origins) == file)
         // Without the proof nobody knows why that event is missing.
-        let (_, strict) = try makeStore(name: "strict")
+        let (strictFolder, strict) = try makeStore(name: "strict")
+        defer { withExtendedLifetime(strictFolder) {} }
         let without = lines(file).filter { !$0.starts(with: #"{"type":"fork","#.utf8) }
         let needs = IngestError.causalGap(Dot(origin: witness.id, seq: 2), needs: Dot(origin: one.id, seq: 9))
         #expect(throws: EvidenceError.refused(needs)) { try take(without, into: strict) }

@@ -199,6 +199,8 @@ private struct SessionRun {
         case .prove: .proof(nil, isNew: false)
         case .evidence: .evidence([])
         case .head: .head(nil)
+        case .payloads: .payloads([])
+        case .heal: .healed([])
         }
     }
 

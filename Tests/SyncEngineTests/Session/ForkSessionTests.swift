@@ -70,6 +70,8 @@ struct ForkSessionTests {
             case .prove: return .proof(evidence, isNew: evidence != nil)
             case .evidence: return .evidence(kept)
             case .head(let dot): return .head(shown.flatMap { $0.head.origin == dot.origin ? $0 : nil })
+            case .payloads: return .payloads([])
+            case .heal: return .healed([])
             }
         }
 
