@@ -43,6 +43,6 @@ struct ClocksProgramTests {
         #expect(own.contains("NEW_ORIGIN"))
         #expect(try a.syncctl("append", "-u", "u", "--text", "지금").code == 0)
         _ = try converge(a, b)
-        #expect(try [a, b].allSatisfy { try $0.syncctl("verify").code == 0 })
+        #expect(try [a, b].allSatisfy { try $0.verified() == 0 })
     }
 }

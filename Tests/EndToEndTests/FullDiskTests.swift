@@ -62,7 +62,10 @@ struct FullDiskTests {
         let told = run.lines
         #expect(told.contains("init: 0") && told.contains("full: 73"), "\(run.text)\(run.errors)")
         #expect(told.contains { $0.hasPrefix("syncctl: ") && $0.contains(reason) }, "\(run.text)")
-        #expect(told.contains("again: 0") && told.contains("verify: 0"), "\(run.text)\(run.errors)")
+        #expect(told.contains("again: 0"), "\(run.text)\(run.errors)")
+        // What a killed daemon had not signed yet is not covered; nothing contradicts.
+        let isProven = told.contains("verify: 0") || (way == "daemon" && told.contains("verify: 2"))
+        #expect(isProven, "\(run.text)\(run.errors)")
         // The lines, and the one between the imports.
         #expect(told.contains("stored: \(lines + 1)"), "\(run.text)\(run.errors)")
         // What was told as appended is there; more may be, whose answers did not come.

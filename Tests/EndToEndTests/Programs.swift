@@ -141,6 +141,16 @@ final class DaemonProcess: @unchecked Sendable {
     func syncctl(_ arguments: String..., input: String? = nil) throws -> Programs.Result {
         try Programs.syncctl(store, arguments, input: input)
     }
+
+    /// The exit code of `verify`; while the newest events await their signed head (2) it is asked again, for five seconds at most.
+    func verified() throws -> Int32 {
+        for _ in 0..<50 {
+            let code = try syncctl("verify").code
+            if code != 2 { return code }
+            usleep(100_000)
+        }
+        return 2
+    }
 }
 
 /// Two daemons that know each other; b calls a.

@@ -45,7 +45,7 @@ struct SnapshotDaemonTests {
         }
         let digest = try converge(a, b)
         #expect(digest.contains("view history 20004 "), "\(digest)")
-        #expect(try b.syncctl("verify").code == 0)
+        #expect(try b.verified() == 0)
         #expect(try !FileManager.default.contentsOfDirectory(atPath: b.store).contains("snapshot"))
         #expect(a.terminate() == 0)
         #expect(b.terminate() == 0)
@@ -71,8 +71,8 @@ struct SnapshotDaemonTests {
         }
         #expect(try converge(a, b, seconds: 90).contains("view timeline 40000 "))
         #expect(b.said.contains("snapshot of "))
-        #expect(try b.syncctl("verify").code == 0)
-        #expect(try a.syncctl("verify").code == 0)
+        #expect(try b.verified() == 0)
+        #expect(try a.verified() == 0)
     }
 
     @Test("With snapshots turned off an empty daemon receives events one by one")

@@ -50,7 +50,7 @@ struct TwoDaemonsTests {
             messages += line["messages"] as? Int ?? 0
         }
         #expect(messages == 41_081)
-        #expect(try b.syncctl("verify").code == 0)
+        #expect(try b.verified() == 0)
     }
 
     @Test("Killed at ten random moments during an import, no acknowledged event is lost or doubled (INV-1 to INV-8)")
@@ -95,8 +95,8 @@ struct TwoDaemonsTests {
             #expect(stored.updateValue(line["position"] as? String ?? "", forKey: id) == nil, "doubled: \(id)")
         }
         for (id, position) in acknowledged { #expect(stored[id] == position, "lost: \(id), seed \(seed)") }
-        #expect(try a.syncctl("verify").code == 0)
-        #expect(try b.syncctl("verify").code == 0)
+        #expect(try a.verified() == 0)
+        #expect(try b.verified() == 0)
         #expect(a.terminate() == 0)
         #expect(b.terminate() == 0)
     }

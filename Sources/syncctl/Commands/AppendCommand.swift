@@ -122,7 +122,8 @@ private struct Draft {
         }
         return EventDraft(
             id: EventID(replyTo: cause, by: author, label: parts.count == 2 ? String(parts[1]) : ""),
-            type: arguments.value("type") ?? "bot.replied", time: try session.time("time"), conversation: message.conversation,
+            type: arguments.value("type") ?? "bot.replied", time: try session.time("time"),
+            conversation: message.conversation,
             user: message.user, author: author, cause: cause, payload: try payload())
     }
 

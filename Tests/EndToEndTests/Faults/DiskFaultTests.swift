@@ -40,7 +40,7 @@ struct DiskFaultTests {
         for number in 0..<6 { #expect(try append(node, number).code == 0) }
         #expect(try node.syncctl("export").output.split(separator: "\n").count == 7)
         #expect(node.terminate() == 0)
-        #expect(try node.syncctl("verify").code == 0)
+        #expect(try node.verified() == 0)
     }
 
     @Test("What a killed daemon left in the WAL is written again and synced before anybody can ask (INV-1)")
@@ -76,7 +76,7 @@ struct DiskFaultTests {
         #expect(syncs >= writes)
         #expect(try append(node, 20).code == 0)
         #expect(node.terminate() == 0)
-        #expect(try node.syncctl("verify").code == 0)
+        #expect(try node.verified() == 0)
     }
 
     /// Bytes of the WAL up to the last commit, as a second reader of the format counts them.
@@ -124,7 +124,7 @@ struct DiskFaultTests {
         let there = try node.syncctl("export").output.split(separator: "\n").count
         #expect(there >= acknowledged + 2)
         #expect(node.terminate() == 0)
-        #expect(try node.syncctl("verify").code == 0)
+        #expect(try node.verified() == 0)
     }
 
     @Test("A full disk under a checkpoint loses nothing and ends nothing; a read-only file system is called that")
