@@ -33,8 +33,13 @@ struct HealingTests {
 
     @Test("Of two nodes the one that has it whole gives it to the other, whose views are made anew")
     func nodes() throws {
-        let (a, b) = (try TestNode("a"), try TestNode("b"))
-        let (origin, dot) = try lost(in: a.store)
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        let store = try EventStore(opening: folder.path)
+        let (origin, dot) = try lost(in: store)
+        store.close()
+        // It looks when it starts.
+        let (a, b) = (try TestNode("a", folder: folder.path), try TestNode("b"))
         try origin.send(to: b.store)
         let views = ProjectorThread(a.store.files, top: 6)
         let token = views.observe(a.store)
@@ -102,7 +107,7 @@ struct HealingTests {
         if case .erased? = try body(dot, scene.a.store) {} else { Issue.record("taken") }
 
         client = try scene.client()
-        client.send(.hello(client.hello(features: [.standings, .payloads])))
+        client.send(.hello(client.hello(features: [.standings, .sources, .payloads])))
         let standing = StandingEntry(.new(origin.id), seq: 5, root: origin.progress.rootPrefix)
         client.send(.standing(Standing(entries: [standing], isWhole: true, since: 0, through: 9)))
         #expect(try question(client) == PayloadAsk(dots: [dot]))
