@@ -23,6 +23,8 @@ enum SnapshotInstall {
         // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
         try mapped { () throws(SQLiteError) in
             let old = try Connection(path: files.log, mode: .write)
+            // A connection that has read nothing knows no WAL, and copies none.
+            _ = try old.integer("PRAGMA user_version")
             let left = try old.checkpoint(truncate: true)
             // Less than 0: the log was never opened for writing, and has no WAL.
             guard left.wal <= 0 else {
