@@ -11,19 +11,28 @@ final class SimBuild {
     private let sha = SHA256()
     private unowned let sim: Simulation
 
-    /// What the sequencer keeps: of names and nodes a log in memory needs nothing.
+    /// What the sequencer keeps: of nodes a log in memory needs nothing.
     private final class Scratch: SnapshotScratch {
         private let known: [(id: OriginID, key: VerifyingKey)]
         var heads: [SignedHead] = []
         var reaches: [Reach] = []
         var keys: [OriginID: VerifyingKey] = [:]
+        private var refs: [[UInt8]: Int64] = [:]
 
         init(_ log: SimLog) {
             known = log.metOrigins.compactMap { id in log.origins[id].map { (id, $0.key) } }
         }
 
         func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)] { known }
-        func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] { names.map { _ in 1 } }
+        /// Equal texts have one ref, others have others.
+        func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] {
+            names.map { name in
+                let bytes = [UInt8](name)
+                let ref = refs[bytes] ?? Int64(refs.count) + 1
+                refs[bytes] = ref
+                return ref
+            }
+        }
         func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
         func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
         func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }
