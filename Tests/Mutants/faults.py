@@ -76,16 +76,16 @@ fault(51, "the writer does not see an event right behind the expected version", 
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/LogAppender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
 fault(22, "a new origin does not depend on the old one", "INV-5", "MemoryTests",
-      (ES + "Log/OriginChange.swift", "change == .forked ? [old, index]", "change == .forked || isPlanted(22) ? [old, index]"))
+      (ES + "Log/OriginChange.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
 fault(28, "after a restart what arrived directly behind the last own event is no dependency", "INV-5",
       "CausalTraceTests MemoryTests ReopenTests",
       (ES + "Log/LogState.swift", "last[$0] > last[own] }", "last[$0] > last[own] + (isPlanted(28) ? 1 : 0) && !isPlanted(80) }"))
 fault(80, "after a restart own events name no dependencies of what came before", "INV-5", "CausalTraceTests MemoryTests ReopenTests")
 fault(49, "a witness that has seen one event more is not noticed", "INV-4", "MemoryTests SnapshotNodeTests",
-      (ES + "Log/Surroundings.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
+      (ES + "Log/MemoryCheck.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
 fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockTests",
-      (ES + "Clocks/HybridClock.swift", "guard remote.milliseconds <= wall + Self.bound else",
-       "guard remote.milliseconds <= wall + Self.bound || isPlanted(73) else"))
+      (ES + "Clocks/HybridClock.swift", "guard remote.milliseconds <= wall.addingSaturated(Self.bound) else",
+       "guard remote.milliseconds <= wall.addingSaturated(Self.bound) || isPlanted(73) else"))
 
 # --- Heads and proofs: nothing unsigned is believed ----------------------------------------------------------------------
 
@@ -195,7 +195,10 @@ fault(27, "wait counts what was only sent", "INV-7", "LagTests WaitTests",
       (SE + "Node/NodeCore+Durability.swift", "(durable, isConnected) = (outgoing.durable, true)",
        "(durable, isConnected) = (isPlanted(27) ? outgoing.known : outgoing.durable, true)"))
 fault(66, "wait is content with one node less", "INV-7", "WaitTests",
-      (SE + "Node/DurabilityWaiters.swift", "holding.count >= waiter.nodes", "holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0)"))
+      (SE + "Node/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",
+       "let isReached = holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0)"),
+      (SE + "Node/DurabilityWaiters.swift", "guard holding.count >= waiter.nodes || isLast",
+       "guard holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0) || isLast"))
 fault(54, "an invitation stays open after its use", "INV-13", "JoiningTests JoiningProgramTests",
       (SE + "Node/Invitation.swift", "let used = changed.remove(at: index)",
        "let used = isPlanted(54) ? changed[index] : changed.remove(at: index)"))
@@ -231,8 +234,8 @@ fault(25, "import counts what is there already as appended", "INV-8", "SyncctlTe
       ("Sources/syncctl/Commands/AppendTally.swift", "case .already: already += 1",
        "case .already: if isPlanted(25) { appended += 1 } else { already += 1 }"))
 fault(29, "import counts a repeated line twice", "INV-8", "SyncctlTests",
-      ("Sources/syncctl/Commands/ImportRun.swift", "else { tally.count(result) }\n        }",
-       "else { tally.count(result) }\n            if isPlanted(29), case .already = result { tally.count(result) }\n        }"))
+      ("Sources/syncctl/Commands/ImportRun.swift", "            } else {\n                tally.count(result)\n            }",
+       "            } else {\n                tally.count(result)\n                if isPlanted(29), case .already = result { tally.count(result) }\n            }"))
 
 # --- Verify ---------------------------------------------------------------------------------------------------------------
 
