@@ -163,18 +163,20 @@ class FailingDiskTests(unittest.TestCase):
         self.assertNotIn(outcome.code, (-6, -11), outcome.log)
         self.goes_on(outcome)
 
-    def test_sync_fails_at_the_end(self):
-        recording = self.fresh()
-        self.daemon = recording.daemon("sync:log.db*:1:EIO:always")
-        outcome = Outcome()
-        with Client(self.daemon) as client:
-            for _ in range(20):
-                self.assertTrue(self.append(client, outcome, 200, 1))
-        recording.arm()
-        outcome.code = self.daemon.stop()
-        outcome.log = self.daemon.log()
-        self.ended_and_said(outcome)
-        self.goes_on(outcome)
+    def test_disk_fails_at_the_end(self):
+        for fault in ("sync:log.db*:1:EIO:always", "sync:log.db:1:EIO:always", "write:log.db:1:EIO:always"):
+            with self.subTest(fault):
+                recording = self.fresh()
+                self.daemon = recording.daemon(fault)
+                outcome = Outcome()
+                with Client(self.daemon) as client:
+                    for _ in range(20):
+                        self.assertTrue(self.append(client, outcome, 200, 1))
+                recording.arm()
+                outcome.code = self.daemon.stop()
+                outcome.log = self.daemon.log()
+                self.ended_and_said(outcome)
+                self.goes_on(outcome)
 
     def test_sync_fails_at_the_start(self):
         recording = self.fresh()

@@ -81,6 +81,7 @@ struct SyncctlDaemonTests {
         (FakeDaemon.answer(200, "nonsense"), Int32(76), "[E_PROTOCOL]"),
         (FakeDaemon.answer(200, ""), 76, "[E_PROTOCOL]"),
         (FakeDaemon.answer(507, #"{"type":"error","v":1,"code":"E_DISK","message":"full"}"#), 73, "[E_DISK]"),
+        (FakeDaemon.answer(500, #"{"type":"error","v":1,"code":"E_IO","message":"the disk"}"#), 74, "[E_IO]"),
         (FakeDaemon.answer(403, "<html>"), 77, "[E_HTTP_403]"),
         ("", 69, "[E_UNREACHABLE]"),
     ])

@@ -5,9 +5,6 @@ import Testing
 /// The cluster in virtual time (docs/SIMULATOR.md).
 @Suite(.serialized)
 struct SimulatorTests {
-    /// The seed of a defect that is known and open (docs/SIMULATOR.md).
-    private static let forkedNewcomer: UInt64 = 144
-
     @Test("200 seeds hold, and every fault was really met (INV-1 to 5, 7 to 10, 12)")
     func seeds() async {
         let batch = await SimBatch.run(seeds: 1..<201, jobs: 2)
@@ -26,14 +23,7 @@ struct SimulatorTests {
         let batch = await SimBatch.run(seeds: 1..<201, jobs: 2, with: SimFault.aboutSnapshots)
         let faults = SimFault.aboutSnapshots.sorted().map { "\($0)" }.joined(separator: ",")
         for (seed, violation) in batch.failures {
-            let text = "sillok-sim replay \(seed) --with \(faults): \(violation.rule): \(violation.text)"
-            guard seed == Self.forkedNewcomer else {
-                Issue.record("\(text)")
-                continue
-            }
-            withKnownIssue("A newcomer whose origin was forked is offered a snapshot for ever, and takes none") {
-                Issue.record("\(text)")
-            }
+            Issue.record("sillok-sim replay \(seed) --with \(faults): \(violation.rule): \(violation.text)")
         }
         #expect((batch.coverage.faults[.snapshots] ?? 0) > 200)
         for counter in SimCoverage.Counter.rare { #expect((batch.coverage.counters[counter] ?? 0) > 0, "\(counter)") }

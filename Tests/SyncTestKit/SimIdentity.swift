@@ -61,7 +61,15 @@ extension SimStore {
     /// In the order of the daemon's threads: proofs where events are verified, the rest where they are read.
     func inspect(_ question: Inspection, completion: @escaping (Finding) -> Void) {
         let isProof = if case .prove = question { true } else { false }
-        node.schedule(at: turn(isVerifier: isProof)) { [self] in completion(find(question)) }
+        node.schedule(at: turn(isVerifier: isProof)) { [self] in
+            guard case .prove(let fork) = question, fork.branches.count == 2, log.origins[fork.origin] == nil else {
+                return completion(find(question))
+            }
+            withVerifier { verifier in
+                verifier.claim(fork.dot, fork.branches[0], fork.branches[1])
+                completion(.proof(nil, isNew: false))
+            }
+        }
     }
 
     private func find(_ question: Inspection) -> Finding {
@@ -74,9 +82,6 @@ extension SimStore {
                     }
                 })
         case .branch(let dot): return .branch(branch(at: dot))
-        case .prove(let fork) where fork.branches.count == 2 && log.origins[fork.origin] == nil:
-            currentVerifier().claim(fork.dot, fork.branches[0], fork.branches[1])
-            return .proof(nil, isNew: false)
         case .prove(let fork):
             guard let key = log.origins[fork.origin]?.key, let theirs = fork.branches.first,
                 let other = fork.branches.dropFirst().first ?? branch(at: fork.dot),

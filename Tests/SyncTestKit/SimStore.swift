@@ -213,19 +213,26 @@ package final class SimStore {
         if node.mayCrash(before: "verifying") { return }
         let start = max(sim.now, verifierFreeAt)
         verifierFreeAt = start + verifyTime
-        node.schedule(at: verifierFreeAt) { [self] in verify(frame, link, completion) }
+        node.schedule(at: verifierFreeAt) { [self] in
+            withVerifier { self.verify(frame, $0, link, completion) }
+        }
+    }
+
+    /// Uses the verifier, made if there is none. A new one waits for what is queued, as a snapshot from the writer does.
+    func withVerifier(_ use: @escaping (IngestVerifier) -> Void) {
+        if verifier?.lineage.isBroken == true { verifier = nil }
+        if verifier == nil, !(committing.isEmpty && queue.isEmpty) {
+            return node.schedule(after: 500) { [self] in withVerifier(use) }
+        }
+        let current = verifier ?? makeVerifier()
+        verifier = current
+        use(current)
     }
 
     private func verify(
-        _ frame: Frame, _ link: Int, _ completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
+        _ frame: Frame, _ current: IngestVerifier, _ link: Int,
+        _ completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
     ) {
-        if verifier?.lineage.isBroken == true { verifier = nil }
-        // A new one waits for what is queued, as a snapshot from the writer does.
-        if verifier == nil, !(committing.isEmpty && queue.isEmpty) {
-            node.schedule(after: 500) { [self] in verify(frame, link, completion) }
-            return
-        }
-        let current = currentVerifier()
         do throws(SessionFailure) {
             let batch = try StoreWork.verify(frame, current)
             sim.coverage.verified(batch, in: frame)
@@ -247,13 +254,6 @@ package final class SimStore {
             sim.coverage.count(.refusedBatches)
             completion(.failure(error))
         }
-    }
-
-    /// The verifier as it is, made if there is none.
-    func currentVerifier() -> IngestVerifier {
-        let current = verifier ?? makeVerifier()
-        verifier = current
-        return current
     }
 
     private func makeVerifier() -> IngestVerifier {

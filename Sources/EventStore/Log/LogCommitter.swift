@@ -123,17 +123,23 @@ final class LogCommitter {
     /// The log's last position.
     var position: UInt64 { appender.state.position }
 
-    /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader, or the disk, does not
-    /// let it.
+    /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader does not let it.
+    /// Throws where the disk does not: the WAL then stays, for it is all that is certain.
     ///
     /// - Parameter keepingWAL: Whether nothing more is to be copied out of the WAL.
-    func close(keepingWAL: Bool) -> Bool {
+    func close(keepingWAL: Bool) throws(StoreError) -> Bool {
         checkpointer.stop(keepingWAL: keepingWAL)
         guard !keepingWAL else {
             connection.keepWAL()
             return false
         }
-        return (try? connection.checkpoint(truncate: true, patience: Self.patience))?.wal == 0
+        do throws(SQLiteError) {
+            return try connection.checkpoint(truncate: true, patience: Self.patience).wal == 0
+        } catch {
+            guard error.isFailedIO || error.isCorrupt else { return false }
+            connection.keepWAL()
+            throw StoreError(error)
+        }
     }
 
     /// How long the end waits for readers, milliseconds.

@@ -373,8 +373,12 @@ final class LogWriter: Sendable {
     /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
     /// was, and the next start looks closer.
     private func leave(_ committer: LogCommitter, _ head: SignedHead?) {
-        guard committer.close(keepingWAL: failure != nil), let head else { return }
-        try? mark?.write(.stopped, position: committer.position, head: head.head)
+        do throws(StoreError) {
+            guard try committer.close(keepingWAL: failure != nil), let head else { return }
+            try? mark?.write(.stopped, position: committer.position, head: head.head)
+        } catch {
+            fail(error)
+        }
     }
 
     /// Signs what no head speaks of yet, and stores it. Returns the head of everything.

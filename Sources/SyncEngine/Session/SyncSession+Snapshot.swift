@@ -126,8 +126,9 @@ extension SyncSession {
             return fail(SessionFailure(.badFrame, "a snapshot nobody asked for"), now: now, &effects)
         }
         if let entry = offer.entries.first(where: { isOtherHistory($0) }) {
+            // Its events may still come one by one, with the proof of the fork before them.
             let text = "two histories of origin \(entry.origin) up to \(entry.seq)"
-            return fail(SessionFailure(.fork, text), now: now, &effects)
+            return refuse(offer, SessionFailure(.fork, text), now: now, &effects)
         }
         let id = RequestID(number: takeNumber())
         snapshot.role = .opening(id, offer)

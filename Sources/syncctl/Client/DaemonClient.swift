@@ -66,8 +66,10 @@ struct DaemonClient {
     /// `{"type":"error","code":…,"message":…,"hint":…}` of the daemon as a failure of ours.
     private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
         let object = JSONObject(validated: answer.body)
+        let code = object.string("code") ?? "E_HTTP_\(answer.status)"
         let exitCode: ExitCode =
             switch answer.status {
+            case 500 where code == "E_IO": .ioError
             case 400, 413, 422: .badInput
             case 409: .configuration
             case 401, 403: .notPermitted
@@ -78,7 +80,6 @@ struct DaemonClient {
             case 507: .cannotCreate
             default: .internalError
             }
-        let code = object.string("code") ?? "E_HTTP_\(answer.status)"
         return CommandFailure(
             code: code, object.string("message") ?? "syncd answered with HTTP status \(answer.status)",
             hint: object.string("hint") ?? Self.hints[code], exitCode: exitCode)

@@ -18,7 +18,8 @@ private struct Pair {
         NodeID(try #require(Digest(bytes: [UInt8](repeating: byte, count: 32))))
     }
 
-    init(wants: UInt64 = 100, offers: Bool = true, has: UInt64 = 5_000) throws {
+    /// - Parameter contradicted: The empty one has as many events of the origin, and they are others.
+    init(wants: UInt64 = 100, offers: Bool = true, has: UInt64 = 5_000, contradicted: Bool = false) throws {
         func local(_ byte: UInt8) throws -> SyncSession.Local {
             try SyncSession.Local(node: Self.node(byte), origin: OriginID(UUIDBits(high: UInt64(byte), low: 1)))
         }
@@ -27,7 +28,8 @@ private struct Pair {
             local: try local(1), remote: try Self.node(2), progress: progress,
             policy: SnapshotPolicy(offers: offers))
         empty = SyncSession(
-            local: try local(2), remote: try Self.node(1), progress: [OriginProgress](),
+            local: try local(2), remote: try Self.node(1),
+            progress: contradicted ? [OriginProgress(origin: origin, seq: has, rootPrefix: 78)] : [],
             policy: SnapshotPolicy(after: wants, window: 2 << 20))
         offer = SnapshotOffer(
             id: UUIDBits(high: 9, low: 9), through: has, events: has, bytes: 1,
@@ -171,6 +173,19 @@ struct SnapshotSessionTests {
         pair.fullDoes = []
         pair.full { $0.snapshotDescribed(id, nil, now: $1, effects: &$2) }
         #expect(reads(pair.fullDoes))
+    }
+
+    @Test("A snapshot that holds another history is refused, and the session goes on with the fork (INV-12)")
+    func otherHistory() throws {
+        var pair = try Pair(wants: 1, contradicted: true)
+        let frame = Message.snapshotOffer(pair.offer).frame(compress: false)
+        pair.empty { $0.frameReceived(frame, now: $1, effects: &$2) }
+        #expect(pair.ends(pair.emptyDoes) == nil)
+        let refusals = pair.emptyDoes.compactMap { effect -> SessionErrorCode? in
+            if case .dropSnapshot(let failure) = effect { failure.code } else { nil }
+        }
+        #expect(refusals == [.fork])
+        #expect(!pair.emptyDoes.contains { if case .openSnapshot = $0 { true } else { false } })
     }
 
     @Test("A refused snapshot leaves a session in which events flow; what was under way is passed over")
