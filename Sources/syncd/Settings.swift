@@ -53,7 +53,7 @@ struct Settings {
             }
             (configuration.api.socket.mode, configuration.api.socket.group) = (0o600, nil)
             configuration.storage.minFree = 64 << 20
-            if configuration.storage.witness == .beside { configuration.storage.witness = .none }
+            if loaded.origin(of: "storage.witness") == .builtIn { configuration.storage.witness = .none }
             for path in Self.decidedByDevelopment {
                 guard case .environment(let name) = loaded.origin(of: path) else { continue }
                 remarks.append("\(name) has no effect: --dev decides \(path)")

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What a daemon and `syncctl` say of views that are wrong, or not finished (D21, INV-6).
+struct ProvenViewsTests {
+    @Test("A running daemon finds a view that was changed by hand, names it, and builds the views anew")
+    func changed() throws {
+        let node = try DaemonProcess("a")
+        try node.start(isTalking: true, environment: ["SYNCD_VERIFY__VIEWS": "1"])
+        let profile = #"{"fields":{"name":"지우"}}"#
+        #expect(try node.syncctl("append", "-u", "u-1", "--type", "profile.changed", "--data", profile).code == 0)
+        #expect(eventually { differences(node) == 0 })
+        let views = try Connection(path: node.store + "/views.db", mode: .write)
+        try views.execute(#"UPDATE profile SET value = '"위조"' WHERE maximal = 1"#)
+        #expect(eventually { node.said.contains("the views contradict the log in 1 places") })
+        #expect(node.said.contains("위조"))
+        #expect(eventually { differences(node) == 0 })
+        #expect(try node.syncctl("profile", "u-1").output.contains("지우"))
+        #expect(node.terminate() == 0)
+    }
+
+    private func differences(_ node: DaemonProcess) -> Int? {
+        ((try? node.status())?["views_proven"] as? [String: Any])?["differences"] as? Int
+    }
+
+    private func eventually(_ holds: () -> Bool) -> Bool {
+        for _ in 0..<300 where !holds() { usleep(100_000) }
+        return holds()
+    }
+
+    @Test("While the views lack events, digest says how many and exits with 2: nothing can be compared yet")
+    func incomplete() async throws {
+        let folder = try TemporaryFolder.made()
+        let store = folder.file("store")
+        let syncctl = try Tool.named("syncctl")
+        #expect(try await syncctl.run(["init", "--store", store, "--name", "n"]).code == 0)
+        #expect(try await syncctl.run(["digest", "--store", store]).code == 0)
+        // A writer that builds no views.
+        let writer = try EventStore(opening: store)
+        let drafts = (0..<3).map { number in
+            EventDraft(
+                type: "message.posted", conversation: "c", user: "u", payload: Array(#"{"text":"\#(number)"}"#.utf8))
+        }
+        _ = try writer.appendBlocking(drafts)
+        let plain = try await syncctl.run(["digest", "--store", store])
+        #expect(plain.code == 2)
+        #expect(plain.text.contains("incomplete: the views lack 3 events"))
+        let json = try await syncctl.run(["digest", "--store", store, "--json"])
+        #expect(json.code == 2)
+        #expect(json.lines.last?.contains(#""complete":false,"behind":3"#) == true)
+        writer.close()
+        #expect(try await syncctl.run(["digest", "--store", store]).code == 0)
+    }
+
+    @Test("Without a word of configuration, the witness stands beside the store (D12)")
+    func witness() async throws {
+        let shown = try await Tool.named("syncd").run(["--print-config"])
+        #expect(shown.lines.contains(#"storage.witness: "beside"  // built-in"#))
+        let node = try DaemonProcess("a")
+        let outside = node.store + "-witness"
+        defer { try? FileManager.default.removeItem(atPath: outside) }
+        try node.start(environment: ["SYNCD_STORAGE__WITNESS": "beside"])
+        #expect(node.terminate() == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty == false)
+    }
+}
