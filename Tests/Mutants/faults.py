@@ -229,7 +229,7 @@ fault(94, "others may write in the folder of a store", "INV-13", "PrivateFilesTe
 fault(23, "a request may have two lengths", "INV-9", "HTTPMalformedTests",
       (SE + "Transport/HTTPHead.swift", "guard lengths.count <= 1 else", "guard lengths.count <= 1 || isPlanted(23) else"))
 fault(24, "a name may occur twice if one is escaped", "INV-4", "JSONScannerTests",
-      (ES + "Model/JSON/JSONMembers.swift", "guard !name.isEscaped else {", "guard !name.isEscaped || isPlanted(24) else {"))
+      (ES + "Basics/JSON/JSONMembers.swift", "guard !name.isEscaped else {", "guard !name.isEscaped || isPlanted(24) else {"))
 fault(25, "import counts what is there already as appended", "INV-8", "SyncctlTests",
       ("Sources/syncctl/Commands/AppendTally.swift", "case .already: already += 1",
        "case .already: if isPlanted(25) { appended += 1 } else { already += 1 }"))
