@@ -219,10 +219,10 @@ fault(92, "pages that count as copied are not written anew", "INV-1", "RecoveryT
       (ES + "Log/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
        "if isSuspect || connection.backfilledPages() > 0, !isPlanted(92) {"))
 fault(93, "a temporary file may be a link", "INV-13", "PrivateFilesTests",
-      (ES + "Log/StoreFiles.swift", "O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC",
+      (ES + "Files/StoreFiles.swift", "O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC",
        "O_WRONLY | O_CREAT | (isPlanted(93) ? O_TRUNC : O_EXCL | O_NOFOLLOW) | O_CLOEXEC"))
 fault(94, "others may write in the folder of a store", "INV-13", "PrivateFilesTests",
-      (ES + "Log/StoreFiles.swift", "guard entry.st_mode & 0o022 == 0 else", "guard entry.st_mode & 0o022 == 0 || isPlanted(94) else"))
+      (ES + "Files/StoreFiles.swift", "guard entry.st_mode & 0o022 == 0 else", "guard entry.st_mode & 0o022 == 0 || isPlanted(94) else"))
 
 # --- Reading what others wrote --------------------------------------------------------------------------------------------
 
