@@ -76,13 +76,13 @@ fault(51, "the writer does not see an event right behind the expected version", 
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Log/LogAppender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
 fault(22, "a new origin does not depend on the old one", "INV-5", "MemoryTests",
-      (ES + "Log/OriginChange.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
+      (ES + "Identity/OriginChange.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
 fault(28, "after a restart what arrived directly behind the last own event is no dependency", "INV-5",
       "CausalTraceTests MemoryTests ReopenTests",
       (ES + "Log/LogState.swift", "last[$0] > last[own] }", "last[$0] > last[own] + (isPlanted(28) ? 1 : 0) && !isPlanted(80) }"))
 fault(80, "after a restart own events name no dependencies of what came before", "INV-5", "CausalTraceTests MemoryTests ReopenTests")
 fault(49, "a witness that has seen one event more is not noticed", "INV-4", "MemoryTests SnapshotNodeTests",
-      (ES + "Log/MemoryCheck.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
+      (ES + "Identity/RollbackDetection.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
 fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockTests",
       (ES + "Clocks/HybridClock.swift", "guard remote.milliseconds <= wall.addingSaturated(Self.bound) else",
        "guard remote.milliseconds <= wall.addingSaturated(Self.bound) || isPlanted(73) else"))
@@ -211,12 +211,12 @@ fault(45, "what a start has written is not synced", "INV-1", "DiskFaultTests",
       (ES + "Log/LogWriter.swift", "try wal.run(awake: false)\n            self.waitForDisk",
        "if !isPlanted(45) { try wal.run(awake: false) }\n            self.waitForDisk"))
 fault(90, "a start does not write the WAL anew", "INV-1", "DiskFaultTests",
-      (ES + "Log/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
+      (ES + "Identity/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
        "if !isPlanted(90) { try rewrite(descriptor, count: frames.end, path) }"))
 fault(91, "a copying that failed is no failure", "INV-1", "DiskFaultTests",
       (ES + "Log/Checkpointer.swift", "guard error.isFailedIO || error.isCorrupt else", "guard error.isFailedIO && !isPlanted(91) else"))
 fault(92, "pages that count as copied are not written anew", "INV-1", "RecoveryTests",
-      (ES + "Log/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
+      (ES + "Identity/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
        "if isSuspect || connection.backfilledPages() > 0, !isPlanted(92) {"))
 fault(93, "a temporary file may be a link", "INV-13", "PrivateFilesTests",
       (ES + "Files/StoreFiles.swift", "O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC",
