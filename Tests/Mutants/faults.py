@@ -132,20 +132,20 @@ fault(20, "a snapshot's index is not in order where its first column ties", "INV
 # --- Views ----------------------------------------------------------------------------------------------------------------
 
 fault(13, "the first row of the tail behind the base is dropped", "INV-10", "ConversationMergeTests",
-      (ES + "Views/OrderedTable.swift", "row.position <= applied ||", "row.position <= applied + (isPlanted(13) ? 1 : 0) ||"))
+      (ES + "LSM/SortedTable.swift", "row.position <= applied ||", "row.position <= applied + (isPlanted(13) ? 1 : 0) ||"))
 fault(14, "rows of the tail that tie with the last of a page of the base are left out", "INV-2", "TieTests TimelineReadTests",
-      (ES + "Views/OrderedRange.swift", "range.precedes(row, $0) || row.isTied(with: $0) }",
+      (ES + "LSM/RowRange.swift", "range.precedes(row, $0) || row.isTied(with: $0) }",
        "range.precedes(row, $0) || !isPlanted(14) && row.isTied(with: $0) }"))
 fault(37, "rows that tie with the last of a page are cut off", "INV-2", "TimelineReadTests",
-      (ES + "Views/OrderedRange.swift", "|| $0 == last || $0.isTied(with: last) })",
+      (ES + "LSM/RowRange.swift", "|| $0 == last || $0.isTied(with: last) })",
        "|| $0 == last || !isPlanted(37) && $0.isTied(with: last) })"))
 fault(63, "--until takes its border in", "", "ConvergenceTests TimelineReadTests",
-      (ES + "Views/OrderedRange.swift", "row.time >= since, row.time < until else",
+      (ES + "LSM/RowRange.swift", "row.time >= since, row.time < until else",
        "row.time >= since, row.time < until || isPlanted(63) && row.time == until else"))
 fault(62, "--known-at p leaves out p", "", "TieTests",
       (ES + "Views/ViewReader+Timeline.swift", "key.position > knownAt {", "key.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
 fault(15, "a frozen generation is merged from its start after a restart", "INV-10", "TailTests ConversationMergeTests",
-      (ES + "Views/OrderedRows.swift", "RowMerger(tail.frozen, after: merge.cursor)",
+      (ES + "LSM/LSMTree.swift", "RowMerger(tail.frozen, after: merge.cursor)",
        "RowMerger(tail.frozen, after: isPlanted(15) ? .zero : merge.cursor)"))
 fault(56, "the sum of base and tail takes the tail's last moment", "INV-6", "ConversationMergeTests ConversationListTests",
       (ES + "Views/ConversationSum.swift", "last: max(a.last, b.last))", "last: isPlanted(56) ? b.last : max(a.last, b.last))"))
