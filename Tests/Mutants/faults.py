@@ -84,7 +84,7 @@ fault(80, "after a restart own events name no dependencies of what came before",
 fault(49, "a witness that has seen one event more is not noticed", "INV-4", "MemoryTests SnapshotNodeTests",
       (ES + "Identity/RollbackDetection.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
 fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockTests",
-      (ES + "Clocks/HybridClock.swift", "guard remote.milliseconds <= wall.addingSaturated(Self.bound) else",
+      (ES + "Model/HybridClock.swift", "guard remote.milliseconds <= wall.addingSaturated(Self.bound) else",
        "guard remote.milliseconds <= wall.addingSaturated(Self.bound) || isPlanted(73) else"))
 
 # --- Heads and proofs: nothing unsigned is believed ----------------------------------------------------------------------
