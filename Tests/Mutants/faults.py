@@ -59,7 +59,7 @@ fault(43, "a commit written while the sync before it failed is taken", "INV-1", 
 fault(42, "a flush does not wait for commits that are being synced", "INV-3", "CommitFlightTests",
       (ES + "Log/LogQueue.swift", "first.isFlush ? flight.isEmpty", "first.isFlush && !isPlanted(42) ? flight.isEmpty"))
 fault(44, "views commit before the log is durable", "INV-10", "BorrowedStepTests",
-      (ES + "Views/Projector.swift", "guard mayCommit() else", "guard mayCommit() || isPlanted(44) else"))
+      (ES + "Projection/Projector.swift", "guard mayCommit() else", "guard mayCommit() || isPlanted(44) else"))
 fault(67, "appends are taken while a snapshot is awaited", "INV-3", "SnapshotInstallTests",
       (ES + "Log/LogQueue.swift", "if let hold, job.events > 0 {", "if let hold, job.events > 0, !isPlanted(67) {"))
 
@@ -158,9 +158,9 @@ fault(11, "of profile fields with one time any may count", "INV-6", "TieTests Co
       (ES + "Views/ProfilesView.swift", "writes.sort { $0.stamp < $1.stamp }",
        "writes.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",
-      (ES + "Views/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
+      (ES + "Projection/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
 fault(16, "the quarantine is tried again for ever", "INV-10", "QuarantineTests",
-      (ES + "Views/ProjectorThread.swift", "(state.mustRebuild, state.isResting) = (false, false)",
+      (ES + "Projection/ProjectorThread.swift", "(state.mustRebuild, state.isResting) = (false, false)",
        "(state.mustRebuild, state.isResting) = (isPlanted(16), false)"))
 
 # --- The session: credit, memory, sources ---------------------------------------------------------------------------------
