@@ -106,7 +106,7 @@ fault(9, "a received dependency may be missing by one", "INV-5", "CausalTraceTes
 fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "IngestVerifierTests",
       (ES + "Log/Ingest.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
-      (ES + "Crypto/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
+      (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
 fault(38, "two equal leaves are evidence of a fork", "INV-4", "EvidenceTests",
       (ES + "Log/Evidence.swift", "guard leaves[0] != leaves[1], one", "guard leaves[0] != leaves[1] || isPlanted(38), one"))
 fault(30, "an event that no head covers is offered to a peer", "INV-3", "OutgoingReaderTests",
