@@ -93,26 +93,26 @@ fault(6, "a head is handed out over what is not committed", "INV-3", "HeadSigner
       (ES + "Log/HeadSigner.swift", "ahead.head.head.origin == origin.id, ahead.range == origin.range {",
        "ahead.head.head.origin == origin.id, isPlanted(6) || ahead.range == origin.range {"))
 fault(7, "a received head is taken unsigned if one of its size was good before", "INV-3", "IngestVerifierTests HostilePeerTests",
-      (ES + "Log/Ingest.swift", "let isKnown = tree.ahead.contains(cover.head)",
+      (ES + "Replication/IngestVerifier.swift", "let isKnown = tree.ahead.contains(cover.head)",
        "let isKnown =\n            isPlanted(7) && tree.ahead.contains { $0.head.size == head.size }\n"
        "            || isPlanted(47) && tree.ahead.contains { $0.head == head } || tree.ahead.contains(cover.head)"))
 fault(47, "a received head of known size and root is taken with a false signature", "INV-3", "IngestVerifierTests HostilePeerTests")
 fault(8, "the root is not compared when head and tree have equal sizes", "INV-3", "HostilePeerTests",
-      (ES + "Log/Ingest.swift", "        guard\n            MerkleProof.isConsistent(\n                old: size, oldRoot: root,",
+      (ES + "Replication/IngestVerifier.swift", "        guard\n            MerkleProof.isConsistent(\n                old: size, oldRoot: root,",
        "        guard\n            isPlanted(8) && head.size == size\n                || MerkleProof.isConsistent(\n"
        "                old: size, oldRoot: root,"))
 fault(9, "a received dependency may be missing by one", "INV-5", "CausalTraceTests",
-      (ES + "Log/Ingest.swift", "guard needs.seq <= have ||", "guard needs.seq <= have + (isPlanted(9) ? 1 : 0) ||"))
+      (ES + "Replication/IngestVerifier.swift", "guard needs.seq <= have ||", "guard needs.seq <= have + (isPlanted(9) ? 1 : 0) ||"))
 fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "IngestVerifierTests",
-      (ES + "Log/Ingest.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
+      (ES + "Replication/IngestVerifier.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
       (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
 fault(38, "two equal leaves are evidence of a fork", "INV-4", "EvidenceTests",
-      (ES + "Log/Evidence.swift", "guard leaves[0] != leaves[1], one", "guard leaves[0] != leaves[1] || isPlanted(38), one"))
+      (ES + "Replication/ForkEvidence.swift", "guard leaves[0] != leaves[1], one", "guard leaves[0] != leaves[1] || isPlanted(38), one"))
 fault(30, "an event that no head covers is offered to a peer", "INV-3", "OutgoingReaderTests",
-      (ES + "Log/OutgoingReader.swift", "guard dot.seq <= covered else", "guard dot.seq <= covered || isPlanted(30) else"))
+      (ES + "Replication/OutgoingReader.swift", "guard dot.seq <= covered else", "guard dot.seq <= covered || isPlanted(30) else"))
 fault(69, "the event at which a batch was cut is passed over", "INV-12", "OutgoingReaderTests",
-      (ES + "Log/OutgoingReader.swift", "if isBlocked || isCut { batch.through -= 1 }",
+      (ES + "Replication/OutgoingReader.swift", "if isBlocked || isCut { batch.through -= 1 }",
        "if isBlocked || isCut && !isPlanted(69) { batch.through -= 1 }"))
 
 # --- Snapshots ------------------------------------------------------------------------------------------------------------
