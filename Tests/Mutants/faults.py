@@ -118,16 +118,16 @@ fault(69, "the event at which a batch was cut is passed over", "INV-12", "Outgoi
 # --- Snapshots ------------------------------------------------------------------------------------------------------------
 
 fault(35, "the signature over a snapshot's end is not checked", "INV-3", "SnapshotTamperTests",
-      (ES + "Snapshot/SnapshotSequencer.swift", "guard cover.head.isValid(for: origin.key) else",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "guard cover.head.isValid(for: origin.key) else",
        "guard cover.head.isValid(for: origin.key) || isPlanted(35) else"))
 fault(68, "own events in a snapshot are not compared", "INV-4", "SnapshotTamperTests",
-      (ES + "Snapshot/SnapshotSequencer.swift", "guard ownLeaves[Int(dot.seq) - 1] == leaf else",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "guard ownLeaves[Int(dot.seq) - 1] == leaf else",
        "guard ownLeaves[Int(dot.seq) - 1] == leaf || isPlanted(68) else"))
 fault(34, "a dependency of a snapshot's row may be missing by one", "INV-5", "SnapshotTamperTests",
-      (ES + "Snapshot/SnapshotSequencer.swift", "needs.seq <= origins[index].range.size else",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "needs.seq <= origins[index].range.size else",
        "needs.seq <= origins[index].range.size + (isPlanted(34) ? 1 : 0) else"))
 fault(20, "a snapshot's index is not in order where its first column ties", "INV-2", "SnapshotIndexTests SnapshotBuildTests",
-      (ES + "Snapshot/IndexRuns.swift", "if left.b != right.b {", "if left.b != right.b, !isPlanted(20) {"))
+      (ES + "Snapshot/BulkLoad/SortedRuns.swift", "if left.b != right.b {", "if left.b != right.b, !isPlanted(20) {"))
 
 # --- Views ----------------------------------------------------------------------------------------------------------------
 
