@@ -148,14 +148,14 @@ fault(15, "a frozen generation is merged from its start after a restart", "INV-1
       (ES + "LSM/LSMTree.swift", "RowMerger(tail.frozen, after: merge.cursor)",
        "RowMerger(tail.frozen, after: isPlanted(15) ? .zero : merge.cursor)"))
 fault(56, "the sum of base and tail takes the tail's last moment", "INV-6", "ConversationMergeTests ConversationListTests",
-      (ES + "Views/ConversationSum.swift", "last: max(a.last, b.last))", "last: isPlanted(56) ? b.last : max(a.last, b.last))"))
+      (ES + "Views/Conversations/ConversationSum.swift", "last: max(a.last, b.last))", "last: isPlanted(56) ? b.last : max(a.last, b.last))"))
 fault(79, "of equal times the later merged is a conversation's last moment", "INV-6", "TieTests ConversationMergeTests",
-      (ES + "Views/ConversationRow.swift", "ELSE max(last_hlc, ?7) END,", 'ELSE \\(isPlanted(79) ? "?7" : "max(last_hlc, ?7)") END,'))
+      (ES + "Views/Conversations/ConversationRow.swift", "ELSE max(last_hlc, ?7) END,", 'ELSE \\(isPlanted(79) ? "?7" : "max(last_hlc, ?7)") END,'))
 fault(12, "of titles with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
-      (ES + "Views/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
+      (ES + "Views/Conversations/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
        "if map({ isPlanted(12) ? $0.stamp.key.time <= write.stamp.key.time : $0.stamp < write.stamp }) ?? true"))
 fault(11, "of profile fields with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
-      (ES + "Views/ProfilesView.swift", "writes.sort { $0.stamp < $1.stamp }",
+      (ES + "Views/Profiles/ProfilesView.swift", "writes.sort { $0.stamp < $1.stamp }",
        "writes.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",
       (ES + "Projection/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
