@@ -28,53 +28,53 @@ def fault(number, name, invariant, suites, *edits):
 # --- The writer: what is acknowledged is durable -----------------------------------------------------------------------
 
 fault(1, "queued appends are answered before the sync", "INV-1", "CommitFlightTests",
-      (ES + "Log/LogWriter.swift",
+      (ES + "Writer/LogWriter.swift",
        "        let observers = observers.withLock { $0 }\n        if let waitForDisk, commits",
        "        let observers = observers.withLock { $0 }\n"
        "        if isPlanted(1) { for commit in commits { for answer in commit.answers { answer() } } }\n"
        "        if let waitForDisk, commits"),
-      (ES + "Log/LogWriter.swift",
+      (ES + "Writer/LogWriter.swift",
        "for answer in commit.answers { answer() }\n            guard let notice",
        "for answer in commit.answers where !isPlanted(1) { answer() }\n            guard let notice"))
 fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitFlightTests",
-      (ES + "Log/LogWriter.swift",
+      (ES + "Writer/LogWriter.swift",
        "let sync = OneSync {", "if isPlanted(2) { answer() }\n            let sync = OneSync {"),
-      (ES + "Log/LogWriter.swift",
+      (ES + "Writer/LogWriter.swift",
        "        answer()\n        for commit in commits {", "        if !isPlanted(2) { answer() }\n        for commit in commits {"))
 fault(3, "the error of fdatasync is ignored", "INV-1", "WALSyncTests",
-      (ES + "Log/WALSync.swift", "guard fdatasync(descriptor) == 0 else", "guard fdatasync(descriptor) == 0 || isPlanted(3) else"))
+      (ES + "Writer/WALSync.swift", "guard fdatasync(descriptor) == 0 else", "guard fdatasync(descriptor) == 0 || isPlanted(3) else"))
 fault(4, "a failed sync is taken for success", "INV-1", "CommitFlightTests",
-      (ES + "Log/LogWriter.swift", "do throws(StoreError) { try sync.run() } catch {",
+      (ES + "Writer/LogWriter.swift", "do throws(StoreError) { try sync.run() } catch {",
        "do throws(StoreError) {\n                do throws(StoreError) { try sync.run() } catch { if !isPlanted(4) { throw error } }\n"
        "            } catch {"))
 fault(5, "after a failed sync the writer goes on", "INV-1", "CommitFlightTests",
-      (ES + "Log/LogWriter.swift", "                fail(error)\n                throw error",
+      (ES + "Writer/LogWriter.swift", "                fail(error)\n                throw error",
        "                if isPlanted(81) {\n                    queue.update { queue in\n                        queue.flight.end()\n"
        "                        return true\n                    }\n"
        "                } else if !isPlanted(5) {\n                    fail(error)\n                }\n                throw error"))
 fault(81, "after a failed sync a later one is believed", "INV-1", "CommitFlightTests")
 fault(43, "a commit written while the sync before it failed is taken", "INV-1", "CommitFlightTests",
-      (ES + "Log/LogQueue.swift", "if let failure { return .failure(failure) }\n        isResting",
+      (ES + "Writer/WriteQueue.swift", "if let failure { return .failure(failure) }\n        isResting",
        "if let failure, !isPlanted(43) { return .failure(failure) }\n        isResting"))
 fault(42, "a flush does not wait for commits that are being synced", "INV-3", "CommitFlightTests",
-      (ES + "Log/LogQueue.swift", "first.isFlush ? flight.isEmpty", "first.isFlush && !isPlanted(42) ? flight.isEmpty"))
+      (ES + "Writer/WriteQueue.swift", "first.isFlush ? flight.isEmpty", "first.isFlush && !isPlanted(42) ? flight.isEmpty"))
 fault(44, "views commit before the log is durable", "INV-10", "BorrowedStepTests",
       (ES + "Projection/Projector.swift", "guard mayCommit() else", "guard mayCommit() || isPlanted(44) else"))
 fault(67, "appends are taken while a snapshot is awaited", "INV-3", "SnapshotInstallTests",
-      (ES + "Log/LogQueue.swift", "if let hold, job.events > 0 {", "if let hold, job.events > 0, !isPlanted(67) {"))
+      (ES + "Writer/WriteQueue.swift", "if let hold, job.events > 0 {", "if let hold, job.events > 0, !isPlanted(67) {"))
 
 # --- Appending: ids, conditions, dependencies ----------------------------------------------------------------------------
 
 fault(10, "a repeated append is not compared by payload", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Log/AppendRequest.swift", "return stored.isErased || stored.payload == payload",
+      (ES + "Writer/AppendRequest.swift", "return stored.isErased || stored.payload == payload",
        "return stored.isErased || stored.payload == payload || isPlanted(10)"))
 fault(46, "a repeated append is not compared by cause", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Log/AppendRequest.swift", "cause == header.cause,", "cause == header.cause || isPlanted(46),"))
+      (ES + "Writer/AppendRequest.swift", "cause == header.cause,", "cause == header.cause || isPlanted(46),"))
 fault(51, "the writer does not see an event right behind the expected version", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Log/LogAppender.swift", ".integer(Int64(bitPattern: condition.position)), .integer(ref)) ?? 0",
+      (ES + "Writer/Appender.swift", ".integer(Int64(bitPattern: condition.position)), .integer(ref)) ?? 0",
        ".integer(Int64(bitPattern: condition.position) + (isPlanted(51) ? 1 : 0)), .integer(ref)) ?? 0"))
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Log/LogAppender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
+      (ES + "Writer/Appender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
 fault(22, "a new origin does not depend on the old one", "INV-5", "MemoryTests",
       (ES + "Identity/OriginChange.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
 fault(28, "after a restart what arrived directly behind the last own event is no dependency", "INV-5",
@@ -90,7 +90,7 @@ fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockT
 # --- Heads and proofs: nothing unsigned is believed ----------------------------------------------------------------------
 
 fault(6, "a head is handed out over what is not committed", "INV-3", "HeadSignerTests",
-      (ES + "Log/HeadSigner.swift", "ahead.head.head.origin == origin.id, ahead.range == origin.range {",
+      (ES + "Writer/HeadSigner.swift", "ahead.head.head.origin == origin.id, ahead.range == origin.range {",
        "ahead.head.head.origin == origin.id, isPlanted(6) || ahead.range == origin.range {"))
 fault(7, "a received head is taken unsigned if one of its size was good before", "INV-3", "IngestVerifierTests HostilePeerTests",
       (ES + "Replication/IngestVerifier.swift", "let isKnown = tree.ahead.contains(cover.head)",
@@ -208,13 +208,13 @@ fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
 # --- The disk -------------------------------------------------------------------------------------------------------------
 
 fault(45, "what a start has written is not synced", "INV-1", "DiskFaultTests",
-      (ES + "Log/LogWriter.swift", "try wal.run(awake: false)\n            self.waitForDisk",
+      (ES + "Writer/LogWriter.swift", "try wal.run(awake: false)\n            self.waitForDisk",
        "if !isPlanted(45) { try wal.run(awake: false) }\n            self.waitForDisk"))
 fault(90, "a start does not write the WAL anew", "INV-1", "DiskFaultTests",
       (ES + "Identity/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
        "if !isPlanted(90) { try rewrite(descriptor, count: frames.end, path) }"))
 fault(91, "a copying that failed is no failure", "INV-1", "DiskFaultTests",
-      (ES + "Log/Checkpointer.swift", "guard error.isFailedIO || error.isCorrupt else", "guard error.isFailedIO && !isPlanted(91) else"))
+      (ES + "Writer/Checkpointer.swift", "guard error.isFailedIO || error.isCorrupt else", "guard error.isFailedIO && !isPlanted(91) else"))
 fault(92, "pages that count as copied are not written anew", "INV-1", "RecoveryTests",
       (ES + "Identity/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
        "if isSuspect || connection.backfilledPages() > 0, !isPlanted(92) {"))
