@@ -195,15 +195,15 @@ fault(27, "wait counts what was only sent", "INV-7", "LagTests WaitTests",
       (SE + "Node/NodeCore+Durability.swift", "(durable, isConnected) = (outgoing.durable, true)",
        "(durable, isConnected) = (isPlanted(27) ? outgoing.known : outgoing.durable, true)"))
 fault(66, "wait is content with one node less", "INV-7", "WaitTests",
-      (SE + "Node/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",
+      (SE + "Mesh/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",
        "let isReached = holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0)"),
-      (SE + "Node/DurabilityWaiters.swift", "guard holding.count >= waiter.nodes || isLast",
+      (SE + "Mesh/DurabilityWaiters.swift", "guard holding.count >= waiter.nodes || isLast",
        "guard holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0) || isLast"))
 fault(54, "an invitation stays open after its use", "INV-13", "JoiningTests JoiningProgramTests",
-      (SE + "Node/Invitation.swift", "let used = changed.remove(at: index)",
+      (SE + "Mesh/Invitation.swift", "let used = changed.remove(at: index)",
        "let used = isPlanted(54) ? changed[index] : changed.remove(at: index)"))
 fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
-      (SE + "Node/Invitation.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
+      (SE + "Mesh/Invitation.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
 
 # --- The disk -------------------------------------------------------------------------------------------------------------
 
