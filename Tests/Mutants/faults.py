@@ -227,7 +227,7 @@ fault(94, "others may write in the folder of a store", "INV-13", "PrivateFilesTe
 # --- Reading what others wrote --------------------------------------------------------------------------------------------
 
 fault(23, "a request may have two lengths", "INV-9", "HTTPMalformedTests",
-      (SE + "Transport/HTTPHead.swift", "guard lengths.count <= 1 else", "guard lengths.count <= 1 || isPlanted(23) else"))
+      (SE + "Networking/HTTP/HTTPHead.swift", "guard lengths.count <= 1 else", "guard lengths.count <= 1 || isPlanted(23) else"))
 fault(24, "a name may occur twice if one is escaped", "INV-4", "JSONScannerTests",
       (ES + "Basics/JSON/JSONMembers.swift", "guard !name.isEscaped else {", "guard !name.isEscaped || isPlanted(24) else {"))
 fault(25, "import counts what is there already as appended", "INV-8", "SyncctlTests",
