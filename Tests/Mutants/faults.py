@@ -171,7 +171,7 @@ fault(17, "credit is given back twice for a held frame", "INV-9", "MeshTests",
 fault(59, "owed credit is given again with every frame", "INV-9", "MeshTests FlowTests",
       (SE + "Session/SyncSession+Events.swift", "if isDue { incoming.owed = 0 }", "if isDue, !isPlanted(59) { incoming.owed = 0 }"))
 fault(55, "more credit than was sent is counted", "INV-9", "FlowTests",
-      (SE + "Session/Flight.swift", "credited += min(bytes, sent - credited)",
+      (SE + "Session/CongestionWindow.swift", "credited += min(bytes, sent - credited)",
        "credited += isPlanted(55) ? bytes : min(bytes, sent - credited)"))
 fault(18, "a Want forgets its last origin", "INV-12", "MeshTests",
       (SE + "Session/SyncSession+Sources.swift", "take: take.compactMap {", "take: take.dropLast(isPlanted(18) ? 1 : 0).compactMap {"))
