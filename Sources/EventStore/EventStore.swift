@@ -67,7 +67,7 @@ public final class EventStore: Sendable {
     /// As the public one, in surroundings of a test's choice.
     package init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
-        witness place: WitnessPlace = .asBefore, surroundings: Surroundings,
+        witness place: WitnessPlace = .asBefore, surroundings: HostFingerprint,
         wall: @escaping WallTime = { WallClock.now }
     ) throws(StoreError) {
         self.wall = wall
@@ -91,8 +91,8 @@ public final class EventStore: Sendable {
         }
         self.key = key
         present = Lock(identity)
-        forks = Lock(Set(try Evidence.list(files).map(\.origin)))
-        let memory = try MemoryCheck(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
+        forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
+        let memory = try RollbackDetection(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
@@ -145,7 +145,7 @@ public final class EventStore: Sendable {
     package func append(
         _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
-    ) -> HandedIn? {
+    ) -> ValidatedDrafts? {
         let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
         guard let (job, handedIn) = prepare(call, SHA256()) else { return nil }
         writer.submit([job])
@@ -160,23 +160,23 @@ public final class EventStore: Sendable {
     }
 
     /// What the writer is to do for a call; `nil` if that is nothing and the call is answered already.
-    private func prepare(_ call: AppendCall, _ sha: SHA256) -> (job: LogWriter.Job, handedIn: HandedIn)? {
+    private func prepare(_ call: AppendCall, _ sha: SHA256) -> (job: LogWriter.Job, handedIn: ValidatedDrafts)? {
         guard call.drafts.count <= Self.maximumBatch else {
             call.completion(.failure(.batchTooLarge(count: call.drafts.count)))
             return nil
         }
-        let preparation = Preparation(call.drafts, call.atomicity, salts, sha)
+        let preparation = DraftValidation(call.drafts, call.atomicity, salts, sha)
         guard let request = preparation.request(call.condition) else {
             call.completion(.success(preparation.outcomes([])))
             return nil
         }
         let job = LogWriter.Job.append(request) { result in call.completion(result.map(preparation.outcomes)) }
-        return (job, HandedIn(preparation: preparation))
+        return (job, ValidatedDrafts(preparation: preparation))
     }
 
     /// Appends events of types that are reserved for the node itself. Blocks.
     package func recordBlocking(_ drafts: [EventDraft]) throws(StoreError) -> [AppendOutcome] {
-        let preparation = Preparation(drafts, .whole, isOfNode: true, salts)
+        let preparation = DraftValidation(drafts, .whole, isOfNode: true, salts)
         guard let request = preparation.request(nil) else { return preparation.outcomes([]) }
         return preparation.outcomes(try writer.appendBlocking(request))
     }
@@ -194,7 +194,7 @@ public final class EventStore: Sendable {
         _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)?
     ) throws(StoreError) -> [AppendOutcome] {
         guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
-        let preparation = Preparation(drafts, atomicity, salts, SHA256())
+        let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
         guard let request = preparation.request(condition) else { return preparation.outcomes([]) }
         return preparation.outcomes(try writer.appendBlocking(request))
     }
@@ -209,7 +209,7 @@ public final class EventStore: Sendable {
         _ drafts: [EventDraft], atomicity: Atomicity, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void
     ) throws(StoreError) -> Bool {
         guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
-        let preparation = Preparation(drafts, atomicity, salts, SHA256())
+        let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
         guard let request = preparation.request(nil) else {
             meanwhile(preparation.outcomes([]))
             answer()
@@ -288,7 +288,7 @@ public final class EventStore: Sendable {
 
     /// Keeps a proof of a fork, durably; false if it is kept already or ``Evidence/capacity`` is reached. The proof must
     /// have been checked.
-    package func keep(_ evidence: Evidence) throws(StoreError) -> Bool {
+    package func keep(_ evidence: ForkEvidence) throws(StoreError) -> Bool {
         let isNew = try evidence.write(files)
         forks.withLock { _ = $0.insert(evidence.origin) }
         return isNew

@@ -153,7 +153,7 @@ enum Appender {
     @discardableResult
     private static func submit(
         _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
-    ) -> HandedIn? {
+    ) -> ValidatedDrafts? {
         store.append(drafts, atomicity: .each) { result in
             answer.update { answer in
                 answer = result

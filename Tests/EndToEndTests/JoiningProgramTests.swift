@@ -137,7 +137,7 @@ struct JoiningProgramTests {
             guard FileManager.default.fileExists(atPath: a.store + "/" + name) else { continue }
             try FileManager.default.copyItem(atPath: a.store + "/" + name, toPath: x.store + "/" + name)
         }
-        let clone = try EventStore(opening: x.store, surroundings: Surroundings(machine: nil, file: nil))
+        let clone = try EventStore(opening: x.store, surroundings: HostFingerprint(machine: nil, file: nil))
         for number in 0..<3 {
             _ = try clone.appendBlocking([
                 EventDraft(type: "message.posted", user: "u", payload: Array(#"{"text":"갈라진 \#(number)"}"#.utf8))

@@ -27,7 +27,7 @@ def fault(number, name, invariant, suites, *edits):
 
 # --- The writer: what is acknowledged is durable -----------------------------------------------------------------------
 
-fault(1, "queued appends are answered before the sync", "INV-1", "CommitFlightTests",
+fault(1, "queued appends are answered before the sync", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift",
        "        let observers = observers.withLock { $0 }\n        if let waitForDisk, commits",
        "        let observers = observers.withLock { $0 }\n"
@@ -36,27 +36,27 @@ fault(1, "queued appends are answered before the sync", "INV-1", "CommitFlightTe
       (ES + "Writer/LogWriter.swift",
        "for answer in commit.answers { answer() }\n            guard let notice",
        "for answer in commit.answers where !isPlanted(1) { answer() }\n            guard let notice"))
-fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitFlightTests",
+fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift",
        "let sync = OneSync {", "if isPlanted(2) { answer() }\n            let sync = OneSync {"),
       (ES + "Writer/LogWriter.swift",
        "        answer()\n        for commit in commits {", "        if !isPlanted(2) { answer() }\n        for commit in commits {"))
 fault(3, "the error of fdatasync is ignored", "INV-1", "WALSyncTests",
       (ES + "Writer/WALSync.swift", "guard fdatasync(descriptor) == 0 else", "guard fdatasync(descriptor) == 0 || isPlanted(3) else"))
-fault(4, "a failed sync is taken for success", "INV-1", "CommitFlightTests",
+fault(4, "a failed sync is taken for success", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift", "do throws(StoreError) { try sync.run() } catch {",
        "do throws(StoreError) {\n                do throws(StoreError) { try sync.run() } catch { if !isPlanted(4) { throw error } }\n"
        "            } catch {"))
-fault(5, "after a failed sync the writer goes on", "INV-1", "CommitFlightTests",
+fault(5, "after a failed sync the writer goes on", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift", "                fail(error)\n                throw error",
        "                if isPlanted(81) {\n                    queue.update { queue in\n                        queue.flight.end()\n"
        "                        return true\n                    }\n"
        "                } else if !isPlanted(5) {\n                    fail(error)\n                }\n                throw error"))
-fault(81, "after a failed sync a later one is believed", "INV-1", "CommitFlightTests")
-fault(43, "a commit written while the sync before it failed is taken", "INV-1", "CommitFlightTests",
+fault(81, "after a failed sync a later one is believed", "INV-1", "CommitPipelineTests")
+fault(43, "a commit written while the sync before it failed is taken", "INV-1", "CommitPipelineTests",
       (ES + "Writer/WriteQueue.swift", "if let failure { return .failure(failure) }\n        isResting",
        "if let failure, !isPlanted(43) { return .failure(failure) }\n        isResting"))
-fault(42, "a flush does not wait for commits that are being synced", "INV-3", "CommitFlightTests",
+fault(42, "a flush does not wait for commits that are being synced", "INV-3", "CommitPipelineTests",
       (ES + "Writer/WriteQueue.swift", "first.isFlush ? flight.isEmpty", "first.isFlush && !isPlanted(42) ? flight.isEmpty"))
 fault(44, "views commit before the log is durable", "INV-10", "BorrowedStepTests",
       (ES + "Projection/Projector.swift", "guard mayCommit() else", "guard mayCommit() || isPlanted(44) else"))
@@ -107,7 +107,7 @@ fault(61, "the signature of a stored reach is not checked at opening", "INV-3", 
       (ES + "Replication/IngestVerifier.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
       (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
-fault(38, "two equal leaves are evidence of a fork", "INV-4", "EvidenceTests",
+fault(38, "two equal leaves are evidence of a fork", "INV-4", "ForkEvidenceTests",
       (ES + "Replication/ForkEvidence.swift", "guard leaves[0] != leaves[1], one", "guard leaves[0] != leaves[1] || isPlanted(38), one"))
 fault(30, "an event that no head covers is offered to a peer", "INV-3", "OutgoingReaderTests",
       (ES + "Replication/OutgoingReader.swift", "guard dot.seq <= covered else", "guard dot.seq <= covered || isPlanted(30) else"))

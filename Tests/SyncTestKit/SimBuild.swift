@@ -2,12 +2,12 @@ internal import EventStore
 internal import SyncEngine
 
 /// A log that is being made of the pieces of a snapshot, by the rules of the real one: ``CheckedRows`` and
-/// ``SnapshotSequencer`` decide.
+/// ``Sequencer`` decide.
 final class SimBuild {
     /// This node's own events, then what has been proved.
     private(set) var log: SimLog
     private let scratch: Scratch
-    private let order: SnapshotSequencer
+    private let order: Sequencer
     private let sha = SHA256()
     private unowned let sim: Simulation
 
@@ -15,7 +15,7 @@ final class SimBuild {
     private final class Scratch: SnapshotScratch {
         private let known: [(id: OriginID, key: VerifyingKey)]
         var heads: [SignedHead] = []
-        var reaches: [Reach] = []
+        var reaches: [PendingCoverage] = []
         var keys: [OriginID: VerifyingKey] = [:]
         private var refs: [[UInt8]: Int64] = [:]
 
@@ -36,7 +36,7 @@ final class SimBuild {
         func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
         func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
         func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }
-        func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError) { reaches.append(reach) }
+        func insertReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError) { reaches.append(reach) }
         func commit() throws(SQLiteError) {}
     }
 
@@ -45,7 +45,7 @@ final class SimBuild {
         log = own
         self.sim = sim
         scratch = Scratch(own)
-        do { order = try SnapshotSequencer(scratch, own: own.own) } catch { throw SnapshotError(error) }
+        do { order = try Sequencer(scratch, own: own.own) } catch { throw SnapshotError(error) }
         var after = UInt64(0)
         while after < own.top {
             let rows = SimRows.piece(of: own, after: after, through: own.top, bytes: 1 << 20)

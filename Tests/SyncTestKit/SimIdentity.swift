@@ -46,7 +46,7 @@ extension SimNode {
 }
 
 extension SimPeerLink {
-    func forkProven(_ evidence: Evidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
+    func forkProven(_ evidence: ForkEvidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
 
     func originChanged(to origin: OriginID) { input { session, _, _ in session.originChanged(to: origin) } }
 
@@ -85,7 +85,7 @@ extension SimStore {
         case .prove(let fork):
             guard let key = log.origins[fork.origin]?.key, let theirs = fork.branches.first,
                 let other = fork.branches.dropFirst().first ?? branch(at: fork.dot),
-                let evidence = Evidence(fork.dot, theirs, other, key: key)
+                let evidence = ForkEvidence(fork.dot, theirs, other, key: key)
             else { return .proof(nil, isNew: false) }
             let isNew = !node.evidence.contains { $0.name == evidence.name }
             if isNew {

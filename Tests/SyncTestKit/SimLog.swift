@@ -12,7 +12,7 @@ package struct SimLog {
         package var hlc = HybridTime(rawValue: 0)
         /// Ascending by size.
         package var heads: [SignedHead] = []
-        package var reach: Reach?
+        package var reach: PendingCoverage?
 
         package var size: UInt64 { UInt64(positions.count) }
     }
@@ -133,7 +133,7 @@ package struct SimLog {
     mutating func duplicate(_ event: Event, leaf: Digest, using sha: SHA256) { insert(event, leaf: leaf, using: sha) }
 
     /// Stores how far a head reaches beyond the events that are here.
-    mutating func store(_ reach: Reach) {
+    mutating func store(_ reach: PendingCoverage) {
         if size(of: reach.origin) == reach.size { origins[reach.origin]?.reach = reach }
     }
 

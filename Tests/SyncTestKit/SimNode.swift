@@ -59,7 +59,7 @@ package final class SimNode {
     var isRetired = false
     var reader = SimFollower()
     /// Proofs of forks, as the store's folder keeps them.
-    var evidence: [Evidence] = []
+    var evidence: [ForkEvidence] = []
     /// Earlier states of the store, as a backup would have them.
     private(set) var backups: [SimLog] = []
 

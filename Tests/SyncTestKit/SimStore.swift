@@ -34,7 +34,7 @@ package final class SimStore {
     private var latestHead: SignedHead?
     private var unstoredHeads: [SignedHead] = []
     private lazy var reader = OutgoingReader(Window(store: self)) { [unowned self] in head() }
-    private let recent = RecentEvents()
+    private let recent = RecentCommits()
     /// Reads what was committed just now.
     private lazy var live = OutgoingReader(recent) { [unowned self] in head() }
     unowned let node: SimNode
@@ -357,7 +357,7 @@ package final class SimStore {
         return nil
     }
 
-    private func keep(_ proofs: [Evidence]) -> Set<String> {
+    private func keep(_ proofs: [ForkEvidence]) -> Set<String> {
         var new: Set<String> = []
         for evidence in proofs where !node.evidence.contains(where: { $0.name == evidence.name }) {
             node.evidence.append(evidence)
@@ -483,9 +483,11 @@ package final class SimStore {
             }
         }
 
-        func reach(of origin: OriginID) throws(StoreError) -> Reach? { log.origins[origin]?.reach }
+        func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { log.origins[origin]?.reach }
 
-        func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
+        func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError)
+            -> Coverage?
+        {
             reach.covering(old, using: sha) { (level, index) throws(Never) in
                 node(reach.origin, level, index, sha)
             }

@@ -36,8 +36,8 @@ package struct LogImage {
     }
 }
 
-extension Surroundings {
+extension HostFingerprint {
     /// Nothing that is compared: the store takes itself for the one that was written last, as a clone of a whole machine
     /// does.
-    package static let unknown = Surroundings(machine: nil, file: nil)
+    package static let unknown = HostFingerprint(machine: nil, file: nil)
 }

@@ -2,7 +2,7 @@ internal import EventStore
 
 /// Brings the views `count` events further. Their generations are small, so that merging them is counted too.
 func project(_ folder: String, count: Int) throws {
-    let projector = try Projector(StoreFiles(folder), tails: ViewTails(generation: 500))
+    let projector = try Projector(StoreFiles(folder), tails: ViewMemtables(generation: 500))
     let end = projector.position + UInt64(count)
     while projector.position < end { try projector.step(limit: batchSize) }
 }

@@ -40,7 +40,7 @@ extension LogAudit {
         }
     }
 
-    private func faults(of reach: Reach, _ origin: OriginProof) -> [String] {
+    private func faults(of reach: PendingCoverage, _ origin: OriginProof) -> [String] {
         let signed = reach.coverage.head
         guard signed.isValid(for: origin.key) else {
             return ["that reaches beyond has a signature that is not that of node \(origin.node.short)"]

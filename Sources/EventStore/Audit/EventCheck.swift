@@ -118,7 +118,7 @@ extension LogAudit {
         }
         if let advanced, origins[own].tree != nil {
             let arrived = advanced.map { Dot(origin: origins[$0].id, seq: origins[$0].seq) }.sorted()
-            let isCut = header.dependencies.count == LogAppender.maximumDependencies
+            let isCut = header.dependencies.count == Appender.maximumDependencies
             if isCut, Set(arrived).isSuperset(of: header.dependencies) {
                 // More than one event can name: the others follow with the next one.
                 let named = Set(header.dependencies.compactMap { indexesByID[$0.origin] })

@@ -5,7 +5,7 @@ package final class EvidenceExport {
     private struct Source {
         let origin: EvidenceOrigin
         /// What vouches for it where its last head is of more events than are here.
-        let reach: Reach?
+        let reach: PendingCoverage?
     }
 
     /// Of how many events the file is.
@@ -20,7 +20,7 @@ package final class EvidenceExport {
     private let digest = RunningSHA256()
     private let sources: [OriginID: Source]
     private var order: EvidenceOrder
-    private var forks: [Evidence]
+    private var forks: [ForkEvidence]
     private var stage = Stage.beginning
     /// Events of the origin whose turn it is, read ahead; the next one last.
     private var ahead: [Event] = []
@@ -52,7 +52,7 @@ package final class EvidenceExport {
         self.sources = sources
         count = sizes.saturatedSum { $0.size }
         order = EvidenceOrder(sizes)
-        forks = try Evidence.list(files).filter { sources[$0.origin] != nil }
+        forks = try ForkEvidence.list(files).filter { sources[$0.origin] != nil }
     }
 
     /// What vouches for most events of an origin; `nil` if nothing does.

@@ -210,7 +210,7 @@ package final class EvidenceImport {
         guard digest.finish() == expected else { throw .changed }
         for fork in forks {
             guard let key = sources[fork.dot.origin]?.origin.key,
-                let evidence = Evidence(fork.dot, fork.branches[0], fork.branches[1], key: key)
+                let evidence = ForkEvidence(fork.dot, fork.branches[0], fork.branches[1], key: key)
             else { throw .line("a fork at \(fork.dot) that is not proven") }
             do { _ = try store.keep(evidence) } catch { throw .store(error) }
         }

@@ -59,7 +59,7 @@ struct Outside {
         }
         cuts = try CutEvidence.open(files, reader)
         guard !isWritten else { return }
-        let boot = Surroundings.found(around: files).boot
+        let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
         if case .torn(let text) = wal { notes.append(text) }
     }

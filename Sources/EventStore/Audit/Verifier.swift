@@ -28,7 +28,7 @@ public struct Verifier: Sendable {
         let outside = try Outside(files, isWritten: isWritten)
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        let forked = Set(try Evidence.list(files).map(\.origin))
+        let forked = Set(try ForkEvidence.list(files).map(\.origin))
         return try mapped { () throws(SQLiteError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked, outside: outside)
             return try audit.run(progress)
@@ -72,7 +72,7 @@ struct LogAudit {
     var erasures = Erasures()
     let sha = SHA256()
     var findings = VerifyFindings()
-    var names = NameReader()
+    var names = InternedStrings()
     var origins: [OriginProof] = []
     /// Index into ``origins`` by the origin's ref and by its id.
     var indexes: [Int64: Int] = [:]

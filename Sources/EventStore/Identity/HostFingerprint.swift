@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Where a store finds itself when it is opened: what tells a log that goes on from a copy of it.
-package struct Surroundings: Hashable, Sendable {
+package struct HostFingerprint: Hashable, Sendable {
     /// Names the machine without giving its id away; `nil` where the machine has none, as in many containers.
     package var machine: String?
     /// The inode of `log.db`: a copy, a restored backup has another. `nil` is not compared.
@@ -16,10 +16,10 @@ package struct Surroundings: Hashable, Sendable {
     }
 
     /// What is around the store in `files` now.
-    package static func found(around files: StoreFiles, machineID: String = "/etc/machine-id") -> Surroundings {
+    package static func found(around files: StoreFiles, machineID: String = "/etc/machine-id") -> HostFingerprint {
         var entry = stat()
         let inode = stat(files.log, &entry) == 0 ? UInt64(entry.st_ino) : nil
-        return Surroundings(machine: machine(machineID), file: inode, boot: boot)
+        return HostFingerprint(machine: machine(machineID), file: inode, boot: boot)
     }
 
     private static var boot: String? {

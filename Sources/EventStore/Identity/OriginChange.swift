@@ -112,7 +112,7 @@ extension LogReader {
     }
 }
 
-extension LogAppender {
+extension Appender {
     /// Most origins an event names as dependencies, so that its header stays within ``Limits/header``.
     static let maximumDependencies = 2_000
 

@@ -1,6 +1,6 @@
 /// Whether the log is the one that this node wrote last (D12), and reaches as far as the node knows it did (D21). Decided before
 /// anything can be appended or signed.
-struct MemoryCheck {
+struct RollbackDetection {
     /// Why a new origin is due; `nil` if the log goes on.
     private(set) var change: OriginChange?
     /// What becomes of the present one then.
@@ -21,7 +21,7 @@ struct MemoryCheck {
 
     init(
         _ reader: LogReader, _ identity: StoreIdentity, _ key: VerifyingKey, _ place: WitnessPlace,
-        _ surroundings: Surroundings, _ mark: Mark?, _ wal: WALVerdict
+        _ surroundings: HostFingerprint, _ mark: Mark?, _ wal: WALVerdict
     ) throws(StoreError) {
         let before = try reader.meta("witness").flatMap { $0.isEmpty ? nil : $0 }
         folder =

@@ -84,7 +84,7 @@ extension StoreIdentity {
         try set("name", .text(name))
         try set("cluster", .text(cluster))
         try set("incarnation", .text(hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })))
-        let appender = try LogAppender(connection: connection)
+        let appender = try Appender(connection: connection)
         let start = OriginStart(key: key.publicKey, name: name)
         let index = try appender.addOrigin(.random(), start)
         try set("origin", .integer(appender.state.origins[index].ref))

@@ -4,23 +4,23 @@
 /// further row is three varints or four: the difference of `time` to the row before it; of `hlc - time * 65536`,
 /// zigzag-coded; twice the difference of `position`, zigzag-coded, with one added if the speaker follows. Differences are modulo
 /// 2^64. A row of a live conversation takes ten bytes so, where a key of its own in a B-tree takes 45.
-struct OrderedBlock {
+struct Block {
     /// What a block takes at most, so that eight of them fit a page of the database. A single row may need more.
     static let limit = 480
 
-    let first: OrderedRow
-    private(set) var last: OrderedRow
+    let first: SortedRow
+    private(set) var last: SortedRow
     /// The first row's speaker, and the rows after it.
     private(set) var bytes: [UInt8] = []
 
     /// A block of one row.
-    init(_ row: OrderedRow) {
+    init(_ row: SortedRow) {
         (first, last) = (row, row)
         bytes.appendVarint(UInt64(bitPattern: row.speaker))
     }
 
     /// A block as it was stored; `nil` if it is damaged.
-    init?(first: OrderedRow, raw: UnsafeRawBufferPointer) {
+    init?(first: SortedRow, raw: UnsafeRawBufferPointer) {
         self.first = first
         last = first
         guard Self.unpack(first, raw, { last = $0 }) else { return nil }
@@ -28,17 +28,17 @@ struct OrderedBlock {
     }
 
     /// Blocks for `rows`, which are one owner's and in order, each but the last as full as can be.
-    static func filled(_ rows: some Sequence<OrderedRow>) -> [OrderedBlock] {
-        var blocks: [OrderedBlock] = []
+    static func filled(_ rows: some Sequence<SortedRow>) -> [Block] {
+        var blocks: [Block] = []
         for row in rows {
             if let end = blocks.indices.last, blocks[end].append(row) { continue }
-            blocks.append(OrderedBlock(row))
+            blocks.append(Block(row))
         }
         return blocks
     }
 
     /// Adds a row behind all others. Returns false, and changes nothing, if the block is full.
-    mutating func append(_ row: OrderedRow) -> Bool {
+    mutating func append(_ row: SortedRow) -> Bool {
         let count = bytes.count
         bytes.appendVarint(UInt64(bitPattern: row.time &- last.time))
         bytes.appendVarint(zigzag(row.aheadOfTime &- last.aheadOfTime))
@@ -52,21 +52,21 @@ struct OrderedBlock {
     }
 
     /// All its rows.
-    var rows: [OrderedRow] {
-        var rows: [OrderedRow] = []
+    var rows: [SortedRow] {
+        var rows: [SortedRow] = []
         _ = bytes.withUnsafeBytes { Self.unpack(first, $0) { rows.append($0) } }
         return rows
     }
 
     /// Calls `body` with the row of the key `first` and all that follow it in `raw`. Returns false where the bytes end too
     /// early.
-    static func unpack(_ first: OrderedRow, _ raw: UnsafeRawBufferPointer, _ body: (OrderedRow) -> Void) -> Bool {
+    static func unpack(_ first: SortedRow, _ raw: UnsafeRawBufferPointer, _ body: (SortedRow) -> Void) -> Bool {
         let owner = first.owner
         var (time, ahead, position) = (first.time, first.aheadOfTime, first.position)
         var offset = 0
         guard let speaker = raw.varint(at: &offset) else { return false }
         body(
-            OrderedRow(
+            SortedRow(
                 owner: owner, time: time, hlc: first.hlc, position: position, speaker: Int64(bitPattern: speaker)))
         while offset < raw.count {
             guard let later = raw.varint(at: &offset), let aheadBy = raw.varint(at: &offset),
@@ -76,7 +76,7 @@ struct OrderedBlock {
             ahead &+= unzigzag(aheadBy)
             position &+= UInt64(bitPattern: unzigzag(further))
             body(
-                OrderedRow(
+                SortedRow(
                     owner: owner, time: time, hlc: ahead &+ time << 16, position: position, speaker: speaker))
         }
         return true
@@ -128,7 +128,7 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-extension OrderedRow {
+extension SortedRow {
     /// How far the hybrid time is ahead of the display time, modulo 2^64: next to nothing unless events were recorded later
     /// than they say they happened.
     var aheadOfTime: Int64 { hlc &- time << 16 }

@@ -1,14 +1,14 @@
 /// Changes the blocks of an ordered table, within the open transaction.
-struct OrderedBlocks {
-    let table: OrderedTable
+struct BlockStore {
+    let table: SortedTable
     let connection: Connection
 
     /// Puts in rows that are one owner's, in order, and not there yet.
-    func insert(_ rows: ArraySlice<OrderedRow>) throws(SQLiteError) {
+    func insert(_ rows: ArraySlice<SortedRow>) throws(SQLiteError) {
         guard let first = rows.first else { return }
         // Mostly they come behind all others.
         guard let end = try block(table.precedingSQL, .last(of: first.owner)) else {
-            return try save(OrderedBlock.filled(rows))
+            return try save(Block.filled(rows))
         }
         if end.last < first { return try append(rows, to: end) }
         var rest = rows
@@ -22,8 +22,8 @@ struct OrderedBlocks {
     }
 
     /// Takes out rows that are one owner's and in order. Returns them as they stood there, without those that did not.
-    func remove(_ rows: ArraySlice<OrderedRow>) throws(SQLiteError) -> [OrderedRow] {
-        var removed: [OrderedRow] = []
+    func remove(_ rows: ArraySlice<SortedRow>) throws(SQLiteError) -> [SortedRow] {
+        var removed: [SortedRow] = []
         var rest = rows
         while let row = rest.first {
             guard let block = try block(table.precedingSQL, row) else {
@@ -45,28 +45,28 @@ struct OrderedBlocks {
                 try delete.bind(1, block.first)
                 try delete.run()
             }
-            try save(OrderedBlock.filled(left))
+            try save(Block.filled(left))
         }
         return removed
     }
 
-    private func append(_ rows: ArraySlice<OrderedRow>, to end: OrderedBlock) throws(SQLiteError) {
+    private func append(_ rows: ArraySlice<SortedRow>, to end: Block) throws(SQLiteError) {
         var (block, rest) = (end, rows)
         while let row = rest.first, block.append(row) { rest.removeFirst() }
         if block.last != end.last { try save([block]) }
-        try save(OrderedBlock.filled(rest))
+        try save(Block.filled(rest))
     }
 
     /// Blocks with room for what may come between their rows once more.
-    private static func spread(_ rows: [OrderedRow]) -> [OrderedBlock] {
-        let filled = OrderedBlock.filled(rows)
+    private static func spread(_ rows: [SortedRow]) -> [Block] {
+        let filled = Block.filled(rows)
         guard filled.count > 1 else { return filled }
         let share = (rows.count + filled.count - 1) / filled.count
         return stride(from: 0, to: rows.count, by: share)
-            .flatMap { OrderedBlock.filled(rows[$0..<min($0 + share, rows.count)]) }
+            .flatMap { Block.filled(rows[$0..<min($0 + share, rows.count)]) }
     }
 
-    private func save(_ blocks: [OrderedBlock]) throws(SQLiteError) {
+    private func save(_ blocks: [Block]) throws(SQLiteError) {
         let save = try connection.statement(table.saveSQL)
         for block in blocks {
             try save.bind(1, block.first)
@@ -76,7 +76,7 @@ struct OrderedBlocks {
     }
 
     /// The first block of a query that begins at `row`.
-    private func block(_ sql: String, _ row: OrderedRow) throws(SQLiteError) -> OrderedBlock? {
+    private func block(_ sql: String, _ row: SortedRow) throws(SQLiteError) -> Block? {
         let select = try connection.statement(sql)
         defer { select.reset() }
         try select.bind(1, row)

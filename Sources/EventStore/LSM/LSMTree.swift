@@ -1,22 +1,22 @@
 /// Writes an ordered table. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
 /// it.
-final class OrderedRows {
+final class LSMTree {
     /// Rows of a tail that stand in one piece on disk.
     private static let piece = 2_048
 
-    let table: OrderedTable
-    private let tail: RowTail
+    let table: SortedTable
+    private let tail: Memtables
     private let generation: Int
-    private var merge = OrderedTable.Merge()
+    private var merge = SortedTable.Merge()
     private var merger: RowMerger?
     private var gone: Set<UInt64> = []
-    private var gathered: [OrderedRow] = []
+    private var gathered: [SortedRow] = []
     /// Positions among ``gathered`` that came and went in one batch.
     private var dropped: Set<UInt64> = []
     /// Rows of the base that are to be taken out.
-    private var leaving: [OrderedRow] = []
+    private var leaving: [SortedRow] = []
 
-    init(_ table: OrderedTable, tail: RowTail, generation: Int) {
+    init(_ table: SortedTable, tail: Memtables, generation: Int) {
         self.table = table
         self.tail = tail
         self.generation = generation
@@ -35,10 +35,10 @@ final class OrderedRows {
     /// How many rows are not in the base.
     var pending: Int { tail.active + (merger?.left ?? 0) }
 
-    func insert(_ row: OrderedRow) { gathered.append(row) }
+    func insert(_ row: SortedRow) { gathered.append(row) }
 
     /// Takes out a row, of this batch or an earlier one.
-    func remove(_ row: OrderedRow, _ store: ViewStore) throws(SQLiteError) {
+    func remove(_ row: SortedRow, _ store: ViewStore) throws(SQLiteError) {
         if let first = gathered.first, row.position >= first.position {
             dropped.insert(row.position)
         } else if merge.covers(row) {
@@ -50,7 +50,7 @@ final class OrderedRows {
     }
 
     /// The owner's rows that are not in the base, those of the batch at hand included.
-    func pending(_ owner: Int64) -> [OrderedRow] {
+    func pending(_ owner: Int64) -> [SortedRow] {
         (tail.find(owner).rows + gathered.filter { $0.owner == owner })
             .filter { !merge.covers($0) && !gone.contains($0.position) }
     }
@@ -67,7 +67,7 @@ final class OrderedRows {
             rest.removeFirst(piece.count)
             try store.run(
                 "INSERT INTO \(table.name)_tail VALUES(?, ?)", .integer(Int64(bitPattern: first.position)),
-                .blob(OrderedRow.pack(piece)))
+                .blob(SortedRow.pack(piece)))
         }
         if merger != nil { try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), store) }
     }
@@ -75,7 +75,7 @@ final class OrderedRows {
     /// Takes rows out of the base, an owner's together: each of its blocks is then written once.
     private func takeOut(_ store: ViewStore) throws(SQLiteError) {
         guard !leaving.isEmpty else { return }
-        let blocks = OrderedBlocks(table: table, connection: store.connection)
+        let blocks = BlockStore(table: table, connection: store.connection)
         var rest = leaving.sorted()[...]
         while let first = rest.first {
             let rows = rest.prefix { $0.owner == first.owner }
@@ -87,7 +87,7 @@ final class OrderedRows {
     }
 
     private func mergeRows(_ count: Int, _ store: ViewStore) throws(SQLiteError) {
-        let blocks = OrderedBlocks(table: table, connection: store.connection)
+        let blocks = BlockStore(table: table, connection: store.connection)
         var left = count
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
             left -= rows.count
@@ -136,18 +136,18 @@ final class OrderedRows {
 struct RowMerger {
     /// How many rows are still to come.
     private(set) var left: Int
-    private let generation: RowChains
+    private let generation: Memtable
     private let owners: [Int64]
     private var nextOwner = 0
     /// The chains of the next owners, the next one last; newest row first.
-    private var loaded: [[OrderedRow]] = []
-    private var rows: ArraySlice<OrderedRow> = []
+    private var loaded: [[SortedRow]] = []
+    private var rows: ArraySlice<SortedRow> = []
 
     /// How many owners' rows are in memory at a time.
     private static let atOnce = 16
 
     /// Begins after `cursor`.
-    init(_ generation: RowChains, after cursor: OrderedRow) {
+    init(_ generation: Memtable, after cursor: SortedRow) {
         self.generation = generation
         owners = generation.owners.filter { $0 >= cursor.owner }.sorted()
         var passed = 0
@@ -162,7 +162,7 @@ struct RowMerger {
     }
 
     /// The next rows, all of one owner; `nil` at the end.
-    mutating func next(atMost limit: Int) -> ArraySlice<OrderedRow>? {
+    mutating func next(atMost limit: Int) -> ArraySlice<SortedRow>? {
         while rows.isEmpty {
             guard nextOwner < owners.count else { return nil }
             load()

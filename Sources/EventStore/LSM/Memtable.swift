@@ -3,7 +3,7 @@
 /// The newest row of an owner stands in a table as it is. Every row that comes leaves a record behind: how far back the
 /// record before it in the chain begins, and by how much the row before differs. Those are varints of four numbers, and who spoke:
 /// eight to twelve bytes for a row of a live store, where a row as it is takes 40. A first row leaves a zero.
-struct RowChains {
+struct Memtable {
     private struct Newest {
         let owner: Int64
         let time: Int64
@@ -13,13 +13,13 @@ struct RowChains {
         /// Where its record begins.
         let record: UInt32
 
-        init(_ row: OrderedRow, record: Int) {
+        init(_ row: SortedRow, record: Int) {
             (owner, time, hlc, position, speaker) = (row.owner, row.time, row.hlc, row.position, row.speaker)
             self.record = UInt32(record)
         }
 
-        var row: OrderedRow {
-            OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
+        var row: SortedRow {
+            SortedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
         }
     }
 
@@ -48,7 +48,7 @@ struct RowChains {
     var bytes: Int { full.count * Self.block + filled + newest.count * 80 }
 
     /// Adds a row with a greater position than all before.
-    mutating func append(_ row: OrderedRow) {
+    mutating func append(_ row: SortedRow) {
         if filled > filling.count - Self.longest {
             if filled > 0 { full.append(filling) }
             filling = [UInt8](repeating: 0, count: Self.block)
@@ -84,7 +84,7 @@ struct RowChains {
     private static let lookahead = 8
 
     /// Adds rows in order of position, greater than all before. Owners come in no order that a processor could foresee.
-    mutating func append(_ rows: ArraySlice<OrderedRow>) {
+    mutating func append(_ rows: ArraySlice<SortedRow>) {
         for index in rows.indices {
             let (near, far) = (index + Self.lookahead, index + 2 * Self.lookahead)
             if far < rows.endIndex { fetchPlace(of: rows[far].owner) }
@@ -127,17 +127,17 @@ struct RowChains {
     }
 
     /// Calls `body` with the owner's rows, newest first.
-    func chain(_ owner: Int64, _ body: (OrderedRow) -> Void) {
+    func chain(_ owner: Int64, _ body: (SortedRow) -> Void) {
         guard var place = end(of: owner) else { return }
         repeat { body(place.row) } while back(&place)
     }
 
     /// The rows of several owners, each newest first. Their chains are walked side by side, so that the processor need not wait for
     /// one record before it fetches the next.
-    func chains(_ owners: ArraySlice<Int64>) -> [[OrderedRow]] {
+    func chains(_ owners: ArraySlice<Int64>) -> [[SortedRow]] {
         for owner in owners { fetchPlace(of: owner) }
         for owner in owners { fetchNewest(of: owner) }
-        var chains = [[OrderedRow]](repeating: [], count: owners.count)
+        var chains = [[SortedRow]](repeating: [], count: owners.count)
         var walks: [(chain: Int, place: Place)] = []
         walks.reserveCapacity(owners.count)
         for (chain, owner) in owners.enumerated() {
@@ -162,7 +162,7 @@ struct RowChains {
 
     /// A row, and the record that it left behind.
     private struct Place {
-        var row: OrderedRow
+        var row: SortedRow
         var record: Int
     }
 
@@ -177,7 +177,7 @@ struct RowChains {
         guard let step = step(place.record) else { return false }
         let row = place.row
         let time = row.time &- step.time
-        place.row = OrderedRow(
+        place.row = SortedRow(
             owner: row.owner, time: time, hlc: (row.aheadOfTime &- step.ahead) &+ time << 16,
             position: row.position &- step.position, speaker: step.speaker)
         place.record -= step.back

@@ -1,11 +1,11 @@
 /// The tails of all ordered tables in memory, shared by the projector and the readers of one process.
-package struct ViewTails: Sendable {
-    let timeline = RowTail()
-    let history = RowTail()
+package struct ViewMemtables: Sendable {
+    let timeline = Memtables()
+    let history = Memtables()
     let generation: Int
 
     /// - Parameter generation: How many rows of a table are moved from its tail into it at a time, at most: a generation ends
-    ///   earlier when it has taken ``RowTail/generationBytes``. The larger, the fewer pages are written for each row.
+    ///   earlier when it has taken ``Memtables/generationBytes``. The larger, the fewer pages are written for each row.
     package init(generation: Int = 1 << 18) { self.generation = generation }
 }
 
@@ -14,19 +14,19 @@ package struct ViewTails: Sendable {
 /// ## Concurrency model
 /// The projector's thread changes it, after each commit; readers on other threads look up one owner at a time, before they
 /// begin a transaction.
-final class RowTail: Sendable {
+final class Memtables: Sendable {
     /// What it knows of an owner.
     struct Found {
-        var rows: [OrderedRow] = []
+        var rows: [SortedRow] = []
         /// Everything of the tail up to this position is known.
         var last = UInt64(0)
-        /// ``OrderedTable/Merge/epoch``.
+        /// ``SortedTable/Merge/epoch``.
         var epoch = Int64(0)
     }
 
     private struct State {
-        var frozen = RowChains()
-        var active = RowChains()
+        var frozen = Memtable()
+        var active = Memtable()
         var last = UInt64(0)
         var epoch = Int64(0)
     }
@@ -58,7 +58,7 @@ final class RowTail: Sendable {
     }
 
     /// Forgets everything and takes in what is on disk.
-    func load(_ table: OrderedTable, _ merge: OrderedTable.Merge, _ connection: Connection) throws(SQLiteError) {
+    func load(_ table: SortedTable, _ merge: SortedTable.Merge, _ connection: Connection) throws(SQLiteError) {
         var fresh = State(last: merge.applied, epoch: merge.epoch)
         try table.tail(connection) { row in
             if row.position <= merge.merging { fresh.frozen.append(row) } else { fresh.active.append(row) }
@@ -68,7 +68,7 @@ final class RowTail: Sendable {
     }
 
     /// Takes in rows that are in the tail on disk now, in order of position.
-    func append(_ rows: [OrderedRow]) {
+    func append(_ rows: [SortedRow]) {
         var rest = rows[...]
         while !rest.isEmpty {
             let slice = rest.prefix(Self.slice)
@@ -82,15 +82,15 @@ final class RowTail: Sendable {
     }
 
     /// Begins a new generation; gives the one that is to be merged.
-    func freeze() -> RowChains {
+    func freeze() -> Memtable {
         state.withLock { state in
-            (state.frozen, state.active) = (state.active, RowChains())
+            (state.frozen, state.active) = (state.active, Memtable())
             return state.frozen
         }
     }
 
-    var frozen: RowChains { state.withLock { $0.frozen } }
+    var frozen: Memtable { state.withLock { $0.frozen } }
 
     /// Drops the generation that has been merged.
-    func dropFrozen() { state.withLock { $0.frozen = RowChains() } }
+    func dropFrozen() { state.withLock { $0.frozen = Memtable() } }
 }

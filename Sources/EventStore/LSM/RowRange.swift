@@ -1,46 +1,46 @@
 /// A part of an owner's rows, in one direction.
-struct OrderedRange {
+struct RowRange {
     let owner: Int64
     /// Display time, from here on.
     let since: Int64
     /// Up to but not including.
     let until: Int64
     /// Beyond this row.
-    let cursor: OrderedRow?
+    let cursor: SortedRow?
     let isBackward: Bool
 
     /// All rows of an owner.
-    static func all(of owner: Int64, isBackward: Bool = false) -> OrderedRange {
-        OrderedRange(owner: owner, since: .min, until: .max, cursor: nil, isBackward: isBackward)
+    static func all(of owner: Int64, isBackward: Bool = false) -> RowRange {
+        RowRange(owner: owner, since: .min, until: .max, cursor: nil, isBackward: isBackward)
     }
 
-    func contains(_ row: OrderedRow) -> Bool {
+    func contains(_ row: SortedRow) -> Bool {
         guard row.owner == owner, row.time >= since, row.time < until else { return false }
         return cursor.map { precedes($0, row) } ?? true
     }
 
     /// No row before this one, in the range's direction, is in it.
-    fileprivate var bound: OrderedRow {
+    fileprivate var bound: SortedRow {
         if isBackward {
-            let end = OrderedRow(owner: owner, time: until, hlc: .min, position: 0)
+            let end = SortedRow(owner: owner, time: until, hlc: .min, position: 0)
             return cursor.map { min($0, end) } ?? end
         }
-        let start = OrderedRow(owner: owner, time: since, hlc: .min, position: 0)
+        let start = SortedRow(owner: owner, time: since, hlc: .min, position: 0)
         return cursor.map { max($0, start) } ?? start
     }
 
     /// Whether no row beyond this one is in it.
-    fileprivate func isPassed(by row: OrderedRow) -> Bool { isBackward ? row.time < since : row.time >= until }
+    fileprivate func isPassed(by row: SortedRow) -> Bool { isBackward ? row.time < since : row.time >= until }
 
     /// Whether `a` is met before `b`.
-    func precedes(_ a: OrderedRow, _ b: OrderedRow) -> Bool { isBackward ? b < a : a < b }
+    func precedes(_ a: SortedRow, _ b: SortedRow) -> Bool { isBackward ? b < a : a < b }
 }
 
-extension OrderedTable {
+extension SortedTable {
     /// The first `limit` rows of a range, and those that are tied with the last of them, as of the open transaction.
     func rows(
-        in range: OrderedRange, limit: Int, known: RowTail.Found, _ connection: Connection
-    ) throws(SQLiteError) -> [OrderedRow] {
+        in range: RowRange, limit: Int, known: Memtables.Found, _ connection: Connection
+    ) throws(SQLiteError) -> [SortedRow] {
         let base = try base(range, limit, connection)
         let pending = try pending(range.owner, known: known, connection).filter(range.contains)
         guard !pending.isEmpty else { return base.rows }
@@ -55,9 +55,9 @@ extension OrderedTable {
     }
 
     private func base(
-        _ range: OrderedRange, _ limit: Int, _ connection: Connection
-    ) throws(SQLiteError) -> (rows: [OrderedRow], isAll: Bool) {
-        var rows: [OrderedRow] = []
+        _ range: RowRange, _ limit: Int, _ connection: Connection
+    ) throws(SQLiteError) -> (rows: [SortedRow], isAll: Bool) {
+        var rows: [SortedRow] = []
         let isAll = try walk(range, connection) { row in
             if rows.count >= limit, let last = rows.last, !row.isTied(with: last) { return false }
             rows.append(row)
@@ -69,7 +69,7 @@ extension OrderedTable {
     /// Calls `body` with the rows of a range that are in the base, in its direction, until it returns false. Returns whether
     /// that were all.
     func walk(
-        _ range: OrderedRange, _ connection: Connection, _ body: (OrderedRow) throws(SQLiteError) -> Bool
+        _ range: RowRange, _ connection: Connection, _ body: (SortedRow) throws(SQLiteError) -> Bool
     ) throws(SQLiteError) -> Bool {
         // Only one block can have rows on both sides of a bound: the last one that does not begin after it.
         var parts = [(sql: precedingSQL, bound: range.bound, limit: Int.max)]

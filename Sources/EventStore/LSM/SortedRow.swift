@@ -1,6 +1,6 @@
 /// A row of a table of events in display order, one for each owner: a conversation or a user. Its key is all but the
 /// speaker.
-struct OrderedRow: Comparable {
+struct SortedRow: Comparable {
     /// The ref of the conversation or user.
     let owner: Int64
     /// Display time, Unix milliseconds.
@@ -22,34 +22,34 @@ struct OrderedRow: Comparable {
     }
 
     /// Before every row: refs begin at 1.
-    static let zero = OrderedRow(owner: 0, time: 0, hlc: 0, position: 0)
+    static let zero = SortedRow(owner: 0, time: 0, hlc: 0, position: 0)
 
     /// Before every row of an owner.
-    static func first(of owner: Int64) -> OrderedRow {
-        OrderedRow(owner: owner, time: .min, hlc: .min, position: 0)
+    static func first(of owner: Int64) -> SortedRow {
+        SortedRow(owner: owner, time: .min, hlc: .min, position: 0)
     }
 
     /// After every row of an owner.
-    static func last(of owner: Int64) -> OrderedRow {
-        OrderedRow(owner: owner, time: .max, hlc: .max, position: UInt64(Int64.max))
+    static func last(of owner: Int64) -> SortedRow {
+        SortedRow(owner: owner, time: .max, hlc: .max, position: UInt64(Int64.max))
     }
 
-    static func < (a: OrderedRow, b: OrderedRow) -> Bool {
+    static func < (a: SortedRow, b: SortedRow) -> Bool {
         (a.owner, a.time, a.hlc, a.position) < (b.owner, b.time, b.hlc, b.position)
     }
 
-    static func == (a: OrderedRow, b: OrderedRow) -> Bool {
+    static func == (a: SortedRow, b: SortedRow) -> Bool {
         (a.owner, a.time, a.hlc, a.position) == (b.owner, b.time, b.hlc, b.position)
     }
 
     /// Whether only their dots tell which of them comes first.
-    func isTied(with other: OrderedRow) -> Bool { time == other.time && hlc == other.hlc }
+    func isTied(with other: SortedRow) -> Bool { time == other.time && hlc == other.hlc }
 }
 
-extension OrderedRow {
-    /// Rows in a piece of a tail, in order of position, each a varint for the owner, then as in an ``OrderedBlock`` the
+extension SortedRow {
+    /// Rows in a piece of a tail, in order of position, each a varint for the owner, then as in an ``Block`` the
     /// differences to the row before, which is all zero before the first.
-    static func pack(_ rows: ArraySlice<OrderedRow>) -> [UInt8] {
+    static func pack(_ rows: ArraySlice<SortedRow>) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: rows.count * 50) { buffer, count in
             var writer = VarintWriter(UnsafeMutableRawBufferPointer(buffer))
             var previous = zero
@@ -65,7 +65,7 @@ extension OrderedRow {
     }
 
     /// Calls `body` with the rows in `raw` whose owner is `owner`, or with all. Returns false where the bytes end too early.
-    static func unpack(_ raw: UnsafeRawBufferPointer, owner: Int64? = nil, _ body: (OrderedRow) -> Void) -> Bool {
+    static func unpack(_ raw: UnsafeRawBufferPointer, owner: Int64? = nil, _ body: (SortedRow) -> Void) -> Bool {
         var (time, ahead, position) = (Int64(0), Int64(0), UInt64(0))
         var offset = 0
         while offset < raw.count {
@@ -75,7 +75,7 @@ extension OrderedRow {
             time &+= unzigzag(later)
             ahead &+= unzigzag(aheadBy)
             position &+= further
-            let row = OrderedRow(
+            let row = SortedRow(
                 owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position,
                 speaker: speaker)
             if owner == nil || row.owner == owner { body(row) }

@@ -1,5 +1,5 @@
 /// A table of events in display order for each owner, written behind (D1), many rows in one block
-/// (``OrderedBlock``), which stands under the key of its first.
+/// (``Block``), which stands under the key of its first.
 ///
 /// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *base*, one
 /// generation at a time in key order, so that a leaf page of a large table is written once for a generation and not once
@@ -11,9 +11,9 @@
 ///           | all in base  | in base iff        | in the tail
 ///           |              | row <= cursor      |
 /// ```
-struct OrderedTable {
-    static let timeline = OrderedTable("timeline", column: "conversation", isSummed: true)
-    static let history = OrderedTable("history", column: "user", isSummed: false)
+struct SortedTable {
+    static let timeline = SortedTable("timeline", column: "conversation", isSummed: true)
+    static let history = SortedTable("history", column: "user", isSummed: false)
 
     let name: String
     /// Which column is the owner.
@@ -77,12 +77,12 @@ struct OrderedTable {
         /// The end of the generation that is being merged; `applied` when none is.
         var merging = UInt64(0)
         /// The last row of that generation that is in the base; all zero before the first, for refs begin at 1.
-        var cursor = OrderedRow.zero
+        var cursor = SortedRow.zero
         /// Drawn when the tables are made: what is in memory speaks of them only if it has the same.
         var epoch = Int64(0)
 
         /// Whether the base has a row of the tail.
-        func covers(_ row: OrderedRow) -> Bool {
+        func covers(_ row: SortedRow) -> Bool {
             row.position <= applied || (row.position <= merging && row <= cursor)
         }
     }
@@ -95,7 +95,7 @@ struct OrderedTable {
         }
         return Merge(
             applied: select.uint64(0), merging: select.uint64(1),
-            cursor: OrderedRow(
+            cursor: SortedRow(
                 owner: select.int64(2), time: select.int64(3), hlc: select.int64(4), position: select.uint64(5)),
             epoch: select.int64(6))
     }
@@ -111,13 +111,13 @@ struct OrderedTable {
 
     /// Calls `body` with the rows of the tail whose first position is after `position`.
     func tail(
-        _ connection: Connection, after position: UInt64 = 0, owner: Int64? = nil, _ body: (OrderedRow) -> Void
+        _ connection: Connection, after position: UInt64 = 0, owner: Int64? = nil, _ body: (SortedRow) -> Void
     ) throws(SQLiteError) {
         let select = try connection.statement(tailSQL)
         defer { select.reset() }
         try select.bind(1, position)
         while try select.step() {
-            guard select.withBytes(0, { OrderedRow.unpack($0, owner: owner, body) }) else {
+            guard select.withBytes(0, { SortedRow.unpack($0, owner: owner, body) }) else {
                 throw SQLiteError(extendedCode: 11, message: "a piece of the tail is damaged", context: name)
             }
         }
@@ -127,10 +127,10 @@ struct OrderedTable {
     ///
     /// - Parameter known: What was taken from memory *before* the transaction began.
     func pending(
-        _ owner: Int64, known: RowTail.Found, _ connection: Connection
-    ) throws(SQLiteError) -> [OrderedRow] {
+        _ owner: Int64, known: Memtables.Found, _ connection: Connection
+    ) throws(SQLiteError) -> [SortedRow] {
         let merge = try merge(connection)
-        var rows: [OrderedRow] = []
+        var rows: [SortedRow] = []
         var last = UInt64(0)
         if known.epoch == merge.epoch { (rows, last) = (known.rows, known.last) }
         try tail(connection, after: last, owner: owner) { rows.append($0) }
@@ -139,7 +139,7 @@ struct OrderedTable {
         try dropGone(&rows, connection)
         rows.sort()
         // What was in memory beyond the last whole commit was found on disk again.
-        var previous: OrderedRow?
+        var previous: SortedRow?
         rows.removeAll { row in
             defer { previous = row }
             return row == previous
@@ -148,11 +148,11 @@ struct OrderedTable {
     }
 
     /// Drops those of a few rows that are to be passed over.
-    private func dropGone(_ rows: inout [OrderedRow], _ connection: Connection) throws(SQLiteError) {
+    private func dropGone(_ rows: inout [SortedRow], _ connection: Connection) throws(SQLiteError) {
         if try connection.integer(anyGoneSQL) == nil { return }
         let select = try connection.statement(isGoneSQL)
         defer { select.reset() }
-        var left: [OrderedRow] = []
+        var left: [SortedRow] = []
         for row in rows {
             try select.bind(1, row.position)
             if try !select.step() { left.append(row) }
@@ -163,42 +163,42 @@ struct OrderedTable {
 
     /// Calls `body` with every row, in no particular order, as of the open transaction.
     func all(
-        _ connection: Connection, _ body: (OrderedRow) throws(SQLiteError) -> Void
+        _ connection: Connection, _ body: (SortedRow) throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
         let select = try connection.statement("SELECT time, hlc, position, rows, \(column) FROM \(name)")
         defer { select.reset() }
         while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
-        var rows: [OrderedRow] = []
+        var rows: [SortedRow] = []
         try pending(connection) { rows.append($0) }
         for row in rows { try body(row) }
     }
 
     /// Calls `body` with every row that is not in the base, in order of position, as of the open transaction.
-    func pending(_ connection: Connection, _ body: (OrderedRow) -> Void) throws(SQLiteError) {
+    func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(SQLiteError) {
         let merge = try merge(connection)
         let gone = try gone(connection)
         try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { body($0) } }
     }
 
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.
-    func rows(_ select: Statement, owner: Int64) throws(SQLiteError) -> [OrderedRow] {
-        var rows: [OrderedRow] = []
-        rows.reserveCapacity(OrderedBlock.limit / 8)
-        let isWhole = select.withBytes(3) { OrderedBlock.unpack(first(select, owner), $0) { rows.append($0) } }
+    func rows(_ select: Statement, owner: Int64) throws(SQLiteError) -> [SortedRow] {
+        var rows: [SortedRow] = []
+        rows.reserveCapacity(Block.limit / 8)
+        let isWhole = select.withBytes(3) { Block.unpack(first(select, owner), $0) { rows.append($0) } }
         guard isWhole else { throw damaged(owner) }
         return rows
     }
 
     /// The block that `select` stands on.
-    func block(_ select: Statement, owner: Int64) throws(SQLiteError) -> OrderedBlock {
-        guard let block = select.withBytes(3, { OrderedBlock(first: first(select, owner), raw: $0) }) else {
+    func block(_ select: Statement, owner: Int64) throws(SQLiteError) -> Block {
+        guard let block = select.withBytes(3, { Block(first: first(select, owner), raw: $0) }) else {
             throw damaged(owner)
         }
         return block
     }
 
-    private func first(_ select: Statement, _ owner: Int64) -> OrderedRow {
-        OrderedRow(owner: owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2))
+    private func first(_ select: Statement, _ owner: Int64) -> SortedRow {
+        SortedRow(owner: owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2))
     }
 
     private func damaged(_ owner: Int64) -> SQLiteError {
@@ -208,7 +208,7 @@ struct OrderedTable {
 
 extension Statement {
     /// Binds the key of a row from `index` on.
-    func bind(_ index: Int, _ row: OrderedRow) throws(SQLiteError) {
+    func bind(_ index: Int, _ row: SortedRow) throws(SQLiteError) {
         try bind(index, row.owner)
         try bind(index + 1, row.time)
         try bind(index + 2, row.hlc)

@@ -80,7 +80,7 @@ struct ErasedRow {
     }
 
     func isCovered(
-        by erasures: Erasures, _ names: inout NameReader, _ connection: Connection
+        by erasures: Erasures, _ names: inout InternedStrings, _ connection: Connection
     ) throws(SQLiteError) -> Bool {
         let text = try conversation.map { (ref) throws(SQLiteError) in try names.text(ref, on: connection) }
         return erasures.covers(hlc, user: try names.text(user, on: connection), conversation: text)

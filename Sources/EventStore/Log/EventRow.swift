@@ -33,7 +33,7 @@ enum EventRow {
 
     /// Reads the event in the statement's current row; the statement selects ``columns`` first.
     static func read(
-        _ row: Statement, names: inout NameReader, on connection: Connection
+        _ row: Statement, names: inout InternedStrings, on connection: Connection
     ) throws(SQLiteError) -> StoredEvent {
         let type = try names.text(row.int64(Column.type), on: connection)
         if type.isEmpty { return try readOpaque(row, names: &names, on: connection) }
@@ -63,7 +63,7 @@ enum EventRow {
 
     /// A header that could not be read stands whole in column `unknown`; its place stands in columns of its own, too.
     private static func readOpaque(
-        _ row: Statement, names: inout NameReader, on connection: Connection
+        _ row: Statement, names: inout InternedStrings, on connection: Connection
     ) throws(SQLiteError) -> StoredEvent {
         guard let header = EventHeader(opaque: row.bytes(Column.unknown)),
             header.dot.seq == row.uint64(Column.seq), header.hlc.rawValue == row.uint64(Column.hlc),
@@ -123,7 +123,7 @@ enum EventRow {
 
         /// Interns the texts of `header`.
         init(
-            _ header: EventHeader, origin: Int64, names: inout NameWriter, on connection: Connection
+            _ header: EventHeader, origin: Int64, names: inout StringInterner, on connection: Connection
         ) throws(SQLiteError) {
             self.origin = origin
             user = try names.ref(header.user, on: connection)
@@ -225,7 +225,7 @@ enum EventRow {
     }
 
     static func dependencies(
-        _ bytes: [UInt8], names: inout NameReader, on connection: Connection
+        _ bytes: [UInt8], names: inout InternedStrings, on connection: Connection
     ) throws(SQLiteError) -> [Dot] {
         var reader = ProtobufReader(bytes)
         var dots: [Dot] = []

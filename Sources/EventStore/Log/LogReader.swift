@@ -2,7 +2,7 @@
 /// can be truncated between them; a reader that saw position p has seen all below it (INV-2).
 package final class LogReader {
     let connection: Connection
-    var names = NameReader()
+    var names = InternedStrings()
     /// Subtrees of recent proofs. One batch after the other is proven to be part of the same head, and what is perfect never
     /// changes.
     var proofNodes: [ProofNode: Digest] = [:]

@@ -66,7 +66,7 @@ package struct LogReplay: Sendable {
     }
 
     /// The events, part by part in order.
-    package func parts() throws(StoreError) -> OrderedWork<Worker<[StoredEvent]>> {
+    package func parts() throws(StoreError) -> OrderedPipeline<Worker<[StoredEvent]>> {
         try parts { { events, event in events.append(event) } }
     }
 
@@ -74,9 +74,9 @@ package struct LogReplay: Sendable {
     /// to a part.
     package func parts<Part: ReplayPart & Sendable>(
         of type: Part.Type = Part.self, _ make: @escaping @Sendable () -> (inout Part, consuming StoredEvent) -> Void
-    ) throws(StoreError) -> OrderedWork<Worker<Part>> {
+    ) throws(StoreError) -> OrderedPipeline<Worker<Part>> {
         let pieces = Int((count + Self.piece - 1) / Self.piece)
-        return try OrderedWork(pieces: pieces, threads: threads) { () throws(StoreError) in
+        return try OrderedPipeline(pieces: pieces, threads: threads) { () throws(StoreError) in
             Worker(replay: self, reader: try LogReader(files, pattern), add: make())
         }
     }

@@ -46,7 +46,7 @@ struct LogState: Sendable {
         from connection: Connection, using sha: SHA256, wall: Int64 = WallClock.now
     ) throws(SQLiteError) -> LogState {
         var state = LogState()
-        var names = NameReader()
+        var names = InternedStrings()
         let merkle = MerkleStore(connection: connection, sha: sha)
         let select = try connection.statement("SELECT ref, id, key FROM origin ORDER BY ref")
         var known: [(ref: Int64, id: OriginID, key: VerifyingKey)] = []

@@ -12,8 +12,8 @@ struct LogUpgrade {
     static let rereads = "rereads"
 
     private let connection: Connection
-    private var names = NameWriter()
-    private var reader = NameReader()
+    private var names = StringInterner()
+    private var reader = InternedStrings()
 
     /// Looks through the log unless this release has done so before. Returns how many events it could read anew.
     @discardableResult

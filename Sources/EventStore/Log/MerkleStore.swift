@@ -7,7 +7,7 @@ struct MerkleStore {
     let sha: SHA256
 
     /// The tree of an origin's first `size` events.
-    func range(origin: Int64, size: UInt64, names: inout NameReader) throws(SQLiteError) -> MerkleRange {
+    func range(origin: Int64, size: UInt64, names: inout InternedStrings) throws(SQLiteError) -> MerkleRange {
         let peaks = try MerkleProof.peaks(0, size) { (level, index) throws(SQLiteError) in
             try node(origin: origin, level: level, index: index, names: &names)
         }
@@ -15,13 +15,13 @@ struct MerkleStore {
     }
 
     /// The root of an origin's first `size` events.
-    func root(origin: Int64, size: UInt64, names: inout NameReader) throws(SQLiteError) -> Digest {
+    func root(origin: Int64, size: UInt64, names: inout InternedStrings) throws(SQLiteError) -> Digest {
         try range(origin: origin, size: size, names: &names).root(using: sha)
     }
 
     /// The root of the perfect subtree of 2^level events that is the `index`-th of its level.
     func node(
-        origin: Int64, level: Int, index: UInt64, names: inout NameReader
+        origin: Int64, level: Int, index: UInt64, names: inout InternedStrings
     ) throws(SQLiteError) -> Digest {
         let stored = level / Self.levelStep * Self.levelStep
         let count = UInt64(1) << UInt64(level - stored)
@@ -53,7 +53,7 @@ struct MerkleStore {
     }
 
     private func leaves(
-        origin: Int64, from seq: UInt64, count: UInt64, names: inout NameReader
+        origin: Int64, from seq: UInt64, count: UInt64, names: inout InternedStrings
     ) throws(SQLiteError) -> [Digest] {
         let select = try connection.statement(
             "SELECT \(EventRow.columns) FROM event WHERE origin = ? AND seq >= ? AND seq < ? ORDER BY seq")

@@ -1,6 +1,6 @@
 /// Interned strings on the writing side: text → small integer. Bounded memory: the cache is emptied when it is full, the
 /// table is the truth.
-struct NameWriter {
+struct StringInterner {
     private var cache = NameTable()
     /// Whether the last text that was not in the cache stood in the table, as most do after a start; later most are new. So
     /// mostly there is one search of the index, not two.
@@ -32,7 +32,7 @@ struct NameWriter {
 }
 
 /// Interned strings and origins on the reading side: small integer → what it stands for.
-struct NameReader {
+struct InternedStrings {
     private struct Slot {
         var ref: Int64 = 0
         var text = ""

@@ -3,7 +3,7 @@
 /// A step of the projector is a transaction, however few events it applies: after each commit of a stream of small ones it
 /// would cost more than the commits themselves. So an event after a quiet time is applied at once, and those that follow
 /// it are gathered, unless they are many or somebody waits for them. Steps that take long are rarer, and so larger.
-struct StepPace {
+struct BatchingDelay {
     /// Least nanoseconds from one step's begin to the next while events are gathered: what nobody notices who has not asked.
     static let interval: UInt64 = 50_000_000
     /// How many times as long as a step took it pauses at least.

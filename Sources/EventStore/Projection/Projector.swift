@@ -6,7 +6,7 @@ package final class Projector {
     private let source: ProjectionSource
     /// Of which log the views are; another one once events got their payloads back.
     private var incarnation: String
-    private let tails: ViewTails
+    private let tails: ViewMemtables
     private var target: Target
     /// The last position applied; of new views, while those are being built.
     package private(set) var position: UInt64
@@ -40,7 +40,7 @@ package final class Projector {
         /// How many events are quarantined here.
         var quarantined: UInt64
 
-        init(path: String, source: ProjectionSource, tails: ViewTails) throws(SQLiteError) {
+        init(path: String, source: ProjectionSource, tails: ViewMemtables) throws(SQLiteError) {
             self.path = path
             views = ViewDatabase.makeViews()
             lists = views.filter { type(of: $0).takesAll }
@@ -75,12 +75,12 @@ package final class Projector {
     /// when they have caught up.
     ///
     /// - Parameter tails: What readers in the same process look into.
-    package convenience init(_ files: StoreFiles, tails: ViewTails = ViewTails()) throws(StoreError) {
+    package convenience init(_ files: StoreFiles, tails: ViewMemtables = ViewMemtables()) throws(StoreError) {
         try self.init(files, path: nil, tails: tails)
     }
 
     /// Builds views for `files` at another path, for a store that cannot be written.
-    init(_ files: StoreFiles, path: String?, tails: ViewTails = ViewTails()) throws(StoreError) {
+    init(_ files: StoreFiles, path: String?, tails: ViewMemtables = ViewMemtables()) throws(StoreError) {
         self.files = files
         self.tails = tails
         let source = try ProjectionSource(files)
@@ -124,7 +124,7 @@ package final class Projector {
 
     /// The views at `path`; `nil` if they turn out to be damaged.
     private static func usable(
-        _ path: String, _ source: ProjectionSource, _ tails: ViewTails
+        _ path: String, _ source: ProjectionSource, _ tails: ViewMemtables
     ) throws(StoreError) -> Target? {
         do {
             return try Target(path: path, source: source, tails: tails)
@@ -407,7 +407,7 @@ enum ViewDigests {
         let connection = try openForReading(path)
         return try mapped { () throws(SQLiteError) in
             try connection.transaction("BEGIN") { () throws(SQLiteError) in
-                let store = try ViewStore(connection: connection, source: source, tails: ViewTails())
+                let store = try ViewStore(connection: connection, source: source, tails: ViewMemtables())
                 try store.timeline.load(connection)
                 return try read(store, ViewDatabase.makeViews())
             }

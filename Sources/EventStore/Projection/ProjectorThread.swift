@@ -2,7 +2,7 @@
 ///
 /// ## Concurrency model
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
-/// monitor. ``StepPace`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
+/// monitor. ``BatchingDelay`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
 /// for which somebody waits, and has nothing better to do, borrows the projector and applies them: to wake the thread takes
 /// a third of the time that it then needs. It does most of that while the disk writes them (``logWritten(to:sync:)``).
 package final class ProjectorThread: Sendable {
@@ -19,7 +19,7 @@ package final class ProjectorThread: Sendable {
         var quarantined: UInt64 = 0
         /// How many threads wait for a position.
         var readers = 0
-        var pace = StepPace()
+        var pace = BatchingDelay()
         /// Whether the thread sleeps until a step is due, and need not be told of each commit before that.
         var isGathering = false
         var isStopping = false
@@ -70,7 +70,7 @@ package final class ProjectorThread: Sendable {
     private static let idleNanoseconds: UInt64 = 1_000_000_000
 
     /// What readers in this process look into.
-    package let tails: ViewTails
+    package let tails: ViewMemtables
     private let state: Monitor<State>
     private let thread: Lock<WorkerThread?>
 
@@ -78,7 +78,7 @@ package final class ProjectorThread: Sendable {
     ///
     /// - Parameter distrusted: Told why the views that are there are not believed, on the projector's thread.
     package init(
-        _ files: StoreFiles, top: UInt64, tails: ViewTails = ViewTails(),
+        _ files: StoreFiles, top: UInt64, tails: ViewMemtables = ViewMemtables(),
         distrusted: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.tails = tails
@@ -211,7 +211,7 @@ package final class ProjectorThread: Sendable {
     }
 
     private static func run(
-        _ files: StoreFiles, _ tails: ViewTails, _ state: Monitor<State>, _ notice: (String) -> Void
+        _ files: StoreFiles, _ tails: ViewMemtables, _ state: Monitor<State>, _ notice: (String) -> Void
     ) {
         var projector: Projector?
         var pause = 50
@@ -251,7 +251,7 @@ package final class ProjectorThread: Sendable {
         case stop
     }
 
-    /// Applies what is new, in steps as large as ``StepPace`` lets them become; empties the tails when nothing happens.
+    /// Applies what is new, in steps as large as ``BatchingDelay`` lets them become; empties the tails when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
         state.update { state in

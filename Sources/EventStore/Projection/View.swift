@@ -54,14 +54,14 @@ final class ViewStore {
     let connection: Connection
     let source: ProjectionSource
     let clocks: OriginClocks
-    let timeline: OrderedRows
-    let history: OrderedRows
+    let timeline: LSMTree
+    let history: LSMTree
 
-    init(connection: Connection, source: ProjectionSource, tails: ViewTails) throws(SQLiteError) {
+    init(connection: Connection, source: ProjectionSource, tails: ViewMemtables) throws(SQLiteError) {
         self.connection = connection
         self.source = source
-        timeline = OrderedRows(.timeline, tail: tails.timeline, generation: tails.generation)
-        history = OrderedRows(.history, tail: tails.history, generation: tails.generation)
+        timeline = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation)
+        history = LSMTree(.history, tail: tails.history, generation: tails.generation)
         clocks = try OriginClocks(connection)
     }
 

@@ -1,7 +1,7 @@
 // Origins with stamps too far ahead are flagged in table `meta`, key `skew <origin>`: their events are kept, and move no
 // clock but their own (D7).
 
-extension LogAppender {
+extension Appender {
     /// Takes note of an origin whose stamp did not move this node's clock.
     func flag(_ index: Int, _ stamp: HybridTime, wall: Int64) throws(SQLiteError) {
         let ahead = stamp.milliseconds - wall

@@ -36,7 +36,7 @@ public struct ForkBranch: Hashable, Sendable {
 
 /// Proof that one key has signed two histories of one origin. Whoever has the key can check it; nobody without the private
 /// key can make it up.
-public struct Evidence: Hashable, Sendable {
+public struct ForkEvidence: Hashable, Sendable {
     /// Whose.
     public let origin: OriginID
     /// The first event in which the histories differ.

@@ -1,15 +1,16 @@
 internal import Glibc
 
 /// Evidence is kept in the store's folder `evidence`, a JSON file for each fork: readable without this program.
-extension Evidence {
+extension ForkEvidence {
     /// Most files; a key that forks more often than this has made its point.
     public static let capacity = 100
 
     /// Every readable proof in the store, by name.
-    public static func list(_ files: StoreFiles) throws(StoreError) -> [Evidence] {
-        var found: [Evidence] = []
+    public static func list(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
+        var found: [ForkEvidence] = []
         for name in try names(files) {
-            guard let bytes = try SmallFile.read(files.evidence + "/" + name), let evidence = Evidence(json: bytes)
+            guard let bytes = try SmallFile.read(files.evidence + "/" + name),
+                let evidence = ForkEvidence(json: bytes)
             else { continue }
             found.append(evidence)
         }

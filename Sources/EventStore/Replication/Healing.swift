@@ -44,7 +44,7 @@ extension CarriedPayload {
     fileprivate static let overhead = 64
 }
 
-extension LogAppender {
+extension Appender {
     /// Gives events back the payloads they have lost; nothing but the bytes that were hashed when they were recorded (INV-4). Returns
     /// whose were missing.
     func heal(_ payloads: [CarriedPayload]) throws(SQLiteError) -> [Dot] {

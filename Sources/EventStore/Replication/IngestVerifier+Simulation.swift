@@ -4,7 +4,7 @@ extension IngestVerifier {
     /// A verifier over a log that stands at these trees; those of `own` are left out.
     package convenience init(
         known: [(id: OriginID, key: VerifyingKey, range: MerkleRange)], own: OriginID,
-        forked: Set<OriginID> = [], reaches: [Reach] = [], ownSize: @escaping () -> UInt64
+        forked: Set<OriginID> = [], reaches: [PendingCoverage] = [], ownSize: @escaping () -> UInt64
     ) {
         var state = LogState()
         for (index, origin) in known.enumerated() {
@@ -26,5 +26,5 @@ extension VerifiedBatch {
     /// The verified heads to store with them.
     package var signedHeads: [SignedHead] { heads }
     /// Where it ended before the head that covers it.
-    package var endings: [Reach] { reaches }
+    package var endings: [PendingCoverage] { reaches }
 }

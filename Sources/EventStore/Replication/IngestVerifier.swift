@@ -56,18 +56,18 @@ package struct VerifiedBatch: Sendable {
     var events: [VerifiedEvent] = []
     var heads: [SignedHead] = []
     /// Where a batch ended before the head that covers it.
-    var reaches: [Reach] = []
+    var reaches: [PendingCoverage] = []
     /// Origins of which there is another history somewhere: it has a signed head of this size, which these events
     /// contradict.
     package var contradicted: [Dot] = []
     /// Proofs of forks that could not be checked before these events came.
-    package var proven: [Evidence] = []
+    package var proven: [ForkEvidence] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
     package var carried: [Dot] = []
     /// What it counts on.
-    package var lineage = Lineage()
+    package var lineage = BatchChain()
 
     package var count: Int { events.count }
 
@@ -92,7 +92,7 @@ package final class IngestVerifier {
     }
 
     /// Of all batches it lets pass.
-    package let lineage = Lineage()
+    package let lineage = BatchChain()
     private let sha = SHA256()
     /// The origin this node appended to when the verifier was made.
     package let own: OriginID
@@ -121,7 +121,8 @@ package final class IngestVerifier {
     /// - Parameter reaches: Heads beyond the last events of their origins, verified when they came: what contradicts one
     ///   is another history, also after a restart.
     init(
-        state: LogState, own: OriginID, forked: Set<OriginID>, reaches: [Reach], ownSize: @escaping () -> UInt64
+        state: LogState, own: OriginID, forked: Set<OriginID>, reaches: [PendingCoverage],
+        ownSize: @escaping () -> UInt64
     ) {
         self.own = own
         ownKey = state.origins.first { $0.id == own }?.key
@@ -231,7 +232,7 @@ package final class IngestVerifier {
         if batch.proven.contains(where: { $0.origin == origin }) { return true }
         guard let claim = claims.first(where: { $0.dot.origin == origin }),
             let key = (working[origin] ?? trees[origin])?.key,
-            let evidence = Evidence(claim.dot, claim.branches.0, claim.branches.1, key: key)
+            let evidence = ForkEvidence(claim.dot, claim.branches.0, claim.branches.1, key: key)
         else { return false }
         batch.proven.append(evidence)
         return true
@@ -270,7 +271,7 @@ package final class IngestVerifier {
             if !batch.heads.contains(cover.head) { batch.heads.append(cover.head) }
             return
         }
-        batch.reaches.append(Reach(size: size, coverage: cover))
+        batch.reaches.append(PendingCoverage(size: size, coverage: cover))
         if !isKnown, tree.ahead.count < 64 {
             tree.ahead.append(cover.head)
             tree.ahead.sort { $0.head.size < $1.head.size }

@@ -60,9 +60,9 @@ package protocol OutgoingLog {
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest]
     /// How far the last head of an origin reaches beyond its events, if one ever did.
-    func reach(of origin: OriginID) throws(StoreError) -> Reach?
+    func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage?
     /// What vouches for the first `old` events of the origin of `reach`.
-    func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage?
+    func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError) -> Coverage?
 }
 
 extension LogReader: OutgoingLog {}

@@ -2,7 +2,7 @@
 ///
 /// A batch may end before the head that covers it. Until the rest has come, this is what vouches for those last events:
 /// without it a node could not pass them on, and if the rest never comes, nobody else would ever get them (INV-12).
-package struct Reach: Hashable, Sendable {
+package struct PendingCoverage: Hashable, Sendable {
     /// How many events of the origin are here.
     package let size: UInt64
     /// A later head of the origin, and the proof from `size` to it. Both are verified.
@@ -31,7 +31,7 @@ package struct Reach: Hashable, Sendable {
 
 extension MerkleStore {
     /// Stores how far the last head reaches, in place of what was known before.
-    func replaceReach(_ reach: Reach, origin: Int64) throws(SQLiteError) {
+    func replaceReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError) {
         let signed = reach.coverage.head
         let insert = try connection.statement(
             "INSERT OR REPLACE INTO reach(origin, size, head, root, hlc, signature, proof) VALUES(?,?,?,?,?,?,?)")
@@ -46,7 +46,7 @@ extension MerkleStore {
     }
 
     /// How far the last head of an origin reaches beyond its events, if one ever did.
-    func reach(of origin: OriginID, ref: Int64) throws(SQLiteError) -> Reach? {
+    func reach(of origin: OriginID, ref: Int64) throws(SQLiteError) -> PendingCoverage? {
         let select = try connection.statement(
             "SELECT size, head, root, hlc, signature, proof FROM reach WHERE origin = ?")
         defer { select.reset() }
@@ -59,7 +59,7 @@ extension MerkleStore {
         }
         let head = TreeHead(
             origin: origin, size: select.uint64(1), root: root, hlc: HybridTime(rawValue: select.uint64(3)))
-        return Reach(
+        return PendingCoverage(
             size: select.uint64(0),
             coverage: Coverage(head: SignedHead(head: head, signature: select.bytes(4)), proof: proof))
     }
@@ -67,7 +67,7 @@ extension MerkleStore {
 
 extension LogReader {
     /// How far the last head of an origin reaches beyond its events, if one ever did.
-    package func reach(of origin: OriginID) throws(StoreError) -> Reach? {
+    package func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? {
         try mapped { () throws(SQLiteError) in
             guard let ref = try names.originRef(origin, on: connection) else { return nil }
             return try MerkleStore(connection: connection, sha: SHA256()).reach(of: origin, ref: ref)
@@ -75,13 +75,13 @@ extension LogReader {
     }
 
     /// All that reach beyond the last events of their origins.
-    func reaches() throws(StoreError) -> [Reach] {
+    func reaches() throws(StoreError) -> [PendingCoverage] {
         try mapped { () throws(SQLiteError) in
             let select = try connection.statement(
                 "SELECT id, ref FROM origin JOIN reach ON reach.origin = ref ORDER BY ref")
             defer { select.reset() }
             let merkle = MerkleStore(connection: connection, sha: SHA256())
-            var reaches: [Reach] = []
+            var reaches: [PendingCoverage] = []
             while try select.step() {
                 guard let id = select.uuid(0) else { continue }
                 if let reach = try merkle.reach(of: OriginID(id), ref: select.int64(1)) { reaches.append(reach) }
@@ -92,7 +92,7 @@ extension LogReader {
 
     /// What vouches for the first `old` events of the origin of `reach`.
     package func coverage(
-        ofFirst old: UInt64, by reach: Reach, using sha: SHA256
+        ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256
     ) throws(StoreError) -> Coverage? {
         try mapped { () throws(SQLiteError) in
             guard let ref = try names.originRef(reach.origin, on: connection) else { return nil }

@@ -19,7 +19,7 @@ struct FewEvents {
 
 /// The end of a log, in memory: what was committed just now goes to the peers without being read back. Not Sendable; belongs
 /// to who is told of commits.
-package final class RecentEvents {
+package final class RecentCommits {
     /// Without gaps, in the order of their positions.
     private var events: [StoredEvent] = []
 
@@ -38,7 +38,7 @@ package final class RecentEvents {
     }
 }
 
-extension RecentEvents: OutgoingLog {
+extension RecentCommits: OutgoingLog {
     package func scan(
         after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
     ) throws(StoreError) -> UInt64 {
@@ -63,9 +63,11 @@ extension RecentEvents: OutgoingLog {
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest] { throw Self.elsewhere }
 
-    package func reach(of origin: OriginID) throws(StoreError) -> Reach? { throw Self.elsewhere }
+    package func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { throw Self.elsewhere }
 
-    package func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
+    package func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError)
+        -> Coverage?
+    {
         throw Self.elsewhere
     }
 

@@ -80,11 +80,11 @@ final class Connection {
         if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
     }
 
-    /// Writes the frames of each commit to the WAL in one piece (``WALWriting``). To be called once, when there is one.
+    /// Writes the frames of each commit to the WAL in one piece (``WALFrameBuffer``). To be called once, when there is one.
     ///
     /// - Parameter written: Called within each commit, when its frames are written; perhaps not within the first one.
-    func gatherWALWrites(written: @escaping WALWriting.Written = { _, _ in }) {
-        WALWriting.begin(handle, written: written)
+    func gatherWALWrites(written: @escaping WALFrameBuffer.Written = { _, _ in }) {
+        WALFrameBuffer.begin(handle, written: written)
     }
 
     /// Makes the file if there is none, for its owner only: SQLite would let others read it, and gives the WAL the same mode.
@@ -186,10 +186,10 @@ final class Connection {
         return (Int(wal), Int(copied))
     }
 
-    /// From now on the database is synced also while a WAL is copied back into it, some pages at a time (``PacedCopying``).
+    /// From now on the database is synced also while a WAL is copied back into it, some pages at a time (``CheckpointPacing``).
     ///
     /// - Parameter synced: Told of each such sync.
-    func paceCopying(synced: @escaping () -> Void = {}) { PacedCopying.begin(handle, synced: synced) }
+    func paceCopying(synced: @escaping () -> Void = {}) { CheckpointPacing.begin(handle, synced: synced) }
 
     /// SQLite's open file of the database.
     var databaseFile: UnsafeMutablePointer<sqlite3_file>? {

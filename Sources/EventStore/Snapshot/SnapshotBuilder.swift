@@ -17,7 +17,7 @@ package final class SnapshotBuilder: Sendable {
         case sequencing
         case sequenced(SequencedRows)
         case building
-        case built(BuiltRows, last: UInt64)
+        case built(RowLeaves, last: UInt64)
         case writing
     }
 
@@ -43,7 +43,7 @@ package final class SnapshotBuilder: Sendable {
         case check(Int, Source)
         case sequence(Int, CheckedRows)
         case build(Int, SequencedRows)
-        case write(Int, BuiltRows, last: UInt64)
+        case write(Int, RowLeaves, last: UInt64)
         case stop
     }
 
@@ -52,19 +52,19 @@ package final class SnapshotBuilder: Sendable {
     /// `@unchecked Sendable`: each part is used only by the thread whose turn it is; turns change under the monitor.
     private final class Parts: @unchecked Sendable {
         let scratch: ScratchDatabase
-        let sequencer: SnapshotSequencer
-        let assembly: SnapshotAssembly
+        let sequencer: Sequencer
+        let assembly: LogFileBuilder
 
         init(_ folder: SnapshotFolder, own: OriginID) throws(SQLiteError) {
-            assembly = try SnapshotAssembly(folder)
+            assembly = try LogFileBuilder(folder)
             scratch = try ScratchDatabase(assembly.scratch)
-            sequencer = try SnapshotSequencer(scratch, own: own)
+            sequencer = try Sequencer(scratch, own: own)
         }
     }
 
     private let state = Monitor(State())
     /// What was written: memory for what is built next.
-    private let spent = Lock<[BuiltRows]>([])
+    private let spent = Lock<[RowLeaves]>([])
     private let parts: Parts
     private let files: StoreFiles
     private let threads: Lock<[WorkerThread]>
@@ -97,7 +97,7 @@ package final class SnapshotBuilder: Sendable {
     private func addOwnRows() throws(SnapshotError) {
         let sha = SHA256()
         var after = UInt64(0)
-        var built = BuiltRows()
+        var built = RowLeaves()
         while after < ownEvents {
             let rows: SnapshotRows
             do { rows = try SnapshotReader(files).rows(after: after, through: ownEvents, bytes: 1 << 20) } catch {
@@ -134,7 +134,7 @@ package final class SnapshotBuilder: Sendable {
         }
         if let failure = failure ?? nil { throw failure }
         stop()
-        let indexes: SnapshotAssembly.Indexes
+        let indexes: LogFileBuilder.Indexes
         do throws(SQLiteError) {
             indexes = try parts.assembly.beginIndexes(parts.scratch.nameList, threads: threadCount)
         } catch {
@@ -182,7 +182,7 @@ package final class SnapshotBuilder: Sendable {
                 perform(number) { () throws(SnapshotError) in .sequenced(try parts.sequencer.take(checked)) }
             case .build(let number, let sequenced):
                 perform(number) { () throws(SnapshotError) in
-                    var built = spent.withLock { $0.popLast() } ?? BuiltRows()
+                    var built = spent.withLock { $0.popLast() } ?? RowLeaves()
                     built.fill(sequenced)
                     return .built(built, last: sequenced.checked.rows.last)
                 }

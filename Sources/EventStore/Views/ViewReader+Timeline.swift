@@ -24,9 +24,9 @@ extension ViewReader {
     }
 
     private struct OwnedRows {
-        let table: OrderedTable
+        let table: SortedTable
         /// What is in memory of the table's tail.
-        let tail: RowTail
+        let tail: Memtables
         let owner: Int64
     }
 
@@ -65,7 +65,7 @@ extension ViewReader {
             }
         }
         var cursor = (filter.from ?? query.after).map {
-            OrderedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: 0)
+            SortedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: 0)
         }
         var found = false
         while left > 0 {
@@ -84,7 +84,7 @@ extension ViewReader {
     private func newest(
         _ count: Int, _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
-        var rest: ArraySlice<OrderedRow> = []
+        var rest: ArraySlice<SortedRow> = []
         let found = try inOneReading { () throws(StoreError) in
             let rows = try page(table, query, nil, limit: count, isBackward: true)
             rest = try inDisplayOrder(rows).suffix(count)
@@ -96,7 +96,7 @@ extension ViewReader {
 
     private enum Tail {
         /// All of them, in display order.
-        case keys([OrderedRow])
+        case keys([SortedRow])
         /// The first of them: they are too many to keep.
         case from(DisplayKey)
     }
@@ -104,9 +104,9 @@ extension ViewReader {
     /// The last `count` of what matches. Walks backwards over rows without reading payloads.
     private func tail(_ table: OwnedRows, _ filter: Filter, _ count: Int) throws(StoreError) -> Tail {
         var left = count
-        var cursor: OrderedRow?
-        var first: OrderedRow?
-        var kept: [OrderedRow] = []
+        var cursor: SortedRow?
+        var first: SortedRow?
+        var kept: [SortedRow] = []
         while left > 0 {
             let keys = try page(table, filter.query, cursor, limit: filter.rows(for: left), isBackward: true)
             guard let last = keys.last else { break }
@@ -131,18 +131,18 @@ extension ViewReader {
         return refs
     }
 
-    private func display(_ key: OrderedRow) throws(StoreError) -> DisplayKey {
+    private func display(_ key: SortedRow) throws(StoreError) -> DisplayKey {
         let dot = try mapped { () throws(SQLiteError) in try log.dot(at: key.position) }
         return DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
     }
 
     /// The rows whose events are wanted. Asks the log only where a row alone does not tell, and then for header columns.
-    private func matching(_ keys: [OrderedRow], _ filter: Filter) throws(StoreError) -> [OrderedRow] {
+    private func matching(_ keys: [SortedRow], _ filter: Filter) throws(StoreError) -> [SortedRow] {
         let query = filter.query
         guard filter.types != nil || filter.from != nil || query.after != nil || query.knownAt != nil else {
             return keys
         }
-        var wanted: [OrderedRow] = []
+        var wanted: [SortedRow] = []
         try log.inOneTransaction { () throws(StoreError) in
             for key in keys {
                 if let knownAt = query.knownAt, key.position > knownAt { continue }
@@ -155,7 +155,7 @@ extension ViewReader {
         return wanted
     }
 
-    private func isAfter(_ key: OrderedRow, _ other: DisplayKey, orEqual: Bool) throws(StoreError) -> Bool {
+    private func isAfter(_ key: SortedRow, _ other: DisplayKey, orEqual: Bool) throws(StoreError) -> Bool {
         let order = (key.time, key.hlc)
         let bound = (other.time, other.hlc.ordered)
         guard order == bound else { return order > bound }
@@ -165,11 +165,11 @@ extension ViewReader {
 
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     private func page(
-        _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: OrderedRow?, limit: Int, isBackward: Bool
-    ) throws(StoreError) -> [OrderedRow] {
+        _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: SortedRow?, limit: Int, isBackward: Bool
+    ) throws(StoreError) -> [SortedRow] {
         let found = rows.tail.find(rows.owner)
         return try reading { connection throws(SQLiteError) in
-            let range = OrderedRange(
+            let range = RowRange(
                 owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,
                 isBackward: isBackward)
             return try rows.table.rows(in: range, limit: limit, known: found, connection)
@@ -177,12 +177,12 @@ extension ViewReader {
     }
 
     /// Rows of a page, whichever way it was read, in display order: the dots in the log settle ties.
-    private func inDisplayOrder(_ page: [OrderedRow]) throws(StoreError) -> [OrderedRow] {
+    private func inDisplayOrder(_ page: [SortedRow]) throws(StoreError) -> [SortedRow] {
         let isBackward = page.first.map { first in
             page.last.map { ($0.time, $0.hlc) < (first.time, first.hlc) } ?? false
         }
         let keys = isBackward == true ? Array(page.reversed()) : page
-        var out: [OrderedRow] = []
+        var out: [SortedRow] = []
         out.reserveCapacity(keys.count)
         var index = 0
         while index < keys.count {
@@ -190,7 +190,7 @@ extension ViewReader {
             if end - index == 1 {
                 out.append(keys[index])
             } else {
-                var tied: [(display: DisplayKey, key: OrderedRow)] = []
+                var tied: [(display: DisplayKey, key: SortedRow)] = []
                 for key in keys[index..<end] { tied.append((try display(key), key)) }
                 out += tied.sorted { $0.display < $1.display }.map(\.key)
             }
@@ -200,7 +200,7 @@ extension ViewReader {
     }
 
     /// Calls `body` with the events of `keys` and what became of them, until it returns false.
-    private func emit(_ keys: ArraySlice<OrderedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
+    private func emit(_ keys: ArraySlice<SortedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
         var rest = keys
         while !rest.isEmpty {
             if try !hand(slice(&rest), to: body) { return false }
@@ -226,7 +226,7 @@ extension ViewReader {
     }
 
     /// The next entries of `rest`, each half of them in one transaction.
-    private func slice(_ rest: inout ArraySlice<OrderedRow>) throws(StoreError) -> Slice {
+    private func slice(_ rest: inout ArraySlice<SortedRow>) throws(StoreError) -> Slice {
         let wanted = rest.prefix(Self.page).map(\.position)
         var events: [StoredEvent] = []
         try log.inOneTransaction { () throws(StoreError) in

@@ -12,7 +12,7 @@ package final class ViewReader {
     /// Whether ``inOneReading(_:)`` has a transaction open.
     private var isReading = false
     private let temporaryPlace: TemporaryPlace?
-    let tails: ViewTails
+    let tails: ViewMemtables
     private let pattern: ReadPattern
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
@@ -23,7 +23,7 @@ package final class ViewReader {
     ///   - tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
     ///   - pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
     package init(
-        _ files: StoreFiles, tails: ViewTails = ViewTails(), pattern: ReadPattern = .scattered
+        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), pattern: ReadPattern = .scattered
     ) throws(StoreError) {
         self.tails = tails
         self.pattern = pattern
@@ -38,7 +38,7 @@ package final class ViewReader {
     package init(temporary files: StoreFiles) throws(StoreError) {
         let place = try TemporaryPlace("views")
         temporaryPlace = place
-        tails = ViewTails()
+        tails = ViewMemtables()
         pattern = .scattered
         path = place.path + "/views.db"
         log = try LogReader(files, pattern)
@@ -134,7 +134,7 @@ package final class ViewReader {
     /// How many events a conversation had, and when the log was at which position: for optimistic concurrency.
     package func conversationVersion(_ id: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
         let ref = try log.ref(id)
-        let known = ref.map(tails.timeline.find) ?? RowTail.Found()
+        let known = ref.map(tails.timeline.find) ?? Memtables.Found()
         return try reading { connection throws(SQLiteError) in
             let row = try ref.map { ref throws(SQLiteError) in try Self.conversation(ref, known, connection) }
             let position = try connection.integer("SELECT position FROM progress")
@@ -144,10 +144,10 @@ package final class ViewReader {
 
     /// A conversation with what its pending rows add, as of the open transaction.
     private static func conversation(
-        _ ref: Int64, _ known: RowTail.Found, _ connection: Connection
+        _ ref: Int64, _ known: Memtables.Found, _ connection: Connection
     ) throws(SQLiteError) -> ConversationRow {
         var row = try ConversationRow.load(ref, connection)
-        row.sum = row.sum + ConversationSum(try OrderedTable.timeline.pending(ref, known: known, connection))
+        row.sum = row.sum + ConversationSum(try SortedTable.timeline.pending(ref, known: known, connection))
         return row
     }
 
@@ -167,7 +167,7 @@ package final class ViewReader {
         guard let ref = try log.ref(id) else { return [] }
         let known = tails.timeline.find(ref)
         return try reading { connection throws(SQLiteError) in
-            let pending = try OrderedTable.timeline.pending(ref, known: known, connection)
+            let pending = try SortedTable.timeline.pending(ref, known: known, connection)
             let rows = try ParticipantsView.rows(ref, pending, connection) { ref throws(SQLiteError) in
                 try log.names.text(ref, on: log.connection)
             }

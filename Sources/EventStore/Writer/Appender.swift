@@ -1,13 +1,13 @@
 /// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to whoever
 /// writes.
-final class LogAppender {
+final class Appender {
     let connection: Connection
     let sha = SHA256()
     private(set) var state: LogState
     let wall: WallTime
     private var insertion: EventInsertion
-    private var names = NameWriter()
-    private var reader = NameReader()
+    private var names = StringInterner()
+    private var reader = InternedStrings()
     private var ids = EventIDGenerator()
     /// Origins that advanced in the open transaction.
     private var advanced: Set<Int> = []
@@ -33,8 +33,8 @@ final class LogAppender {
 
     /// Forgets what a failed transaction did to the state.
     func reload() throws(SQLiteError) {
-        names = NameWriter()
-        reader = NameReader()
+        names = StringInterner()
+        reader = InternedStrings()
         advanced = []
         fresh = FewEvents()
         unsealed = nil
@@ -81,10 +81,10 @@ final class LogAppender {
         let wall = wall()
         var clock = state.clock
         let places = drafts.map { prepared in
-            PlacedEvents.Place(
+            BatchEncoder.Place(
                 hlc: clock.tick(wall: wall), id: prepared.draft.id ?? ids.next(milliseconds: wall))
         }
-        let events = PlacedEvents(drafts, at: places, of: state.origins[own])
+        let events = BatchEncoder(drafts, at: places, of: state.origins[own])
         var outcomes: [AppendOutcome] = []
         outcomes.reserveCapacity(drafts.count)
         for part in events.parts {
@@ -112,7 +112,7 @@ final class LogAppender {
     /// Writes the rows of events whose drafts begin at `first`. Returns of how many: all, or those before one whose id is here
     /// already.
     private func store(
-        _ part: PlacedEvents.Part, _ drafts: [PreparedDraft], from first: Int, _ own: Int
+        _ part: BatchEncoder.Part, _ drafts: [PreparedDraft], from first: Int, _ own: Int
     ) throws(SQLiteError) -> Int {
         var stored = 0
         while stored < part.headers.count {

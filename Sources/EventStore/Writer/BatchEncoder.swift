@@ -1,7 +1,7 @@
 /// Own events with the places that they get in the log if each of them is new. What would be done for one after the other between two
 /// rows, other threads do for a part of many: headers and leaves while the rows before it are written, the growing of the tree beside
 /// them all. Where no thread is free, who wants a part makes it.
-struct PlacedEvents {
+struct BatchEncoder {
     /// What is given out one after the other.
     struct Place: Sendable {
         let hlc: HybridTime
@@ -13,21 +13,21 @@ struct PlacedEvents {
         var headers: [EventHeader] = []
         var leaves: [Digest] = []
 
-        var isWhole: Bool { headers.count == PlacedEvents.piece }
+        var isWhole: Bool { headers.count == BatchEncoder.piece }
     }
 
     /// How many are in a part, but the last one: so many are worth the waking of another thread.
     private static let piece = 256
 
-    let parts: [WorkAside<Part>]
+    let parts: [Deferred<Part>]
     private let tree: MerkleRange
-    private let growth: WorkAside<MerkleGrowth>
+    private let growth: Deferred<MerkleGrowth>
 
     /// The events of `drafts` at `places`, as the next ones of `origin`.
     init(_ drafts: [PreparedDraft], at places: [Place], of origin: OriginState) {
         let (id, size, tree) = (origin.id, origin.size, origin.range)
         let parts = stride(from: 0, to: places.count, by: Self.piece).map { first in
-            WorkAside {
+            Deferred {
                 let sha = SHA256()
                 var encoding = ProtobufWriter()
                 var part = Part()
@@ -46,7 +46,7 @@ struct PlacedEvents {
             }
         }
         (self.parts, self.tree) = (parts, tree)
-        growth = WorkAside { MerkleGrowth(of: tree, by: Self.leaves(parts)) }
+        growth = Deferred { MerkleGrowth(of: tree, by: Self.leaves(parts)) }
         guard parts.count > 1 else { return }
         // The first one is wanted at once.
         for part in parts.dropFirst() { part.offer() }
@@ -60,7 +60,7 @@ struct PlacedEvents {
             ? whole : MerkleGrowth(of: tree, by: Self.leaves(parts).prefix(count))
     }
 
-    private static func leaves(_ parts: [WorkAside<Part>]) -> some Sequence<Digest> {
+    private static func leaves(_ parts: [Deferred<Part>]) -> some Sequence<Digest> {
         let whole = parts.prefix { $0.output().isWhole }.count
         return parts.prefix(whole + 1).lazy.flatMap { $0.output().leaves }
     }

@@ -8,7 +8,7 @@
 /// something is left to be copied, which keeps the WAL as it is until that is done, and never do two copy at a time.
 ///
 /// Pure: who owns it says what has happened and does what it is told. Numbers are pages in the WAL.
-struct CopyBack {
+struct CheckpointPolicy {
     enum Step: Equatable {
         case none
         /// To be copied beside the commits. Has begun.

@@ -1,4 +1,4 @@
-/// Copies the WAL of a database back beside the commits of its only writer (``CopyBack``).
+/// Copies the WAL of a database back beside the commits of its only writer (``CheckpointPolicy``).
 ///
 /// ## Concurrency model
 /// A thread of its own with a connection of its own, which it opens when there is something to copy. The writer tells it of
@@ -12,7 +12,7 @@ final class Checkpointer: Sendable {
     }
 
     private struct State {
-        var plan = CopyBack()
+        var plan = CheckpointPolicy()
         var isWanted = false
         /// Whether the connection is to be closed.
         var mustRest = false
@@ -55,7 +55,7 @@ final class Checkpointer: Sendable {
 
     /// A commit of the writer has written, and the WAL now has so many pages. Whether the writer is to ``finish(on:)``.
     func committed(pages: Int) -> Bool {
-        var step = CopyBack.Step.none
+        var step = CheckpointPolicy.Step.none
         state.wake { state in
             state.plan.committed(pages: pages)
             step = state.plan.next()

@@ -1,6 +1,6 @@
 /// Transactions on the one writing connection of `log.db`. Only who writes for ``LogWriter`` touches it. What is committed
 /// is in the WAL, and durable when that is synced.
-final class LogCommitter {
+final class Committer {
     /// Why nothing of a transaction was stored.
     enum Failure: Error {
         /// The request, a lock or a full disk: others may succeed.
@@ -25,11 +25,11 @@ final class LogCommitter {
     /// How long the WAL of small commits becomes, bytes.
     private let room: Int
     /// Begins to sync what a commit has written, while the rest of it is done.
-    var handOver: WALWriting.Written?
+    var handOver: WALFrameBuffer.Written?
     /// The head of its own origin that the log had when it was opened.
     private(set) var signed: TreeHead?
     private let connection: Connection
-    private let appender: LogAppender
+    private let appender: Appender
     private let signer: HeadSigner
 
     /// - Parameters:
@@ -50,11 +50,11 @@ final class LogCommitter {
         try SealUpgrade.run(on: connection)
         do throws(SQLiteError) {
             try LogUpgrade.run(on: connection)
-            let room = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
+            let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
             try connection.execute("PRAGMA journal_size_limit = \(room)")
             self.room = room
             reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
-            appender = try LogAppender(connection: connection, wall: wall)
+            appender = try Appender(connection: connection, wall: wall)
         } catch {
             throw StoreError(error)
         }
@@ -96,13 +96,13 @@ final class LogCommitter {
     /// - Parameter isFollowed: Whether somebody is told of commits.
     func takeWritten(
         _ jobs: [LogWriter.Job] = [], _ answers: [@Sendable () -> Void] = [], isFollowed: Bool
-    ) -> WrittenCommit {
+    ) -> GroupCommit {
         let (advanced, events) = appender.takeAdvanced()
         appender.isFollowed = isFollowed
         let state = appender.state
         let isHealed = appender.isHealed
         defer { (hasWritten, appender.isHealed) = (false, false) }
-        return WrittenCommit(
+        return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten,
             own: state.own.map { state.origins[$0] },
             notice: isFollowed && (!advanced.isEmpty || isHealed)

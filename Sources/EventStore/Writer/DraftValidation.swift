@@ -19,12 +19,12 @@ package struct AppendCall: Sendable {
 }
 
 /// Events on their way to the writer, checked and hashed.
-package struct HandedIn: Sendable {
-    let preparation: Preparation
+package struct ValidatedDrafts: Sendable {
+    let preparation: DraftValidation
 }
 
 /// Drafts checked and hashed on the caller's thread, many of them beside it, and how the writer's answers map back to them.
-struct Preparation: Sendable {
+struct DraftValidation: Sendable {
     private(set) var accepted: [PreparedDraft] = []
     /// The others, ascending by their index among the caller's drafts.
     private var rejected: [(index: Int, rejection: AppendRejection)] = []
@@ -42,7 +42,7 @@ struct Preparation: Sendable {
         let first = drafts.prefix(Self.piece)
         let others = stride(from: first.endIndex, to: drafts.endIndex, by: Self.piece).map { start in
             let piece = drafts[start..<min(drafts.endIndex, start + Self.piece)]
-            return WorkAside { Part(piece, isOfNode, Lock(RandomSource()), SHA256()) }
+            return Deferred { Part(piece, isOfNode, Lock(RandomSource()), SHA256()) }
         }
         // This thread begins at one end, others at the other.
         for part in others.reversed() { part.offer() }

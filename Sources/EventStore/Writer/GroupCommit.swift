@@ -1,5 +1,5 @@
 /// A commit that stands in the WAL, with what is to be said when the disk has it.
-struct WrittenCommit: Sendable {
+struct GroupCommit: Sendable {
     /// Whom to tell if that fails.
     let jobs: [LogWriter.Job]
     let answers: [@Sendable () -> Void]
@@ -14,10 +14,10 @@ struct WrittenCommit: Sendable {
 /// Commits on their way to the disk: one sync at a time, and the next commit is written beside it.
 ///
 /// More would be smaller: what comes while one is synced and one waits makes the next larger.
-struct CommitFlight {
+struct CommitPipeline {
     /// How many events are being synced; `nil` while nobody syncs.
     private(set) var syncing: Int?
-    private var waiting: [WrittenCommit] = []
+    private var waiting: [GroupCommit] = []
 
     /// Whether everything that was written is durable, and answered.
     var isEmpty: Bool { syncing == nil && waiting.isEmpty }
@@ -31,10 +31,10 @@ struct CommitFlight {
         return syncing.map { events * 2 >= $0 } ?? true
     }
 
-    mutating func add(_ commit: WrittenCommit) { waiting.append(commit) }
+    mutating func add(_ commit: GroupCommit) { waiting.append(commit) }
 
     /// Begins to sync what waits, and gives it; nothing if somebody syncs already, or if nothing waits.
-    mutating func begin() -> [WrittenCommit] {
+    mutating func begin() -> [GroupCommit] {
         guard isSyncDue else { return [] }
         syncing = waiting.saturatedSum(of: \.events)
         defer { waiting = [] }
@@ -45,8 +45,8 @@ struct CommitFlight {
     mutating func end() { syncing = nil }
 
     /// Nothing more will be synced. Gives what waited.
-    mutating func abandon() -> [WrittenCommit] {
-        defer { self = CommitFlight() }
+    mutating func abandon() -> [GroupCommit] {
+        defer { self = CommitPipeline() }
         return waiting
     }
 }

@@ -3,13 +3,13 @@
 /// ## Concurrency model
 /// One at a time *writes*: takes what has queued and commits it in one transaction. The writer is who has taken the
 /// committer, and with it the one writing connection, out of `queue`. One at a time *syncs*: waits until the disk has what was
-/// committed, answers each request once, tells the observers (``CommitFlight``). Two threads take turns at both, so that
+/// committed, answers each request once, tells the observers (``CommitPipeline``). Two threads take turns at both, so that
 /// the next commit is written while the last one is synced. A caller that may block and finds nothing on its way does both
 /// itself, so that a lone append waits for the disk and not for two threads to wake each other (a third of its latency). What is not
 /// anybody's answer, signing heads and copying the WAL back, is left to the threads. Completions and observers run on the
 /// thread that syncs: they must be short.
 final class LogWriter: Sendable {
-    private let queue: Monitor<LogQueue>
+    private let queue: Monitor<WriteQueue>
     private struct Observer {
         let token: Int
         let body: @Sendable (CommitNotice) -> Void
@@ -54,7 +54,7 @@ final class LogWriter: Sendable {
         threads = Lock([])
         // There is news as soon as there are commits: by then there is somebody to tell.
         let news = Lock<(@Sendable (Checkpointer.News) -> Void)?>(nil)
-        let committer = try LogCommitter(
+        let committer = try Committer(
             files: files, durability: durability, signer: signer, isOver: isOver, wall: wall
         ) { told in
             news.withLock { $0 }?(told)
@@ -72,7 +72,7 @@ final class LogWriter: Sendable {
         } else {
             self.waitForDisk = nil
         }
-        queue = Monitor(LogQueue(committer: committer))
+        queue = Monitor(WriteQueue(committer: committer))
         news.withLock { $0 = { [weak self] told in self?.hear(told) } }
         threads.withLock {
             $0 = (0..<2).map { _ in WorkerThread(name: "log-writer") { [self] in run() } }
@@ -209,7 +209,7 @@ final class LogWriter: Sendable {
     // MARK: Who writes, and who syncs
 
     /// Takes the lead if nothing at all stands before a request of the calling thread.
-    private func takeLead() -> LogCommitter? {
+    private func takeLead() -> Committer? {
         queue.withLock { queue in
             guard queue.jobs.isEmpty, queue.flight.isEmpty, queue.committer?.isCheckpointDue == false,
                 !queue.isClosing, queue.failure == nil, queue.hold == nil, queue.walObstacle == nil
@@ -220,13 +220,13 @@ final class LogWriter: Sendable {
 
     /// Writes what the jobs ask for, and syncs it unless somebody else does. Who leads does not go on with what others have
     /// written meanwhile.
-    private func commit(_ jobs: [Job], _ committer: LogCommitter, leading: Bool = false) {
+    private func commit(_ jobs: [Job], _ committer: Committer, leading: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
         switch committer.commit(jobs) {
         case .success(let answers):
             var commit = committer.takeWritten(jobs, answers, isFollowed: isFollowed)
             commit.notice?.isFollowedUp = leading
-            var commits: [WrittenCommit] = []
+            var commits: [GroupCommit] = []
             do throws(StoreError) { commits = try putBack(committer, with: commit) } catch {
                 for job in jobs { job.fail(error) }
             }
@@ -239,9 +239,9 @@ final class LogWriter: Sendable {
 
     /// Lets others write. Gives the commits that the caller is to sync, which are none while somebody else does.
     private func putBack(
-        _ committer: LogCommitter, with commit: WrittenCommit
-    ) throws(StoreError) -> [WrittenCommit] {
-        var commits = Result<[WrittenCommit], StoreError>.success([])
+        _ committer: Committer, with commit: GroupCommit
+    ) throws(StoreError) -> [GroupCommit] {
+        var commits = Result<[GroupCommit], StoreError>.success([])
         let obstacle = committer.isWALFull ? walStanding.text : nil
         queue.wakeOne { queue in
             queue.committer = committer
@@ -253,7 +253,7 @@ final class LogWriter: Sendable {
     }
 
     /// Puts the committer back after work that needs no sync.
-    private func putBack(_ committer: LogCommitter) {
+    private func putBack(_ committer: Committer) {
         let isWALFull = committer.isWALFull
         queue.wakeOne { queue in
             queue.committer = committer
@@ -271,9 +271,9 @@ final class LogWriter: Sendable {
     ///   - answer: The caller's own.
     @discardableResult
     private func sync(
-        _ commits: [WrittenCommit], awake: Bool = false, goOn: Bool = false, meanwhile: () -> Void = {},
+        _ commits: [GroupCommit], awake: Bool = false, goOn: Bool = false, meanwhile: () -> Void = {},
         answer: () -> Void = {}
-    ) throws(StoreError) -> [WrittenCommit] {
+    ) throws(StoreError) -> [GroupCommit] {
         let observers = observers.withLock { $0 }
         if let waitForDisk, commits.contains(where: \.hasWritten) {
             let sync = OneSync { () throws(StoreError) in try waitForDisk(awake) }
@@ -298,7 +298,7 @@ final class LogWriter: Sendable {
         }
         let unsigned = signer.unsigned
         let isSettled = unsigned == 0 && !signer.hasUnstored
-        var next: [WrittenCommit] = []
+        var next: [GroupCommit] = []
         queue.wakeOne { queue in
             // Read here: the thread that signs may have set `lastHead` just before.
             let now = MonotonicClock.now
@@ -316,7 +316,7 @@ final class LogWriter: Sendable {
     /// Does, while the disk writes a commit of few events, what else would be done after it: lets its head be signed, and where
     /// this thread is to follow it up, does that. The disk has begun, as whom that wakes may take this thread's processor.
     private func prepare(
-        _ commit: WrittenCommit, _ notice: CommitNotice, _ observers: [Observer], _ sync: OneSync
+        _ commit: GroupCommit, _ notice: CommitNotice, _ observers: [Observer], _ sync: OneSync
     ) {
         commit.own.flatMap { signer.expect($0) }?()
         let followers = notice.isFollowedUp ? observers.compactMap(\.written) : []
@@ -324,7 +324,7 @@ final class LogWriter: Sendable {
     }
 
     /// Nothing of the jobs was stored.
-    private func refused(_ jobs: [Job], _ failure: LogCommitter.Failure, _ committer: LogCommitter) {
+    private func refused(_ jobs: [Job], _ failure: Committer.Failure, _ committer: Committer) {
         for job in jobs { job.fail(failure.error) }
         switch failure {
         case .storeIsDead(let error): fail(error)
@@ -372,7 +372,7 @@ final class LogWriter: Sendable {
 
     /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
     /// was, and the next start looks closer.
-    private func leave(_ committer: LogCommitter, _ head: SignedHead?) {
+    private func leave(_ committer: Committer, _ head: SignedHead?) {
         do throws(StoreError) {
             guard try committer.close(keepingWAL: failure != nil), let head else { return }
             try? mark?.write(.stopped, position: committer.position, head: head.head)
@@ -382,7 +382,7 @@ final class LogWriter: Sendable {
     }
 
     /// Signs what no head speaks of yet, and stores it. Returns the head of everything.
-    private func settle(_ committer: LogCommitter) -> SignedHead? {
+    private func settle(_ committer: Committer) -> SignedHead? {
         let head = signer.head()
         if signer.hasUnstored { commit([], committer) } else { putBack(committer) }
         return head

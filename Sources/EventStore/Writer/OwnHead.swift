@@ -37,7 +37,7 @@ enum OwnHead {
         in last: SignedHead, _ origin: OriginState, _ merkle: MerkleStore
     ) throws(SQLiteError) -> String? {
         let size = last.head.size
-        var names = NameReader()
+        var names = InternedStrings()
         let isIntact =
             if size == origin.size {
                 origin.range.root(using: merkle.sha) == last.head.root

@@ -1,7 +1,7 @@
 /// How long the WAL of a log is, and who keeps it from beginning anew.
 package struct WALStanding: Sendable {
     /// Pages at which it is unusually long: twice what commits without readers come to.
-    static let long = 2 * CopyBack.most
+    static let long = 2 * CheckpointPolicy.most
     /// Pages from which on nothing is stored until it has become shorter: 1 GiB.
     static let most = (1 << 30) / (24 + 4_096)
 

@@ -1,15 +1,15 @@
 /// What waits for the writer of the log, who is at what, and what is to be done next. A value; ``LogWriter`` has it behind a
 /// monitor.
-struct LogQueue {
+struct WriteQueue {
     enum Duty {
         case sign
-        case sync([WrittenCommit])
-        case commit([LogWriter.Job], LogCommitter)
-        case checkpoint(LogCommitter)
-        case reserve(LogCommitter)
-        case settle(LogCommitter)
-        case rest(LogCommitter)
-        case close(LogCommitter)
+        case sync([GroupCommit])
+        case commit([LogWriter.Job], Committer)
+        case checkpoint(Committer)
+        case reserve(Committer)
+        case settle(Committer)
+        case rest(Committer)
+        case close(Committer)
         case end
     }
 
@@ -32,8 +32,8 @@ struct LogQueue {
     var jobs: [LogWriter.Job] = []
     var events = 0
     /// `nil` while somebody writes.
-    var committer: LogCommitter?
-    var flight = CommitFlight()
+    var committer: Committer?
+    var flight = CommitPipeline()
     /// Whether a head should be signed.
     var isHeadDue = false
     /// Whether a stored head speaks of everything committed.
@@ -93,7 +93,7 @@ struct LogQueue {
 
     /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
     /// meanwhile, since what a later sync says is not to be trusted.
-    mutating func add(_ commit: WrittenCommit) -> Result<[WrittenCommit], StoreError> {
+    mutating func add(_ commit: GroupCommit) -> Result<[GroupCommit], StoreError> {
         if let failure { return .failure(failure) }
         isResting = false
         if commit.hasWritten { fullDisk = nil }
@@ -152,7 +152,7 @@ struct LogQueue {
     }
 
     /// What is to be done when nothing has been committed for so long.
-    private func nextWhenIdle(_ committer: LogCommitter) -> (pause: UInt64, Duty)? {
+    private func nextWhenIdle(_ committer: Committer) -> (pause: UInt64, Duty)? {
         if !committer.isReserved { return (Self.reserveNanoseconds, .reserve(committer)) }
         if !isSettled { return (Self.idleNanoseconds, .settle(committer)) }
         return isResting ? nil : (Self.restNanoseconds, .rest(committer))

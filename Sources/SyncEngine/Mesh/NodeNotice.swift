@@ -112,7 +112,7 @@ extension NodeNotice {
         let log = try LogReader(files)
         let own = try log.origins(of: try StoreIdentity(log).node)
         var notices: [NodeNotice] = []
-        for evidence in try Evidence.list(files) {
+        for evidence in try ForkEvidence.list(files) {
             let at = try log.event(evidence.dot)?.event.header.hlc.milliseconds ?? 0
             let isOwn = own.contains { $0.id == evidence.origin }
             notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))

@@ -62,7 +62,7 @@ extension SyncNode {
         var hearings: [Hearing] = []
         private(set) var known = LocalVector()
         /// What was committed last, and what reads it for peers.
-        private let recent = RecentEvents()
+        private let recent = RecentCommits()
         let live: OutgoingReader
         /// What the loop may store itself.
         let share = LeadShare()

@@ -127,7 +127,7 @@ final class PeerLink {
 
     func probe() { input { $0.probed(now: $1, effects: &$2) } }
 
-    func forkProven(_ evidence: Evidence) {
+    func forkProven(_ evidence: ForkEvidence) {
         input { $0.forkProven(evidence, now: $1, effects: &$2) }
     }
 

@@ -37,7 +37,7 @@ extension StoreWorkers {
     /// Checks a proof, or keeps it until the origin's key is here.
     private static func prove(
         _ fork: Fork, _ verifier: inout IngestVerifier?, _ store: EventStore
-    ) throws(SessionFailure) -> (Evidence?, isNew: Bool) {
+    ) throws(SessionFailure) -> (ForkEvidence?, isNew: Bool) {
         let isKnown: Bool
         do { isKnown = try LogReader(store.files).key(of: fork.origin) != nil } catch {
             throw SessionFailure(IngestError.store(error))
@@ -46,7 +46,7 @@ extension StoreWorkers {
             try current(&verifier, store).claim(fork.dot, fork.branches[0], fork.branches[1])
             return (nil, false)
         }
-        let proof: (Evidence?, isNew: Bool)
+        let proof: (ForkEvidence?, isNew: Bool)
         do { proof = try prove(fork, store) } catch { throw SessionFailure(IngestError.store(error)) }
         if proof.isNew { verifier = nil }
         return proof
@@ -66,17 +66,17 @@ extension StoreWorkers {
         case .head(let dot): return .head(try log.head(of: dot, ownHead: store.head()))
         case .payloads(let dots, let bytes, let longest):
             return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
-        case .prove, .heal, .evidence: return .evidence(try Evidence.list(store.files))
+        case .prove, .heal, .evidence: return .evidence(try ForkEvidence.list(store.files))
         }
     }
 
     /// The evidence in what a peer sent, kept; `nil` if it proves nothing, or of an origin that is not here.
-    private static func prove(_ fork: Fork, _ store: EventStore) throws(StoreError) -> (Evidence?, isNew: Bool) {
+    private static func prove(_ fork: Fork, _ store: EventStore) throws(StoreError) -> (ForkEvidence?, isNew: Bool) {
         let log = try LogReader(store.files)
         guard let key = try log.key(of: fork.origin), let theirs = fork.branches.first else { return (nil, false) }
         var other = fork.branches.dropFirst().first
         if other == nil { other = try log.branch(at: fork.dot, ownHead: store.head()) }
-        guard let other, let evidence = Evidence(fork.dot, theirs, other, key: key) else { return (nil, false) }
+        guard let other, let evidence = ForkEvidence(fork.dot, theirs, other, key: key) else { return (nil, false) }
         return (evidence, try store.keep(evidence))
     }
 

@@ -129,7 +129,7 @@ final class StoreWorkers: Sendable {
 
     /// Keeps proofs; returns the names of those that were not here before.
     private static func keep(
-        _ proofs: [Evidence], _ store: EventStore
+        _ proofs: [ForkEvidence], _ store: EventStore
     ) throws(SessionFailure) -> Set<String> {
         var new: Set<String> = []
         do throws(StoreError) {

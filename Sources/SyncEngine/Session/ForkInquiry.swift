@@ -69,8 +69,8 @@ package enum Finding: Hashable, Sendable {
     case roots([VectorEntry])
     case branch(ForkBranch?)
     /// `nil`: it proves nothing.
-    case proof(Evidence?, isNew: Bool)
-    case evidence([Evidence])
+    case proof(ForkEvidence?, isNew: Bool)
+    case evidence([ForkEvidence])
     case head(SignedHead?)
     case payloads([CarriedPayload])
     /// Those that lacked their payloads and have them now, durably.
@@ -89,5 +89,5 @@ package enum IdentityReport: Hashable, Sendable {
     /// The peer has another history of the origin, which differs at `size` or before. Nothing of it is exchanged.
     case forked(OriginID, size: UInt64)
     /// That is proven, and the proof is kept.
-    case proven(Evidence, isNew: Bool)
+    case proven(ForkEvidence, isNew: Bool)
 }

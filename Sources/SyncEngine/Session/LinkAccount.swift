@@ -36,7 +36,7 @@ extension SyncSession {
     package var account: LinkAccount {
         var (jobs, work, frames) = (forks.asked.count + (forks.reading == nil ? 0 : 1), forks.proofBytes, earlyBytes)
         // Proofs wait for each other: this many is as many as an honest peer has.
-        if forks.proofs.count >= Evidence.capacity { work = max(work, LinkAccount.mostWork) }
+        if forks.proofs.count >= ForkEvidence.capacity { work = max(work, LinkAccount.mostWork) }
         if case .open(_, let outgoing, let incoming) = state {
             jobs += incoming.storing.count + (outgoing.reading == nil ? 0 : 1)
             work += incoming.work + healing.storing

@@ -70,7 +70,7 @@ extension SyncSession {
     /// Most origins whose roots are read at once: other sessions wait for the same thread.
     private static let readAtOnce = 64
     /// Most proofs that wait. A peer may send all it keeps at the opening, and some that come up meanwhile.
-    private static let mostProofs = Evidence.capacity * 2
+    private static let mostProofs = ForkEvidence.capacity * 2
 
     // MARK: Noticing
 
@@ -189,7 +189,7 @@ extension SyncSession {
     /// Nothing of the origin is sent from now on. A peer may make up origins: of those that are not here only some are
     /// remembered (INV-9).
     private mutating func hold(_ origin: OriginID) {
-        guard progress[origin] != nil || forks.held.count < Evidence.capacity else { return }
+        guard progress[origin] != nil || forks.held.count < ForkEvidence.capacity else { return }
         forks.held.insert(origin)
     }
 
@@ -265,7 +265,7 @@ extension SyncSession {
     }
 
     private mutating func proved(
-        _ origin: OriginID, _ evidence: Evidence?, _ isNew: Bool, _ isAnswerWanted: Bool, now: Moment,
+        _ origin: OriginID, _ evidence: ForkEvidence?, _ isNew: Bool, _ isAnswerWanted: Bool, now: Moment,
         _ effects: inout [SessionEffect]
     ) {
         if let evidence {
@@ -283,7 +283,7 @@ extension SyncSession {
     // MARK: From the shell
 
     /// Another session has come by a proof: the peer must have it before events that depend on the origin.
-    package mutating func forkProven(_ evidence: Evidence, now: Moment, effects: inout [SessionEffect]) {
+    package mutating func forkProven(_ evidence: ForkEvidence, now: Moment, effects: inout [SessionEffect]) {
         local.forked.insert(evidence.origin)
         guard case .open = state else { return }
         send(.fork(Fork(evidence)), now: now, &effects)

@@ -160,7 +160,7 @@ package struct SyncSession: Sendable {
         case (.join, _): break
         case (.fork(let fork), .open): forkReceived(fork, now: now, &effects)
         // As events do when the peer was asked to state everything again.
-        case (.fork, .comparing) where early.count < Evidence.capacity * 2: setAside(frame, now: now, &effects)
+        case (.fork, .comparing) where early.count < ForkEvidence.capacity * 2: setAside(frame, now: now, &effects)
         case (.headAsk(let ask), .open(let hello, _, _)) where speaks(.heads, hello):
             headAsked(ask, now: now, &effects)
         case (.headAsk, .comparing(let hello)) where speaks(.heads, hello) && isHearing:

@@ -40,7 +40,7 @@ public struct Fork: Hashable, Sendable {
     }
 
     /// The proof in `evidence`.
-    public init(_ evidence: Evidence) {
+    public init(_ evidence: ForkEvidence) {
         self.init(origin: evidence.origin, seq: evidence.seq, branches: evidence.branches)
     }
 

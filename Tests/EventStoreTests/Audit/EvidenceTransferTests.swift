@@ -273,7 +273,7 @@ struct EvidenceTransferTests {
                 proof: try #require(proof))
         }
         let dot = Dot(origin: one.id, seq: 4)
-        let evidence = try #require(Evidence(dot, try branch(one), try branch(other), key: one.key.publicKey))
+        let evidence = try #require(ForkEvidence(dot, try branch(one), try branch(other), key: one.key.publicKey))
         let (storeFolder, store) = try makeStore()
         defer { withExtendedLifetime(storeFolder) {} }
         _ = try store.keep(evidence)
@@ -284,7 +284,7 @@ struct EvidenceTransferTests {
         let (archiveFolder, archive) = try makeStore(name: "archive")
         defer { withExtendedLifetime(archiveFolder) {} }
         #expect(try take(lines(file), into: archive) == Tally(appended: 8, already: 0))
-        #expect(try Evidence.list(archive.files) == [evidence])
+        #expect(try ForkEvidence.list(archive.files) == [evidence])
         #expect(try exported(archive.files, origins: origins) == file)
         // Without the proof nobody knows why that event is missing.
         let (strictFolder, strict) = try makeStore(name: "strict")

@@ -76,7 +76,7 @@ struct TamperMatrixTests {
         }
         let copy = TemporaryFolder()
         try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
-        guard let store = try? EventStore(opening: copy.path, surroundings: Surroundings(machine: nil, file: 1))
+        guard let store = try? EventStore(opening: copy.path, surroundings: HostFingerprint(machine: nil, file: 1))
         else {
             counts.atStart += 1
             return
@@ -114,7 +114,7 @@ struct TamperMatrixTests {
     private func store() throws -> (TemporaryFolder, EventStore) {
         let folder = TemporaryFolder()
         try EventStore.create(in: folder.path, name: "seoul-1")
-        let store = try EventStore(opening: folder.path, surroundings: Surroundings(machine: nil, file: 1))
+        let store = try EventStore(opening: folder.path, surroundings: HostFingerprint(machine: nil, file: 1))
         _ = try store.appendBlocking((0..<6).map { .message("말 \($0)", user: "u-\($0 % 2)", conversation: "c") })
         var busan = ForeignOrigin(1, name: "busan-1")
         busan.add(.message("부산", user: "u-b"))

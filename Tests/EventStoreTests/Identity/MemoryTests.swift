@@ -61,7 +61,8 @@ struct MemoryTests {
         let folder = TemporaryFolder()
         try EventStore.create(in: folder.path, name: "a")
         func open(_ machine: String?) throws -> OriginChange? {
-            let store = try EventStore(opening: folder.path, surroundings: Surroundings(machine: machine, file: nil))
+            let store = try EventStore(
+                opening: folder.path, surroundings: HostFingerprint(machine: machine, file: nil))
             defer { store.close() }
             return store.originChange
         }
@@ -81,15 +82,15 @@ struct MemoryTests {
         let files = StoreFiles(folder.path)
         func found(_ text: String) throws -> String? {
             try text.write(toFile: path, atomically: false, encoding: .utf8)
-            return Surroundings.found(around: files, machineID: path).machine
+            return HostFingerprint.found(around: files, machineID: path).machine
         }
         let digits = "0123456789abcdef0123456789abcdef"
         let name = try #require(try found(digits + "\n"))
         #expect(name != digits && name.count == 32)
         #expect(try found("uninitialized\n") == nil)
         #expect(try found("") == nil)
-        #expect(Surroundings.found(around: files, machineID: path + ".missing").machine == nil)
-        #expect(Surroundings.found(around: files).file == nil)
+        #expect(HostFingerprint.found(around: files, machineID: path + ".missing").machine == nil)
+        #expect(HostFingerprint.found(around: files).file == nil)
     }
 
     @Test("A rewound log is noticed by its witness, and by it alone")

@@ -134,10 +134,10 @@ struct RecoveryTests {
             waitForDisk: { _ throws(StoreError) in if isBroken.withLock({ $0 }) { throw .io("gone") } })
         let told = Lock<[StoreError]>([])
         writer.observeFailure { error in told.withLock { $0.append(error) } }
-        let request = try #require(Preparation([.message("a", user: "u")], .each).request(nil))
+        let request = try #require(DraftValidation([.message("a", user: "u")], .each).request(nil))
         _ = try writer.appendBlocking(request)
         isBroken.withLock { $0 = true }
-        let other = try #require(Preparation([.message("b", user: "u")], .each).request(nil))
+        let other = try #require(DraftValidation([.message("b", user: "u")], .each).request(nil))
         #expect(throws: StoreError.io("gone")) { try writer.appendBlocking(other) }
         isBroken.withLock { $0 = false }
         // Nothing a later sync says is believed.

@@ -20,7 +20,7 @@ struct TailTests {
         var random = SplitMix64(state: seed)
         let (folder, store) = try makeStore()
         let generation = [8, 30, 200][Int(seed % 3)]
-        var tails = ViewTails(generation: generation)
+        var tails = ViewMemtables(generation: generation)
         var projector = try Projector(store.files, tails: tails)
         try projector.catchUp()
         var expected = Expected()
@@ -49,7 +49,7 @@ struct TailTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: try projector.merge(rows: Int.random(in: 1...20, using: &random))
             case 1:
-                tails = ViewTails(generation: generation)
+                tails = ViewMemtables(generation: generation)
                 projector = try Projector(store.files, tails: tails)
                 shared = try ViewReader(StoreFiles(folder.path), tails: tails)
             default: break
@@ -64,7 +64,7 @@ struct TailTests {
         #expect(try projector.digests() == before)
         for reader in [shared, alone] { try check(reader, expected, &random) }
         let connection = try openForReading(StoreFiles(folder.path).views)
-        for table in [OrderedTable.timeline, .history] {
+        for table in [SortedTable.timeline, .history] {
             #expect(try connection.integer("SELECT count(*) FROM \(table.name)_tail") == 0)
         }
     }
@@ -108,7 +108,7 @@ struct TailTests {
         while try connection.integer("SELECT count(*) FROM history_tail") != 0, Date() < deadline { usleep(20_000) }
         #expect(try connection.integer("SELECT count(*) FROM history_tail") == 0)
         var rows = 0
-        try OrderedTable.history.all(connection) { _ in rows += 1 }
+        try SortedTable.history.all(connection) { _ in rows += 1 }
         #expect(rows == 3_001)
         thread.stop()
     }

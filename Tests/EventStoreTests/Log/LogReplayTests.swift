@@ -148,7 +148,7 @@ struct LogReplayTests {
         let select = try connection.statement("SELECT ref, text FROM name")
         while try select.step() { expected[select.int64(0)] = select.text(1) }
         #expect(expected.count > 3_000)
-        var names = NameReader()
+        var names = InternedStrings()
         for (ref, text) in expected.sorted(by: { ($0.key &* 7_919) % 3_001 < ($1.key &* 7_919) % 3_001 }) {
             #expect(try names.text(ref, on: connection) == text)
             #expect(try names.ref(text, on: connection) == ref)

@@ -6,8 +6,9 @@ import Testing
 
 /// A node knows how its last run ended, and signs nothing that falls short of what it knows (D21).
 struct MarkTests {
-    private static let here = Surroundings(machine: nil, file: nil, boot: "11111111-2222-3333-4444-555555555555")
-    private static let rebooted = Surroundings(machine: nil, file: nil, boot: "66666666-2222-3333-4444-555555555555")
+    private static let here = HostFingerprint(machine: nil, file: nil, boot: "11111111-2222-3333-4444-555555555555")
+    private static let rebooted = HostFingerprint(
+        machine: nil, file: nil, boot: "66666666-2222-3333-4444-555555555555")
 
     private func made(durability: Durability = .full) throws -> (TemporaryFolder, EventStore) {
         let folder = TemporaryFolder()
@@ -126,7 +127,7 @@ struct MarkTests {
         let (folder, store) = try made()
         try append(store, 30)
         let size = try #require(try WALInspection(path: store.files.log + "-wal")).frames * (24 + 4_096) + 32
-        func opened(_ boot: Surroundings, commitsBehind: Int) throws -> (EventStore, TemporaryFolder) {
+        func opened(_ boot: HostFingerprint, commitsBehind: Int) throws -> (EventStore, TemporaryFolder) {
             let copy = try killed(store)
             // A lone append has a few frames; the bad one is counted back from the end.
             var at = size - (24 + 4_096)

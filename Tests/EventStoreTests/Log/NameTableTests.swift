@@ -50,7 +50,7 @@ struct NameTableTests {
 
 /// Texts and their refs in the log's own table.
 @Suite("Names of the log")
-struct NameWriterTests {
+struct StringInternerTests {
     @Test("A writer that begins anew finds the old names and adds new ones, in whatever order they come")
     func restarts() throws {
         let folder = try TemporaryFolder.made()
@@ -58,7 +58,7 @@ struct NameWriterTests {
         try connection.execute(Schema.tables)
         var refs: [String: Int64] = [:]
         for start in 0..<4 {
-            var writer = NameWriter()
+            var writer = StringInterner()
             // Those of the last starts and new ones: one after the other, in runs, and again.
             for number in [0, 40, 1, 41, 2, 3, 4, 42, 43, 44, 5, 45, 0, 44] {
                 let text = number < 40 ? "u-\(number)" : "u-\(start) \(number)"

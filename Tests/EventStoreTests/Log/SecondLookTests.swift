@@ -96,7 +96,8 @@ struct SecondLookTests {
         let reader = try LogReader(again.files)
         let ref = try #require(try reader.names.originRef(signed.id, on: reader.connection))
         try MerkleStore(connection: connection, sha: sha).replaceReach(
-            Reach(size: 3, coverage: Coverage(head: head(forged), proof: proof(forged, from: 3))), origin: ref)
+            PendingCoverage(size: 3, coverage: Coverage(head: head(forged), proof: proof(forged, from: 3))),
+            origin: ref)
         let third = try again.makeVerifierBlocking().verify(
             Array(signed.received[3...]), [Coverage(head: head(signed), proof: [])])
         #expect(third.contradicted == [Dot(origin: signed.id, seq: 6)])

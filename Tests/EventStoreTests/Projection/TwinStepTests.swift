@@ -36,7 +36,7 @@ struct TwinStepTests {
         // Both at once; the one when the other has been merged; one event at a time.
         for (isApart, batch) in [(false, 65_536), (true, 65_536), (true, 1_000), (false, 7)] {
             let log = try LogFixture()
-            let projector = try Projector(log.files, tails: ViewTails(generation: 700))
+            let projector = try Projector(log.files, tails: ViewMemtables(generation: 700))
             try log.deliver(first)
             if isApart {
                 try projector.catchUp()

@@ -163,8 +163,8 @@ private struct BusyLog: OutgoingLog {
     func consistency(
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest] { try reader.consistency(of: origin, from: old, to: new, using: sha) }
-    func reach(of origin: OriginID) throws(StoreError) -> Reach? { try reader.reach(of: origin) }
-    func coverage(ofFirst old: UInt64, by reach: Reach, using sha: SHA256) throws(StoreError) -> Coverage? {
+    func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { try reader.reach(of: origin) }
+    func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError) -> Coverage? {
         try reader.coverage(ofFirst: old, by: reach, using: sha)
     }
 }

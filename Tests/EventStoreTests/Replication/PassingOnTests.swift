@@ -290,7 +290,7 @@ struct PassingOnTests {
             let dot = Dot(origin: origin.id, seq: seq)
             let mine = try #require(try log.branch(at: dot, ownHead: store.head()))
             #expect(mine.isValid(dot, key: origin.key.publicKey))
-            #expect((Evidence(dot, mine, theirs, key: origin.key.publicKey) != nil) == (seq == 2))
+            #expect((ForkEvidence(dot, mine, theirs, key: origin.key.publicKey) != nil) == (seq == 2))
         }
         #expect(try log.branch(at: Dot(origin: origin.id, seq: 8), ownHead: store.head()) == nil)
     }

@@ -60,7 +60,7 @@ struct WALReserveTests {
         defer { store.close() }
         _ = try store.appendBlocking((0..<40).map { .message("\($0)", user: "u") })
         let started = MonotonicClock.now
-        let length = Connection.walBytes(pages: CopyBack.due.upperBound + CopyBack.rest)
+        let length = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
         while size(wal) < length, MonotonicClock.now - started < 20_000_000_000 { sleepMilliseconds(5) }
         #expect(size(wal) == length)
         for number in 40..<80 { _ = try store.appendBlocking([.message("\(number)", user: "u")]) }
@@ -85,12 +85,12 @@ struct WALReserveTests {
         let files = StoreFiles(folder.path)
         let pem = try #require(try SmallFile.read(files.key))
         let key = try #require(SigningKey(pem: pem))
-        let committer = try LogCommitter(
+        let committer = try Committer(
             files: files, durability: .full, signer: HeadSigner(key: key), wall: { WallClock.now })
         #expect(!committer.isReserveDue && !committer.isReserved)
         func append(_ bytes: Int) throws {
             let drafts = [EventDraft.message(String(repeating: "x", count: bytes), user: "u")]
-            let request = try #require(Preparation(drafts, .whole).request(nil))
+            let request = try #require(DraftValidation(drafts, .whole).request(nil))
             _ = try committer.append(request).get()
         }
         try append(1_000)
@@ -105,7 +105,7 @@ struct WALReserveTests {
 
         let other = TemporaryFolder()
         try EventStore.create(in: other.path, name: "test")
-        let quick = try LogCommitter(
+        let quick = try Committer(
             files: StoreFiles(other.path), durability: .normal, signer: HeadSigner(key: key), wall: { WallClock.now })
         #expect(quick.isReserved && quick.extendReserve() == nil)
     }

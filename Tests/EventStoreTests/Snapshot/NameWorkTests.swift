@@ -75,7 +75,7 @@ struct NameWorkTests {
             file: file, source: fromMemory ? .memory(Self.list) : .database(scratch),
             tableRoot: UInt32(try #require(try root("name"))),
             indexRoot: UInt32(try #require(try root("sqlite_autoindex_name_1"))))
-        try SideBySide(work.jobs, threads: 1).finish()
+        try JobPool(work.jobs, threads: 1).finish()
         try file.finish()
 
         let connection = try Connection(path: path, mode: .read)

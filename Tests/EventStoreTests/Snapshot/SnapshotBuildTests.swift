@@ -148,7 +148,7 @@ struct SnapshotBuildTests {
         let folder = TemporaryFolder()
         try EventStore.create(in: folder.path, name: "ahead")
         let store = try EventStore(
-            opening: folder.path, surroundings: Surroundings(machine: nil, file: nil),
+            opening: folder.path, surroundings: HostFingerprint(machine: nil, file: nil),
             wall: { WallClock.now + 600_000 })
         _ = try store.appendBlocking([.message("tomorrow", user: "u")])
         let origin = store.identity.origin

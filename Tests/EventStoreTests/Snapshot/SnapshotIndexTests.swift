@@ -24,15 +24,15 @@ struct SnapshotIndexTests {
         let path = folder.path + "/index.db"
         let entries = Self.entries(shape.count, ids: shape.ids)
         let (root, sql) = try makeTable(path, entries)
-        let twins = try IndexRuns(path: folder.path + "/twins")
+        let twins = try SortedRuns(path: folder.path + "/twins")
         do {
-            let runs = try IndexRuns(path: folder.path + "/runs")
+            let runs = try SortedRuns(path: folder.path + "/runs")
             for start in stride(from: 0, to: entries.count, by: 700) {
                 try runs.add(entries[start..<min(start + 700, entries.count)].sorted())
             }
             let file = try PageFile(path: path)
-            let work = try IndexWork(.ids(twins: twins), runs, file: file, root: root, most: most, fewest: 40)
-            try SideBySide(work.jobs, threads: 3).finish()
+            let work = try IndexBuilder(.ids(twins: twins), runs, file: file, root: root, most: most, fewest: 40)
+            try JobPool(work.jobs, threads: 3).finish()
             try work.finish()
             try file.finish()
         }
@@ -80,7 +80,7 @@ struct SnapshotIndexTests {
     }
 
     /// Marks the rows that are twins; how many.
-    private func mark(_ path: String, _ twins: IndexRuns) throws -> Int {
+    private func mark(_ path: String, _ twins: SortedRuns) throws -> Int {
         let connection = try Connection(path: path, mode: .write)
         let update = try connection.statement("UPDATE t SET twin = ? WHERE position = ?")
         var found = 0

@@ -13,7 +13,7 @@ private final class Replica {
     init(_ name: String) throws {
         try EventStore.create(in: folder.path, name: name)
         store = try EventStore(opening: folder.path)
-        projector = try Projector(store.files, tails: ViewTails(generation: 100))
+        projector = try Projector(store.files, tails: ViewMemtables(generation: 100))
     }
 
     func append(_ drafts: [EventDraft]) throws { _ = try store.appendBlocking(drafts) }

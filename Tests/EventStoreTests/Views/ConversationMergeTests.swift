@@ -48,7 +48,7 @@ struct ConversationMergeTests {
         var script = Script(seed: seed)
         let log = try LogFixture()
         let generation = [5, 40, 300][Int(seed % 3)]
-        var tails = ViewTails(generation: generation)
+        var tails = ViewMemtables(generation: generation)
         var projector = try Projector(log.files, tails: tails)
         try projector.catchUp()
         for round in 0..<25 {
@@ -58,12 +58,14 @@ struct ConversationMergeTests {
                 case 0: #expect(throws: StoreError.self) { try projector.step(limit: 20, mayCommit: { false }) }
                 case 1: try projector.merge(rows: Int.random(in: 1...30, using: &script.random))
                 case 2:
-                    tails = ViewTails(generation: generation)
+                    tails = ViewMemtables(generation: generation)
                     projector = try Projector(log.files, tails: tails)
                 default: try projector.step(limit: Int.random(in: 1...20, using: &script.random))
                 }
             }
-            for tails in [tails, ViewTails()] { try check(try ViewReader(log.files, tails: tails), &script.random) }
+            for tails in [tails, ViewMemtables()] {
+                try check(try ViewReader(log.files, tails: tails), &script.random)
+            }
             guard round % 6 == 0 else { continue }
             let found = try projector.digests()
             #expect(try ViewReader(log.files).digests(log.files) == found)
@@ -79,7 +81,7 @@ struct ConversationMergeTests {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         let projector = try Projector(
-            log.files, path: folder.path + "/views.db", tails: ViewTails(generation: generation))
+            log.files, path: folder.path + "/views.db", tails: ViewMemtables(generation: generation))
         while projector.position < log.top { try projector.step() }
         if generation == 1 { while projector.pending > 0 { try projector.merge() } }
         return try projector.digests()
@@ -118,7 +120,7 @@ struct ConversationMergeTests {
     private func checkSums(_ log: LogFixture) throws {
         let connection = try openForReading(log.files.views)
         var sums: [Int64: ConversationSum] = [:]
-        try OrderedTable.timeline.all(connection) { sums[$0.owner, default: ConversationSum()].add($0) }
+        try SortedTable.timeline.all(connection) { sums[$0.owner, default: ConversationSum()].add($0) }
         for conversation in try ConversationsView.all(sums, connection) {
             let row = try ConversationRow.load(conversation, connection)
             #expect(row.sum == sums[conversation] ?? ConversationSum())

@@ -9,7 +9,7 @@ struct HistoryWhileAppendingTests {
     @Test("10,000 history queries while events are appended: none fails, none sees a gap (INV-2)")
     func noGaps() throws {
         let (folder, store) = try makeStore()
-        let views = ProjectorThread(store.files, top: 1, tails: ViewTails(generation: 500))
+        let views = ProjectorThread(store.files, top: 1, tails: ViewMemtables(generation: 500))
         let observer = store.observeCommits { views.logAdvanced(to: $0.top) }
         let users = 20
         let isDone = Lock(false)
@@ -34,7 +34,7 @@ struct HistoryWhileAppendingTests {
             WorkerThread(name: "reading") {
                 do {
                     // One with what the projector has in memory, one as another process would.
-                    let views = try ViewReader(StoreFiles(folder.path), tails: reader == 0 ? tails : ViewTails())
+                    let views = try ViewReader(StoreFiles(folder.path), tails: reader == 0 ? tails : ViewMemtables())
                     for query in 0..<5_000 {
                         var wanted = TimelineQuery()
                         wanted.limit = .last(10)

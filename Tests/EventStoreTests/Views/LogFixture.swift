@@ -8,7 +8,7 @@ final class LogFixture {
     let folder = TemporaryFolder()
     let files: StoreFiles
     private let connection: Connection
-    private var names = NameWriter()
+    private var names = StringInterner()
     private var refs: [OriginID: Int64] = [:]
     private var firsts: [EventID: UInt64] = [:]
     private(set) var top = UInt64(0)
@@ -55,7 +55,7 @@ final class LogFixture {
 
     /// Digests after applying everything in batches of `batch`.
     func digests(batch: Int = 65_536) throws -> [ViewDigest] {
-        let projector = try Projector(files, tails: ViewTails(generation: 24))
+        let projector = try Projector(files, tails: ViewMemtables(generation: 24))
         while projector.position < top { try projector.step(limit: batch) }
         try projector.catchUp()
         return try projector.digests()

@@ -108,7 +108,7 @@ struct StoreMold {
         try store.ingestUnverified(events)
         store.close()
         // Small generations: most rows are moved into their tables, some are not.
-        let projector = try Projector(store.files, tails: ViewTails(generation: 64))
+        let projector = try Projector(store.files, tails: ViewMemtables(generation: 64))
         while try projector.position < projector.top() { try projector.step(limit: limit, piece: piece) }
         try projector.catchUp()
         return (copy, projector)

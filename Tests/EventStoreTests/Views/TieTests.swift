@@ -33,7 +33,7 @@ struct TieTests {
     @Test("A later generation with an equal time and a lower stamp does not become the conversation's last moment")
     func lastMoment() throws {
         let log = try LogFixture()
-        let projector = try Projector(log.files, tails: ViewTails(generation: 1_000))
+        let projector = try Projector(log.files, tails: ViewMemtables(generation: 1_000))
         func mergeAll() throws {
             while projector.position < log.top { try projector.step() }
             while projector.pending > 0 { try projector.merge() }
@@ -47,8 +47,8 @@ struct TieTests {
         let connection = try openForReading(log.files.views)
         let ref = try #require(try LogReader(log.files).ref("c"))
         let sum = try ConversationRow.load(ref, connection).sum
-        var rows: [OrderedRow] = []
-        try OrderedTable.timeline.all(connection) { rows.append($0) }
+        var rows: [SortedRow] = []
+        try SortedTable.timeline.all(connection) { rows.append($0) }
         #expect(sum == ConversationSum(rows))
         #expect(sum.last.hlc == HybridTime(milliseconds: 30_000, counter: 0).ordered)
         #expect(sum.first.hlc == HybridTime(milliseconds: 10_000, counter: 0).ordered)
@@ -61,7 +61,7 @@ struct TieTests {
         // Two origins with the same stamps: each pair is tied, one row in the base, the other in the tail.
         let count = 40
         let log = try LogFixture()
-        let tails = ViewTails(generation: 1_000)
+        let tails = ViewMemtables(generation: 1_000)
         let projector = try Projector(log.files, tails: tails)
         for origin in UInt64(1)...2 {
             try log.deliver((1...count).map { event(origin, UInt64($0), hlc: Int64($0)) })
@@ -75,7 +75,7 @@ struct TieTests {
             (1...count).map { Dot(origin: EventStoreTests.origin(UInt64(origin)), seq: UInt64($0)) }
         }
         .sorted { ($0.seq, $0.origin) < ($1.seq, $1.origin) }
-        for tails in [tails, ViewTails()] {
+        for tails in [tails, ViewMemtables()] {
             let reader = try ViewReader(log.files, tails: tails)
             for limit in 1...(2 * count) {
                 var query = TimelineQuery()

@@ -32,7 +32,7 @@ struct ViewsCheckTests {
                     dependencies: seq == 301 ? [Dot(origin: origin(1), seq: 100)] : [], payload))
         }
         try log.deliver(events.sorted { $0.header.hlc < $1.header.hlc })
-        let projector = try Projector(log.files, tails: ViewTails(generation: 150))
+        let projector = try Projector(log.files, tails: ViewMemtables(generation: 150))
         while projector.position < 300 { try projector.step(through: 300, limit: 40) }
         while projector.pending > 0 { try projector.merge() }
         while projector.position < log.top { try projector.step() }
@@ -115,22 +115,22 @@ struct ViewsCheckTests {
         for kind in 0..<3 {
             let log = try filled()
             let connection = try Connection(path: log.files.views, mode: .write)
-            var rows: [OrderedRow] = []
+            var rows: [SortedRow] = []
             let ref = try #require(try LogReader(log.files).ref("c-1"))
-            _ = try OrderedTable.timeline.walk(.all(of: ref), connection) { row in
+            _ = try SortedTable.timeline.walk(.all(of: ref), connection) { row in
                 rows.append(row)
                 return true
             }
             let row = rows[rows.count / 2]
-            let blocks = OrderedBlocks(table: .timeline, connection: connection)
+            let blocks = BlockStore(table: .timeline, connection: connection)
             switch kind {
             case 0: _ = try blocks.remove([row])
             case 1:
-                try blocks.insert([OrderedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, speaker: 0)])
+                try blocks.insert([SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, speaker: 0)])
             default:
                 _ = try blocks.remove([row])
                 try blocks.insert(
-                    [OrderedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, speaker: 3)])
+                    [SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, speaker: 3)])
             }
             let report = try ViewsCheck(log.files).run()
             let words = ["missing", "no such row", "speaker is"][kind]

@@ -125,7 +125,7 @@ struct AppendTests {
         let reader = try LogReader(StoreFiles(folder.path))
         let ref = try #require(try reader.origins().first).ref
         let merkle = MerkleStore(connection: reader.connection, sha: SHA256())
-        var names = NameReader()
+        var names = InternedStrings()
         let head = try #require(try merkle.head(of: origin, ref: ref, atLeast: 1, largest: true))
         #expect(head.head.size == 9_001)
         #expect(head.isValid(for: store.key.publicKey))

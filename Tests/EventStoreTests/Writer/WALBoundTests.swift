@@ -40,9 +40,9 @@ struct WALBoundTests {
 
     @Test("While the WAL has its greatest length events are refused with the reason, and everything else goes on")
     func full() throws {
-        var queue = LogQueue(committer: nil)
+        var queue = WriteQueue(committer: nil)
         queue.walObstacle = "a reader, pid 7 (sqlite3)"
-        let request = try #require(Preparation([.message("a", user: "u")], .each).request(nil))
+        let request = try #require(DraftValidation([.message("a", user: "u")], .each).request(nil))
         #expect(queue.refusal(of: .append(request) { _ in }) == .busy("a reader, pid 7 (sqlite3)"))
         #expect(queue.refusal(of: .flush { _ in }) == nil)
         #expect(queue.obstacle == .busy("a reader, pid 7 (sqlite3)"))

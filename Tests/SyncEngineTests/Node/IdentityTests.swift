@@ -21,7 +21,7 @@ struct IdentityTests {
 
     private func codes(_ node: TestNode) -> [NodeNotice.Code] { node.node.status().notices.map(\.code) }
 
-    private func evidence(_ node: TestNode) throws -> [Evidence] { try Evidence.list(node.store.files) }
+    private func evidence(_ node: TestNode) throws -> [ForkEvidence] { try ForkEvidence.list(node.store.files) }
 
     private func own(_ node: TestNode) throws -> [OwnOrigin] {
         try LogReader(node.store.files).origins(of: node.store.identity.node)

@@ -13,7 +13,7 @@ final class TestNode: Sendable {
 
     init(
         _ name: String, cluster: String = "default", peers: [Peer] = [], folder: String? = nil,
-        surroundings: Surroundings? = nil, desk: JoinDesk = .closed, durability: Durability = .full,
+        surroundings: HostFingerprint? = nil, desk: JoinDesk = .closed, durability: Durability = .full,
         wall: @escaping WallTime = { WallClock.now }
     ) throws {
         self.folder = folder ?? TemporaryFolder.unusedPath()

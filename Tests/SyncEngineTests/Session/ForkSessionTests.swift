@@ -16,8 +16,8 @@ struct ForkSessionTests {
         var questions: [Inspection] = []
         var answersForks = true
         /// What `.prove` finds.
-        var evidence: Evidence?
-        var kept: [Evidence] = []
+        var evidence: ForkEvidence?
+        var kept: [ForkEvidence] = []
         /// What it shows of its peer's origin.
         var shown: SignedHead?
         var end: SessionEnd?
@@ -224,7 +224,7 @@ struct ForkSessionTests {
         for count in 1...150 {
             session.frameReceived(proof, now: a.now, effects: &effects)
             #expect(inspections().count == 1)
-            #expect(session.account.isFull == (count > Evidence.capacity))
+            #expect(session.account.isFull == (count > ForkEvidence.capacity))
         }
         #expect(session.account.work > 150 * 256)
         // Each answer begins the next.
@@ -301,7 +301,7 @@ struct ForkSessionTests {
         #expect(c.forks == [Fork(evidence)])
     }
 
-    private static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> Evidence {
+    private static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> ForkEvidence {
         let dot = Dot(origin: origin, seq: 1)
         let sha = SHA256()
         let branches = (1...2).map { number in
@@ -316,7 +316,7 @@ struct ForkSessionTests {
             return ForkBranch(
                 head: SignedHead(signing: head, with: key), header: header, payloadDigest: digest, proof: [])
         }
-        return try #require(Evidence(dot, branches[0], branches[1], key: key.publicKey))
+        return try #require(ForkEvidence(dot, branches[0], branches[1], key: key.publicKey))
     }
 
     @Test("Nonsense about forks is answered or passed over, and never asked twice at once")

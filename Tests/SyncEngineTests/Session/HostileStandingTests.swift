@@ -219,7 +219,7 @@ struct HostileStandingTests {
             }
         }
         #expect(session.hello != nil)
-        #expect(session.forks.held.count <= Evidence.capacity)
+        #expect(session.forks.held.count <= ForkEvidence.capacity)
     }
 
     @Test("Wants for numbers that do not exist mean nothing; those for all do")

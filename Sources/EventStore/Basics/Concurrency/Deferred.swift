@@ -1,7 +1,7 @@
 internal import Dispatch
 
 /// A piece of work that another thread does if one is free, and else whoever wants what comes of it.
-final class WorkAside<Output: Sendable>: Sendable {
+final class Deferred<Output: Sendable>: Sendable {
     private enum Progress {
         case waiting(@Sendable () -> Output)
         case begun

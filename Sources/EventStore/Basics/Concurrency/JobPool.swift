@@ -2,7 +2,7 @@
 typealias SnapshotJob = @Sendable () throws(SQLiteError) -> Void
 
 /// Does jobs on some threads, what was added last first. Whoever drops it waits for the jobs that were begun.
-final class SideBySide {
+final class JobPool {
     private struct State {
         var jobs: [SnapshotJob]
         /// Whether no more will be added.

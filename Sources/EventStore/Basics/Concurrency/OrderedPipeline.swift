@@ -20,7 +20,7 @@ package protocol PieceWorker: SendableMetatype {
 /// queue. So nothing has to be sorted, a thread waits for nothing but room in its queue, and what is held is bounded (INV-9):
 /// ``OutputQueue/capacity`` outputs of each thread, the one it works on, and those that were taken and not yet given back.
 /// It belongs to one thread at a time. With a single thread the work is done by whoever calls ``next()``.
-package final class OrderedWork<Worker: PieceWorker> {
+package final class OrderedPipeline<Worker: PieceWorker> {
     private enum Source {
         case own(Worker)
         case threads([(queue: OutputQueue<Worker.Output>, thread: WorkerThread)])

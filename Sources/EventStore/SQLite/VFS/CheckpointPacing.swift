@@ -5,7 +5,7 @@ internal import CSQLite
 ///
 /// The methods of the database's open file are replaced by a copy with another (https://sqlite.org/c3ref/io_methods.html). It ends
 /// when SQLite closes the file.
-enum PacedCopying {
+enum CheckpointPacing {
     private typealias Methods = UnsafePointer<sqlite3_io_methods>
 
     private struct Paced {
@@ -30,18 +30,18 @@ enum PacedCopying {
         let paced = UnsafeMutablePointer<Paced>.allocate(capacity: 1)
         paced.initialize(to: Paced(methods: original.pointee, original: original, synced: synced))
         paced.pointee.methods.xWrite = { file, page, length, place in
-            guard let file, let paced = PacedCopying.paced(file) else { return SQLITE_IOERR }
+            guard let file, let paced = CheckpointPacing.paced(file) else { return SQLITE_IOERR }
             let original = paced.pointee.original
             let code = original.pointee.xWrite(file, page, length, place)
             paced.pointee.count += 1
-            guard code == SQLITE_OK, paced.pointee.count >= PacedCopying.most else { return code }
+            guard code == SQLITE_OK, paced.pointee.count >= CheckpointPacing.most else { return code }
             paced.pointee.count = 0
             let outcome = original.pointee.xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
             if outcome == SQLITE_OK { paced.pointee.synced() }
             return outcome
         }
         paced.pointee.methods.xClose = { file in
-            guard let file, let paced = PacedCopying.paced(file) else { return SQLITE_IOERR }
+            guard let file, let paced = CheckpointPacing.paced(file) else { return SQLITE_IOERR }
             let original = paced.pointee.original
             file.pointee.pMethods = original
             paced.deinitialize(count: 1)

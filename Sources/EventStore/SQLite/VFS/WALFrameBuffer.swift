@@ -7,7 +7,7 @@ internal import CSQLite
 /// are held back while they are added at the WAL's end, each behind the other, until the one that commits has come: that one
 /// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it nobody else may read
 /// any. Whatever else SQLite does with the file finds them written. It ends when SQLite closes the file.
-enum WALWriting {
+enum WALFrameBuffer {
     /// Where in the file a commit stands.
     typealias Written = (_ offset: Int64, _ count: Int) -> Void
     private typealias Methods = UnsafePointer<sqlite3_io_methods>
@@ -33,8 +33,8 @@ enum WALWriting {
 
         /// Takes in what is to be written, if it is the next part of a frame.
         mutating func take(_ part: UnsafeRawPointer, _ length: Int, at place: Int64) -> Bool {
-            let isHeader = length == WALWriting.header
-            guard place == end, isHeader != awaitsPage, count + length <= WALWriting.most else { return false }
+            let isHeader = length == WALFrameBuffer.header
+            guard place == end, isHeader != awaitsPage, count + length <= WALFrameBuffer.most else { return false }
             if count == 0 { offset = place }
             (bytes + count).copyMemory(from: part, byteCount: length)
             count += length
@@ -66,7 +66,7 @@ enum WALWriting {
         ) -> Int32 {
             if take(part, length, at: place) {
                 let isComplete = isLast && !awaitsPage
-                guard isComplete || count + WALWriting.frame > WALWriting.most else { return SQLITE_OK }
+                guard isComplete || count + WALFrameBuffer.frame > WALFrameBuffer.most else { return SQLITE_OK }
                 let code = flush(file)
                 if code == SQLITE_OK, isComplete { tell() }
                 return code
@@ -97,24 +97,24 @@ enum WALWriting {
                 methods: original.pointee, original: original, bytes: .allocate(byteCount: most, alignment: 16),
                 written: written))
         held.pointee.methods.xWrite = { file, part, length, place in
-            guard let file, let part, let held = WALWriting.held(file) else { return SQLITE_IOERR }
+            guard let file, let part, let held = WALFrameBuffer.held(file) else { return SQLITE_IOERR }
             return held.pointee.write(file, part, Int(length), place)
         }
         held.pointee.methods.xRead = { file, part, length, place in
-            WALWriting.flushed(file) { $0.pointee.xRead($1, part, length, place) }
+            WALFrameBuffer.flushed(file) { $0.pointee.xRead($1, part, length, place) }
         }
-        held.pointee.methods.xSync = { file, flags in WALWriting.flushed(file) { $0.pointee.xSync($1, flags) } }
+        held.pointee.methods.xSync = { file, flags in WALFrameBuffer.flushed(file) { $0.pointee.xSync($1, flags) } }
         held.pointee.methods.xFileSize = { file, size in
-            WALWriting.flushed(file) { $0.pointee.xFileSize($1, size) }
+            WALFrameBuffer.flushed(file) { $0.pointee.xFileSize($1, size) }
         }
         held.pointee.methods.xTruncate = { file, size in
-            WALWriting.flushed(file) { original, file in
-                WALWriting.held(file)?.pointee.end = 0
+            WALFrameBuffer.flushed(file) { original, file in
+                WALFrameBuffer.held(file)?.pointee.end = 0
                 return original.pointee.xTruncate(file, size)
             }
         }
         held.pointee.methods.xClose = { file in
-            guard let file, let held = WALWriting.held(file) else { return SQLITE_IOERR }
+            guard let file, let held = WALFrameBuffer.held(file) else { return SQLITE_IOERR }
             // What is held at the end belongs to no commit.
             let original = held.pointee.original
             file.pointee.pMethods = original

@@ -1,11 +1,11 @@
 /// Builds an index of table `event`, in parts by several threads, and finds the twins.
 ///
 /// `@unchecked Sendable`: the twins are behind a lock, as is what has been built; all else does not change.
-final class IndexWork: @unchecked Sendable {
+final class IndexBuilder: @unchecked Sendable {
     enum Kind {
         case dots
         /// An id stands once in its index. What has the id of an earlier event is added to `twins`.
-        case ids(twins: IndexRuns)
+        case ids(twins: SortedRuns)
     }
 
     /// A part of the index.
@@ -26,7 +26,7 @@ final class IndexWork: @unchecked Sendable {
     ///   - most: How many parts at most.
     ///   - fewest: How many entries a part has, about, at least.
     init(
-        _ kind: Kind, _ runs: IndexRuns, file: PageFile, root: UInt32, most: Int, fewest: Int = SortedEntries.fewest
+        _ kind: Kind, _ runs: SortedRuns, file: PageFile, root: UInt32, most: Int, fewest: Int = SortedEntries.fewest
     ) throws(SQLiteError) {
         self.kind = kind
         self.file = file

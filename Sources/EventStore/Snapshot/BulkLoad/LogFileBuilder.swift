@@ -4,7 +4,7 @@ internal import Glibc
 /// stays; table `event` and its indexes are made of the pages, and SQLite adds the small tables at the end.
 ///
 /// Used by one thread at a time.
-final class SnapshotAssembly {
+final class LogFileBuilder {
     private struct Roots {
         var event: UInt32 = 0
         var dot: UInt32 = 0
@@ -17,9 +17,9 @@ final class SnapshotAssembly {
     private let roots: Roots
     private let file: PageFile
     private var table: TableTreeBuilder
-    private let ids: IndexRuns
-    private let dots: IndexRuns
-    /// The scratch database, for ``SnapshotSequencer``.
+    private let ids: SortedRuns
+    private let dots: SortedRuns
+    /// The scratch database, for ``Sequencer``.
     let scratch: Connection
 
     /// Begins anew in `folder`.
@@ -47,8 +47,8 @@ final class SnapshotAssembly {
         try scratch.execute(Schema.reach)
         file = try PageFile(path: folder.log)
         table = TableTreeBuilder(file: file)
-        ids = try IndexRuns(path: folder.ids)
-        dots = try IndexRuns(path: folder.dots)
+        ids = try SortedRuns(path: folder.ids)
+        dots = try SortedRuns(path: folder.dots)
     }
 
     /// Opens a file that is worth nothing until it is complete.
@@ -84,7 +84,7 @@ final class SnapshotAssembly {
     }
 
     /// Adds rows, in the order of their positions.
-    func add(_ rows: inout BuiltRows) throws(SQLiteError) {
+    func add(_ rows: inout RowLeaves) throws(SQLiteError) {
         var table = table
         try file.append(&rows.leaves) { number, key throws(SQLiteError) in
             try table.add(leaf: number, lastKey: key)
@@ -96,25 +96,25 @@ final class SnapshotAssembly {
 
     /// The indexes of table `event`, and table `name` if all names were in memory: they are being built.
     struct Indexes {
-        fileprivate let work: [IndexWork]
-        fileprivate let twins: IndexRuns
-        fileprivate let jobs: SideBySide
+        fileprivate let work: [IndexBuilder]
+        fileprivate let twins: SortedRuns
+        fileprivate let jobs: JobPool
         fileprivate let hasNames: Bool
     }
 
     /// All rows are here: begins to build what is made of them and of `names` alone, each index on `threads` threads.
     func beginIndexes(_ names: NameList?, threads: Int) throws(SQLiteError) -> Indexes {
-        let twins = try IndexRuns(path: folder.twins)
+        let twins = try SortedRuns(path: folder.twins)
         let work = [
-            try IndexWork(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
-            try IndexWork(.dots, dots, file: file, root: roots.dot, most: threads),
+            try IndexBuilder(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
+            try IndexBuilder(.dots, dots, file: file, root: roots.dot, most: threads),
         ]
         var jobs = work.flatMap(\.jobs)
         let names = names.flatMap { $0.isLong ? nameWork(.memory($0)) : nil }
         if let names { jobs += names.jobs }
         // The thread that goes on from here takes part, too, once it has nothing else to do.
         return Indexes(
-            work: work, twins: twins, jobs: SideBySide(jobs, threads: threads - 1), hasNames: names != nil)
+            work: work, twins: twins, jobs: JobPool(jobs, threads: threads - 1), hasNames: names != nil)
     }
 
     private func nameWork(_ source: NameWork.Source) -> NameWork {
@@ -171,7 +171,7 @@ final class SnapshotAssembly {
 
     /// Marks what has the id of an earlier event. The index on ids is complete without them; told of a change, SQLite would
     /// take the entry of the first such event for the changed one's and remove it. So it does not see that index meanwhile.
-    private func mark(_ twins: IndexRuns) throws(SQLiteError) {
+    private func mark(_ twins: SortedRuns) throws(SQLiteError) {
         guard twins.count > 0 else { return }
         let text = try Self.open(folder.log).hideSchema(of: "event_id")
         do {

@@ -1,5 +1,5 @@
 /// Rows as pages of table `event`, and what its indexes will say of them.
-struct BuiltRows: Sendable {
+struct RowLeaves: Sendable {
     var leaves = LeafRun()
     /// `(id's halves, position)`, ascending.
     private(set) var ids: [IndexEntry] = []

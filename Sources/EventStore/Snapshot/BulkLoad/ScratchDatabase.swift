@@ -46,7 +46,7 @@ final class ScratchDatabase: SnapshotScratch {
         try merkle.insertHead(signed, origin: origin)
     }
 
-    func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError) {
+    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError) {
         try merkle.replaceReach(reach, origin: origin)
     }
 

@@ -13,7 +13,7 @@ package struct SequencedRows: Sendable {
     package let skipped: Set<Int>
 }
 
-/// Where ``SnapshotSequencer`` keeps what it gives out, until the log is complete.
+/// Where ``Sequencer`` keeps what it gives out, until the log is complete.
 package protocol SnapshotScratch: AnyObject {
     /// The origins of this node's own log, in the order of their refs.
     func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)]
@@ -24,7 +24,7 @@ package protocol SnapshotScratch: AnyObject {
     func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError)
     func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError)
     /// How far an origin's head reaches beyond its events.
-    func insertReach(_ reach: Reach, origin: Int64) throws(SQLiteError)
+    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError)
     /// All is there.
     func commit() throws(SQLiteError)
 }
@@ -34,7 +34,7 @@ package protocol SnapshotScratch: AnyObject {
 /// bounded by the number of origins.
 ///
 /// Used by one thread at a time.
-package final class SnapshotSequencer {
+package final class Sequencer {
     private struct Origin {
         let ref: Int64
         let id: OriginID
@@ -235,7 +235,8 @@ package final class SnapshotSequencer {
                     try scratch.insertHead(cover.head, origin: origin.ref)
                 } else {
                     // The rest may never come: this is what vouches for the last rows then.
-                    try scratch.insertReach(Reach(size: origin.range.size, coverage: cover), origin: origin.ref)
+                    try scratch.insertReach(
+                        PendingCoverage(size: origin.range.size, coverage: cover), origin: origin.ref)
                 }
             } catch {
                 throw SnapshotError(error)

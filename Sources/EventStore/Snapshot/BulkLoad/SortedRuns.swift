@@ -23,7 +23,7 @@ extension [IndexEntry] {
 
 /// Sorts index entries of any number: sorted runs go to a file and are merged from there. A run that continues the one before
 /// becomes part of it.
-final class IndexRuns {
+final class SortedRuns {
     private let path: String
     private let descriptor: Int32
     /// Where each run begins, in entries.
@@ -91,7 +91,7 @@ final class SortedEntries: @unchecked Sendable {
         }
         let bytes = count * MemoryLayout<IndexEntry>.stride
         guard let map = mmap(nil, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED else {
-            throw IndexRuns.failure(path)
+            throw SortedRuns.failure(path)
         }
         entries = UnsafeBufferPointer(start: map.assumingMemoryBound(to: IndexEntry.self), count: count)
     }

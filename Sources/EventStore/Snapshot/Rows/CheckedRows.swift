@@ -74,8 +74,8 @@ package struct CheckedRows: Sendable {
         self.names = names
         list.reserveCapacity(rows.count)
         try rows.withBytes { bytes throws(SnapshotError) in
-            var reader = RowReader(bytes, rows.runs, nameCount: names.count)
-            var check = RowCheck(bytes, rows.runs, names)
+            var reader = RowDecoder(bytes, rows.runs, nameCount: names.count)
+            var check = RowValidation(bytes, rows.runs, names)
             var isUsed = [Bool](repeating: false, count: names.count)
             for index in 0..<rows.count {
                 var row = try reader.next(&extras)

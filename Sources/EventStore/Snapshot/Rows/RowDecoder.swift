@@ -28,7 +28,7 @@ extension SnapshotRows {
 }
 
 /// Reads ``SnapshotRows`` row by row.
-struct RowReader {
+struct RowDecoder {
     private let bytes: RowBytes
     private let nameCount: Int
     private var columns: ByteCursor

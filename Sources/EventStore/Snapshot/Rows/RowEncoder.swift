@@ -1,5 +1,5 @@
 /// Turns rows of table `event` into ``SnapshotRows``, column by column, without making events of them.
-struct SnapshotRowsWriter: ~Copyable {
+struct RowEncoder: ~Copyable {
     struct Extent {
         let ref: Int64
         let origin: OriginID

@@ -1,6 +1,6 @@
 /// Checks that rows of a snapshot are events in canonical form, and makes their headers. Used while their bytes stay where
 /// they are.
-struct RowCheck: ~Copyable {
+struct RowValidation: ~Copyable {
     private let runs: [SnapshotRows.Run]
     private let bytes: RowBytes
     private let names: [CheckedRows.Name]

@@ -6,7 +6,7 @@ package final class SnapshotReader {
     var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
     /// Not while a piece is being read, nor after one that could not be.
-    private var writer: SnapshotRowsWriter?
+    private var writer: RowEncoder?
 
     package init(_ files: StoreFiles) throws(StoreError) {
         log = try LogReader(files, .inOrder)
@@ -28,9 +28,9 @@ package final class SnapshotReader {
         do throws(SQLiteError) {
             try connection.execute("BEGIN")
             defer { connection.rollback() }
-            var writer = self.writer.take() ?? SnapshotRowsWriter()
+            var writer = self.writer.take() ?? RowEncoder()
             writer.begin(after: after)
-            let select = try connection.statement(SnapshotRowsWriter.select)
+            let select = try connection.statement(RowEncoder.select)
             defer { select.reset() }
             try select.bind(1, after)
             try select.bind(2, through)
@@ -70,7 +70,7 @@ package final class SnapshotReader {
     /// Gives back what is kept for the next piece.
     package func rest() { writer = nil }
 
-    private func heads(_ extents: [SnapshotRowsWriter.Extent]) throws(SQLiteError) -> [SignedHead] {
+    private func heads(_ extents: [RowEncoder.Extent]) throws(SQLiteError) -> [SignedHead] {
         var heads: [SignedHead] = []
         let select = try connection.statement(
             "SELECT size, root, hlc, signature FROM head WHERE origin = ? AND size >= ? AND size < ? ORDER BY size")

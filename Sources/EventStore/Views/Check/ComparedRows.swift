@@ -33,16 +33,16 @@ final class ComparedRows {
 
     /// Those of an ordered table, whether they stand in the base or in the tail.
     static func ordered(
-        _ table: OrderedTable, _ connection: Connection, withSpeaker: Bool
+        _ table: SortedTable, _ connection: Connection, withSpeaker: Bool
     ) throws(SQLiteError) -> ComparedRows {
-        var pending: [OrderedRow] = []
+        var pending: [SortedRow] = []
         try table.pending(connection) { pending.append($0) }
         pending.sort(by: >)
         let select = try connection.statement(table.allSQL)
         select.reset()
-        var block: [OrderedRow] = []
+        var block: [SortedRow] = []
         var isAtEnd = false
-        func base() throws(SQLiteError) -> OrderedRow? {
+        func base() throws(SQLiteError) -> SortedRow? {
             while block.isEmpty, !isAtEnd {
                 guard try select.step() else {
                     // Another step would begin anew.
@@ -56,7 +56,7 @@ final class ComparedRows {
         }
         return ComparedRows { () throws(SQLiteError) in
             let first = try base()
-            let row: OrderedRow
+            let row: SortedRow
             switch (first, pending.last) {
             case (let a?, let b?): row = a < b ? a : b
             case (let a?, nil): row = a

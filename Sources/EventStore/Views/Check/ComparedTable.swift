@@ -63,7 +63,7 @@ struct ComparedTable {
             })
     }
 
-    private static func ordered(_ table: OrderedTable, _ owner: String, speaker: [Field]) -> ComparedTable {
+    private static func ordered(_ table: SortedTable, _ owner: String, speaker: [Field]) -> ComparedTable {
         ComparedTable(
             view: table.name, key: [Field(owner, .name), Field("time"), Field("hlc"), Field("position", .position)],
             values: speaker,
@@ -132,7 +132,7 @@ final class ViewNames {
 
     func text(_ ref: Int64) -> String {
         if ref == 0 { return "nobody" }
-        if ref == OrderedRow.uncounted { return "nobody, for it does not count" }
+        if ref == SortedRow.uncounted { return "nobody, for it does not count" }
         return (try? log?.text(ref)) ?? "number \(ref), which the log does not have"
     }
 

@@ -148,15 +148,15 @@ struct ConversationRow {
 
     /// Counts again after `rows` have left the base: they may have been the first or the last.
     static func subtract(
-        _ rows: [OrderedRow], of conversation: Int64, _ connection: Connection
+        _ rows: [SortedRow], of conversation: Int64, _ connection: Connection
     ) throws(SQLiteError) {
         let gone = ConversationSum(rows)
         guard gone.events > 0 else { return }
         var found = try load(conversation, connection)
-        var ends: [OrderedRow] = []
+        var ends: [SortedRow] = []
         for isBackward in [false, true] {
-            let all = OrderedRange.all(of: conversation, isBackward: isBackward)
-            _ = try OrderedTable.timeline.walk(all, connection) { row in
+            let all = RowRange.all(of: conversation, isBackward: isBackward)
+            _ = try SortedTable.timeline.walk(all, connection) { row in
                 if row.isCounted { ends.append(row) }
                 return !row.isCounted
             }

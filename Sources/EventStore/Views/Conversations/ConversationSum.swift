@@ -26,11 +26,11 @@ struct ConversationSum: Equatable {
         (self.events, self.messages, self.first, self.last) = (events, messages, first, last)
     }
 
-    init(_ rows: some Sequence<OrderedRow>) {
+    init(_ rows: some Sequence<SortedRow>) {
         for row in rows { add(row) }
     }
 
-    mutating func add(_ row: OrderedRow) {
+    mutating func add(_ row: SortedRow) {
         guard row.isCounted else { return }
         events += 1
         if row.speaker != 0 { messages += 1 }
@@ -48,7 +48,7 @@ struct ConversationSum: Equatable {
     /// What the rows that are not in the base add to each conversation, as of the open transaction.
     static func pending(_ connection: Connection) throws(SQLiteError) -> [Int64: ConversationSum] {
         var sums: [Int64: ConversationSum] = [:]
-        try OrderedTable.timeline.pending(connection) { row in sums[row.owner, default: ConversationSum()].add(row) }
+        try SortedTable.timeline.pending(connection) { row in sums[row.owner, default: ConversationSum()].add(row) }
         return sums
     }
 }

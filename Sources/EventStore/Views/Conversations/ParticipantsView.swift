@@ -95,17 +95,17 @@ final class ParticipantsView: View {
     ///   - pending: The rows of its timeline that are not in the base.
     ///   - name: The text behind a ref.
     static func rows(
-        _ conversation: Int64, _ pending: [OrderedRow], _ connection: Connection,
+        _ conversation: Int64, _ pending: [SortedRow], _ connection: Connection,
         name: (Int64) throws(SQLiteError) -> String
     ) throws(SQLiteError) -> [Row] {
         var said: [Int64: Int64] = [:]
         for row in pending { said[row.speaker, default: 0] += 1 }
-        _ = try OrderedTable.timeline.walk(.all(of: conversation), connection) { row in
+        _ = try SortedTable.timeline.walk(.all(of: conversation), connection) { row in
             said[row.speaker, default: 0] += 1
             return true
         }
         said[0] = nil
-        said[OrderedRow.uncounted] = nil
+        said[SortedRow.uncounted] = nil
         var rows: [ByteText: Row] = [:]
         for (speaker, messages) in said {
             let user = try name(speaker)

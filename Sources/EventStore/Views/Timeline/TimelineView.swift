@@ -3,7 +3,7 @@
 final class TimelineView: View {
     static let name = "timeline"
     static let takesAll = true
-    static let tables = OrderedTable.timeline.schema
+    static let tables = SortedTable.timeline.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         guard let conversation = event.conversation else { return nil }
@@ -12,14 +12,14 @@ final class TimelineView: View {
     }
 
     private static func speaker(_ event: ProjectedEvent) -> Int64 {
-        if event.obstacle != nil || ConversationsView.refusal(event) != nil { return OrderedRow.uncounted }
+        if event.obstacle != nil || ConversationsView.refusal(event) != nil { return SortedRow.uncounted }
         return event.isMessage ? event.author : 0
     }
 
     func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try OrderedTable.timeline.digest(store, into: &digest)
+        try SortedTable.timeline.digest(store, into: &digest)
     }
 }
 
@@ -27,7 +27,7 @@ final class TimelineView: View {
 final class HistoryView: View {
     static let name = "history"
     static let takesAll = true
-    static let tables = OrderedTable.history.schema
+    static let tables = SortedTable.history.schema
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
         try store.history.apply(event.user, event, change, store)
@@ -37,15 +37,15 @@ final class HistoryView: View {
     func flush(_ store: ViewStore) throws(SQLiteError) { try store.history.flush(store) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try OrderedTable.history.digest(store, into: &digest)
+        try SortedTable.history.digest(store, into: &digest)
     }
 }
 
-extension OrderedRows {
+extension LSMTree {
     fileprivate func apply(
         _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, speaker: Int64 = 0, _ store: ViewStore
     ) throws(SQLiteError) {
-        let row = OrderedRow(
+        let row = SortedRow(
             owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, speaker: speaker
         )
         switch change {
@@ -56,7 +56,7 @@ extension OrderedRows {
     }
 }
 
-extension OrderedTable {
+extension SortedTable {
     fileprivate func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
         let log = store.source.log
         try all(store.connection) { row throws(SQLiteError) in

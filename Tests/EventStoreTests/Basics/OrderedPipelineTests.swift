@@ -34,8 +34,8 @@ private struct Counting: PieceWorker {
     }
 }
 
-struct OrderedWorkTests {
-    private func all(_ work: OrderedWork<Counting>) throws -> [[Int]] {
+struct OrderedPipelineTests {
+    private func all(_ work: OrderedPipeline<Counting>) throws -> [[Int]] {
         var found: [[Int]] = []
         while let output = try work.next() {
             found.append(output)
@@ -47,7 +47,7 @@ struct OrderedWorkTests {
     @Test("Outputs come in the order of the pieces, whoever makes them", arguments: [1, 2, 3, 8])
     func order(threads: Int) throws {
         let made = Lock(0)
-        let work = try OrderedWork(pieces: 40, threads: threads) { Counting(parts: 3, made: made) }
+        let work = try OrderedPipeline(pieces: 40, threads: threads) { Counting(parts: 3, made: made) }
         #expect(try all(work) == (0..<40).flatMap { piece in (1...3).map { [piece, $0] } })
         #expect(made.withLock { $0 } == threads)
         #expect(try work.next() == nil)
@@ -55,14 +55,14 @@ struct OrderedWorkTests {
 
     @Test("No piece, one piece, and pieces without outputs", arguments: [1, 4])
     func little(threads: Int) throws {
-        #expect(try all(OrderedWork(pieces: 0, threads: threads) { Counting(parts: 3) }).isEmpty)
-        #expect(try all(OrderedWork(pieces: 1, threads: threads) { Counting(parts: 1) }) == [[0, 1]])
-        #expect(try all(OrderedWork(pieces: 9, threads: threads) { Counting(parts: 0) }).isEmpty)
+        #expect(try all(OrderedPipeline(pieces: 0, threads: threads) { Counting(parts: 3) }).isEmpty)
+        #expect(try all(OrderedPipeline(pieces: 1, threads: threads) { Counting(parts: 1) }) == [[0, 1]])
+        #expect(try all(OrderedPipeline(pieces: 9, threads: threads) { Counting(parts: 0) }).isEmpty)
     }
 
     @Test("An error comes in its place, after all outputs before it, and ends the work", arguments: [1, 3])
     func failure(threads: Int) throws {
-        let work = try OrderedWork(pieces: 20, threads: threads) { Counting(parts: 2, failing: 7) }
+        let work = try OrderedPipeline(pieces: 20, threads: threads) { Counting(parts: 2, failing: 7) }
         for piece in 0..<7 {
             #expect(try work.next() == [piece, 1])
             #expect(try work.next() == [piece, 2])
@@ -74,7 +74,7 @@ struct OrderedWorkTests {
     @Test("A thread that cannot begin is an error", arguments: [1, 3])
     func cannotBegin(threads: Int) {
         #expect(throws: StoreError.closed) {
-            let work = try OrderedWork(pieces: 6, threads: threads) { () throws(StoreError) -> Counting in
+            let work = try OrderedPipeline(pieces: 6, threads: threads) { () throws(StoreError) -> Counting in
                 throw .closed
             }
             _ = try work.next()
@@ -84,7 +84,7 @@ struct OrderedWorkTests {
     @Test("Threads run ahead of the reader only so far, and end when nobody wants more (INV-9)")
     func bounded() throws {
         let done = Lock(0)
-        var work: OrderedWork? = try OrderedWork(pieces: 1_000, threads: 3) { Counting(parts: 1, done: done) }
+        var work: OrderedPipeline? = try OrderedPipeline(pieces: 1_000, threads: 3) { Counting(parts: 1, done: done) }
         #expect(try work?.next() == [0, 1])
         sleepMilliseconds(50)
         // Three items wait for each thread, of which at most two are outputs, and one is being made.

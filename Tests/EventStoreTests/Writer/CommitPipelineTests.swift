@@ -6,7 +6,7 @@ import Testing
 
 /// The next commit is written while the last one is synced; nothing is said of either before the disk has it (INV-1).
 @Suite(.timeLimit(.minutes(1)))
-struct CommitFlightTests {
+struct CommitPipelineTests {
     /// A disk that takes as long as a test wants.
     private final class Disk: Sendable {
         private struct State {
@@ -67,7 +67,7 @@ struct CommitFlightTests {
         }
 
         func append(_ text: String) throws {
-            let preparation = Preparation([.message(text, user: "u-1")], .each)
+            let preparation = DraftValidation([.message(text, user: "u-1")], .each)
             let request = try #require(preparation.request(nil))
             writer.append(request) { [answers] result in
                 answers.update { answers in
@@ -169,7 +169,7 @@ struct CommitFlightTests {
         /// What is called up to `last`.
         func lead(_ text: String, until last: String) throws -> [String] {
             calls.withLock { $0 = [] }
-            let preparation = Preparation([.message(text, user: "u-1")], .each)
+            let preparation = DraftValidation([.message(text, user: "u-1")], .each)
             let job = LogWriter.Job.append(try #require(preparation.request(nil))) { result in
                 note((try? result.get()) == nil ? "failed" : "answered")
             }
@@ -217,7 +217,7 @@ struct CommitFlightTests {
         let draft = EventDraft(id: id, type: "message.posted", user: "u-1", payload: Array(#"{"text":"a"}"#.utf8))
         let answers = Monitor<[Bool]>([])
         func send() throws {
-            let request = try #require(Preparation([draft, draft], .each).request(nil))
+            let request = try #require(DraftValidation([draft, draft], .each).request(nil))
             fixture.writer.append(request) { result in
                 answers.update { answers in
                     if case .already = try? result.get()[1] { answers.append(true) } else { answers.append(false) }
@@ -236,7 +236,7 @@ struct CommitFlightTests {
 
     /// What a thread that appends at once was told, in order.
     private func appendAtOnce(_ fixture: Fixture, _ text: String, _ told: Monitor<[String]>) throws {
-        let request = try #require(Preparation([.message(text, user: "u-1")], .each).request(nil))
+        let request = try #require(DraftValidation([.message(text, user: "u-1")], .each).request(nil))
         @Sendable func tell(_ what: String) {
             told.update { told in
                 told.append(what)
@@ -290,10 +290,10 @@ struct CommitFlightTests {
 
     @Test("A commit waits beside one that is synced, not beside two; few do not go ahead of many")
     func room() throws {
-        func commit(_ events: Int) -> WrittenCommit {
-            WrittenCommit(jobs: [], answers: [], events: events, hasWritten: true, own: nil, notice: nil)
+        func commit(_ events: Int) -> GroupCommit {
+            GroupCommit(jobs: [], answers: [], events: events, hasWritten: true, own: nil, notice: nil)
         }
-        var flight = CommitFlight()
+        var flight = CommitPipeline()
         #expect(flight.isEmpty && flight.hasRoom(for: 1) && !flight.isSyncDue)
         flight.add(commit(10))
         #expect(flight.isSyncDue && !flight.hasRoom(for: 100))
@@ -307,7 +307,7 @@ struct CommitFlightTests {
         flight.add(commit(1))
         #expect(flight.abandon().map(\.events) == [1])
         #expect(flight.isEmpty)
-        var queue = LogQueue()
+        var queue = WriteQueue()
         #expect(try queue.add(commit(3)).get().count == 1)
         #expect(try queue.add(commit(3)).get().isEmpty)
         // Written while the sync of the one before failed.

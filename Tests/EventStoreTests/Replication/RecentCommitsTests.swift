@@ -4,7 +4,7 @@ import Testing
 @testable import EventStore
 
 /// What was committed just now is read from memory exactly as it is read from the file.
-struct RecentEventsTests {
+struct RecentCommitsTests {
     /// A store, what its commits have left in memory, and a way to read that.
     private func follow(
         _ body: (EventStore, OutgoingReader, Notices) throws -> Void
@@ -15,7 +15,7 @@ struct RecentEventsTests {
         let notices = Notices(store)
         // Events are handed over from the second commit on after somebody has begun to follow.
         _ = try store.appendBlocking([.message("first", user: "u")])
-        let recent = RecentEvents()
+        let recent = RecentCommits()
         for step in 1...3 {
             _ = try store.appendBlocking((0..<step).map { .message("\(step) \($0)", user: "u") })
         }
@@ -60,7 +60,7 @@ struct RecentEventsTests {
     func large() throws {
         for (count, bytes) in [(33, 1), (2, 9_000)] {
             try follow { store, live, notices in
-                let recent = RecentEvents()
+                let recent = RecentCommits()
                 let text = String(repeating: "x", count: bytes)
                 _ = try store.appendBlocking((0..<count).map { .message("\($0) \(text)", user: "u") })
                 let all = try notices.all()
@@ -83,7 +83,7 @@ struct RecentEventsTests {
 
     @Test("Only so many of the last events are kept")
     func bounded() {
-        let recent = RecentEvents()
+        let recent = RecentCommits()
         let origin = OriginID(UUIDBits(high: 1, low: 2))
         for position in UInt64(1)...100 {
             let header = EventHeader(

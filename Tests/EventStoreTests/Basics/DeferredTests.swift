@@ -3,12 +3,12 @@ import Testing
 
 @testable import EventStore
 
-struct WorkAsideTests {
+struct DeferredTests {
     @Test("Work is done once, whoever wants it and however many do", arguments: [false, true])
     func once(isOffered: Bool) {
         for _ in 0..<50 {
             let count = Lock(0)
-            let work = WorkAside {
+            let work = Deferred {
                 count.withLock { count in
                     count += 1
                     return count
@@ -29,8 +29,8 @@ struct WorkAsideTests {
 
     @Test("Work that nobody was asked to do is done by who wants it")
     func alone() {
-        let work = WorkAside { 7 }
-        let more = WorkAside { work.output() + 1 }
+        let work = Deferred { 7 }
+        let more = Deferred { work.output() + 1 }
         #expect(more.output() == 8)
     }
 }

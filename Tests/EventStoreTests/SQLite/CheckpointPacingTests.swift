@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// A WAL that is copied back in pieces, each of which is synced, gives the same database.
-struct PacedCopyingTests {
+struct CheckpointPacingTests {
     private func open(_ path: String) throws -> Connection {
         let connection = try Connection(path: path, mode: .write)
         try connection.execute(

@@ -5,8 +5,8 @@ import Testing
 @testable import EventStore
 
 /// The WAL is copied back beside the commits.
-struct CopyBackTests {
-    /// What SQLite does with a WAL, as far as it concerns ``CopyBack``.
+struct CheckpointPolicyTests {
+    /// What SQLite does with a WAL, as far as it concerns ``CheckpointPolicy``.
     private struct WAL {
         var pages = 0
         var copied = 0
@@ -26,7 +26,7 @@ struct CopyBackTests {
     func anyOrder(seed: Int) throws {
         var random = SplitMix64(state: UInt64(seed))
         var wal = WAL()
-        var plan = CopyBack()
+        var plan = CheckpointPolicy()
         /// The WAL as it was when copying began, while somebody copies.
         var copying: WAL?
         var longest = 0
@@ -63,12 +63,12 @@ struct CopyBackTests {
             longest = max(longest, wal.pages)
         }
         #expect(begun > 0)
-        #expect(isRead || longest <= CopyBack.most + largest)
+        #expect(isRead || longest <= CheckpointPolicy.most + largest)
     }
 
     @Test("What failed is tried again when the WAL has grown, not with each commit")
     func failures() {
-        var plan = CopyBack()
+        var plan = CheckpointPolicy()
         var tries = 0
         for pages in stride(from: 10, through: 6_000, by: 10) {
             plan.committed(pages: pages)
@@ -82,7 +82,7 @@ struct CopyBackTests {
 
     @Test("What ends after the WAL has begun anew says nothing of the new one")
     func overtaken() {
-        var plan = CopyBack()
+        var plan = CheckpointPolicy()
         plan.committed(pages: 1_200)
         #expect(plan.next() == .beside)
         plan.committed(pages: 4)
@@ -113,7 +113,7 @@ struct CopyBackTests {
         projector.stop()
         let database = try FileManager.default.attributesOfItem(atPath: store.files.log)[.size] as? Int
         #expect(try #require(database) > 8_000_000)
-        #expect(longest < Connection.walBytes(pages: CopyBack.most + 512))
+        #expect(longest < Connection.walBytes(pages: CheckpointPolicy.most + 512))
         store.close()
         let connection = try Connection(path: store.files.log, mode: .read)
         let check = try connection.statement("PRAGMA integrity_check")

@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// Proofs that one origin has two histories.
-struct EvidenceTests {
+struct ForkEvidenceTests {
     /// Two stores that share 10 events and then go apart, neither of which noticed.
     private func forked() throws -> (EventStore, EventStore, [TemporaryFolder]) {
         let (folder, store) = try makeStore()
@@ -34,14 +34,14 @@ struct EvidenceTests {
         let dot = Dot(origin: one.identity.origin, seq: 11)
         let key = one.key.publicKey
         let (mine, theirs) = (try branch(one, 11), try branch(other, 11))
-        let evidence = try #require(Evidence(dot, mine, theirs, key: key))
-        #expect(evidence == Evidence(dot, theirs, mine, key: key))
+        let evidence = try #require(ForkEvidence(dot, mine, theirs, key: key))
+        #expect(evidence == ForkEvidence(dot, theirs, mine, key: key))
         #expect(try evidence.branch(in: LogReader(one.files)) != evidence.branch(in: LogReader(other.files)))
         #expect(one.forkedOrigins.isEmpty)
         #expect(try one.keep(evidence))
         #expect(try !one.keep(evidence))
         #expect(one.forkedOrigins == [dot.origin])
-        #expect(try Evidence.list(one.files) == [evidence])
+        #expect(try ForkEvidence.list(one.files) == [evidence])
         let file = try String(contentsOfFile: one.files.evidence + "/\(evidence.name).json", encoding: .utf8)
         #expect(!file.contains("말") && file.contains("sillok/\(dot.origin)"))
         one.close()
@@ -55,13 +55,13 @@ struct EvidenceTests {
         let dot = Dot(origin: one.identity.origin, seq: 11)
         let key = one.key.publicKey
         let (mine, theirs) = (try branch(one, 11), try branch(other, 11))
-        #expect(Evidence(dot, mine, mine, key: key) == nil)
+        #expect(ForkEvidence(dot, mine, mine, key: key) == nil)
         // Before the fork both say the same.
         let shared = Dot(origin: dot.origin, seq: 10)
-        #expect(Evidence(shared, try branch(one, 10), try branch(other, 10), key: key) == nil)
-        #expect(Evidence(shared, mine, theirs, key: key) == nil)
-        #expect(Evidence(Dot(origin: .random(), seq: 11), mine, theirs, key: key) == nil)
-        #expect(Evidence(dot, mine, theirs, key: SigningKey.generate().publicKey) == nil)
+        #expect(ForkEvidence(shared, try branch(one, 10), try branch(other, 10), key: key) == nil)
+        #expect(ForkEvidence(shared, mine, theirs, key: key) == nil)
+        #expect(ForkEvidence(Dot(origin: .random(), seq: 11), mine, theirs, key: key) == nil)
+        #expect(ForkEvidence(dot, mine, theirs, key: SigningKey.generate().publicKey) == nil)
         func changed(
             head: SignedHead? = nil, header: [UInt8]? = nil, digest: Digest? = nil, proof: [Digest]? = nil
         ) -> ForkBranch {
@@ -77,8 +77,8 @@ struct EvidenceTests {
             changed(header: []), changed(digest: mine.payloadDigest), changed(proof: []), changed(proof: mine.proof),
             changed(proof: theirs.proof + [theirs.payloadDigest]),
             changed(proof: [Digest](repeating: theirs.payloadDigest, count: 1_000)),
-        ] { #expect(Evidence(dot, mine, branch, key: key) == nil) }
-        #expect(Evidence(dot, mine, changed(), key: key) != nil)
+        ] { #expect(ForkEvidence(dot, mine, branch, key: key) == nil) }
+        #expect(ForkEvidence(dot, mine, changed(), key: key) != nil)
         #expect(try LogReader(one.files).branch(at: Dot(origin: dot.origin, seq: 0), ownHead: nil) == nil)
         #expect(try LogReader(one.files).branch(at: Dot(origin: dot.origin, seq: 311), ownHead: nil) == nil)
     }
@@ -89,13 +89,13 @@ struct EvidenceTests {
         defer { withExtendedLifetime(folders) {} }
         let dot = Dot(origin: one.identity.origin, seq: 11)
         let evidence = try #require(
-            Evidence(dot, try branch(one, 11), try branch(other, 11), key: one.key.publicKey))
+            ForkEvidence(dot, try branch(one, 11), try branch(other, 11), key: one.key.publicKey))
         try FileManager.default.createDirectory(atPath: one.files.evidence, withIntermediateDirectories: true)
-        for index in 0..<Evidence.capacity {
+        for index in 0..<ForkEvidence.capacity {
             try Data("{}".utf8).write(to: URL(fileURLWithPath: one.files.evidence + "/fork-\(index).json"))
         }
         #expect(try !one.keep(evidence))
-        #expect(try Evidence.list(one.files).isEmpty)
+        #expect(try ForkEvidence.list(one.files).isEmpty)
         // It counts all the same until the store is closed.
         #expect(one.forkedOrigins == [dot.origin])
     }

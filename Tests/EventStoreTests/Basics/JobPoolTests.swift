@@ -2,14 +2,14 @@ import Testing
 
 @testable import EventStore
 
-struct SideBySideTests {
+struct JobPoolTests {
     @Test("Everything is done, also what is added later and what nobody has a thread for", arguments: [0, 1, 3])
     func all(threads: Int) throws {
         let done = Lock<Set<Int>>([])
         let job = { (number: Int) -> SnapshotJob in
             { () throws(SQLiteError) in done.withLock { _ = $0.insert(number) } }
         }
-        let jobs = SideBySide((0..<20).map(job), threads: threads)
+        let jobs = JobPool((0..<20).map(job), threads: threads)
         jobs.add((20..<40).map(job))
         try jobs.finish()
         #expect(done.withLock { $0 } == Set(0..<40))
@@ -20,7 +20,7 @@ struct SideBySideTests {
         let done = Lock<[Int]>([])
         let job = { (number: Int) -> SnapshotJob in { () throws(SQLiteError) in done.withLock { $0.append(number) } }
         }
-        let jobs = SideBySide([job(0), job(1)], threads: 0)
+        let jobs = JobPool([job(0), job(1)], threads: 0)
         jobs.add([job(2), job(3)])
         try jobs.finish()
         #expect(done.withLock { $0 } == [3, 2, 1, 0])
@@ -33,7 +33,7 @@ struct SideBySideTests {
         let bad: SnapshotJob = { () throws(SQLiteError) in
             throw SQLiteError(extendedCode: 13, message: "full", context: "test")
         }
-        let jobs = SideBySide([], threads: threads)
+        let jobs = JobPool([], threads: threads)
         jobs.add([bad])
         let error = #expect(throws: SQLiteError.self) { try jobs.finish() }
         #expect(error?.extendedCode == 13)
@@ -49,7 +49,7 @@ struct SideBySideTests {
             sleepMilliseconds(5)
             done.withLock { $0.ended += 1 }
         }
-        do { _ = SideBySide([job, job, job, job], threads: 2) }
+        do { _ = JobPool([job, job, job, job], threads: 2) }
         done.withLock { #expect($0.begun == $0.ended) }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// Frames that are written in one piece: the same database as without, whatever a transaction does to its WAL.
-struct WALWritingTests {
+struct WALFrameBufferTests {
     private func database(_ path: String, _ mode: String, isGathering: Bool) throws -> Connection {
         let connection = try Connection(path: path, mode: .write)
         try connection.execute(

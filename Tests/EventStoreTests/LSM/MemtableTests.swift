@@ -4,9 +4,9 @@ import Testing
 @testable import EventStore
 
 /// Rows packed in memory come back as they went in, owner by owner.
-struct RowChainsTests {
-    private func rows(_ chains: RowChains, _ owner: Int64) -> [OrderedRow] {
-        var rows: [OrderedRow] = []
+struct MemtableTests {
+    private func rows(_ chains: Memtable, _ owner: Int64) -> [SortedRow] {
+        var rows: [SortedRow] = []
         chains.chain(owner) { rows.append($0) }
         return rows
     }
@@ -17,9 +17,9 @@ struct RowChainsTests {
     func roundTrip(seed: UInt64) {
         var random = SplitMix64(state: seed)
         let owners = [1, 40, 5_000, 30_000][Int(seed) - 1]
-        var chains = RowChains()
-        var expected: [Int64: [OrderedRow]] = [:]
-        var batch: [OrderedRow] = []
+        var chains = Memtable()
+        var expected: [Int64: [SortedRow]] = [:]
+        var batch: [SortedRow] = []
         var position = UInt64(0)
         for number in 0..<30_000 {
             position += UInt64.random(in: 1...3, using: &random)
@@ -34,7 +34,7 @@ struct RowChainsTests {
                 : time &<< 16 &+ Int64.random(in: 0..<4, using: &random)
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
             let speaker = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
-            let row = OrderedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
+            let row = SortedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
             batch.append(row)
             if Int.random(in: 0..<40, using: &random) == 0 || number == 29_999 {
                 chains.append(batch[...])
@@ -62,26 +62,26 @@ struct RowChainsTests {
         "A row of a live store takes less than half of what it takes as it is, and a first one what it takes in a table"
     )
     func size() {
-        var chains = RowChains()
+        var chains = Memtable()
         for number in 0..<100_000 {
             let time = 1_767_225_600_000 + Int64(number)
             chains.append(
-                OrderedRow(
+                SortedRow(
                     owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1),
                     speaker: Int64(number % 7_000 + 1)))
         }
         #expect(chains.bytes < 100_000 * 16)
-        var many = RowChains()
+        var many = Memtable()
         for number in 1...10_000 {
-            many.append(OrderedRow(owner: Int64(number), time: 0, hlc: 0, position: UInt64(number)))
+            many.append(SortedRow(owner: Int64(number), time: 0, hlc: 0, position: UInt64(number)))
         }
         #expect(many.bytes < 10_000 * 88)
     }
 
     @Test("A generation ends when it is large in memory, though it has few rows (INV-9)")
     func bounded() {
-        let tail = RowTail()
-        let owners = (1...120_000).map { OrderedRow(owner: Int64($0), time: 0, hlc: 0, position: UInt64($0)) }
+        let tail = Memtables()
+        let owners = (1...120_000).map { SortedRow(owner: Int64($0), time: 0, hlc: 0, position: UInt64($0)) }
         tail.append(Array(owners.prefix(50_000)))
         #expect(!tail.isFull(1 << 18))
         #expect(tail.isFull(50_000))
