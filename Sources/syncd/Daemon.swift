@@ -68,7 +68,7 @@ enum Daemon {
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw error.failure }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
-        let worker = Worker<Void>(name: "api-later") {}
+        let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, audit: audit, node: node, roster: roster, invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),

@@ -31,7 +31,7 @@ def tries(victim, attempts, features=1, timeout=2.0):
         identity = victim.identity()
         try:
             link = peer.meet(victim.port, identity, features=features)
-            link.send('Standing' if features & 1 else 'Vector', peer.standing([]) if features & 1 else {})
+            link.send('StateDelta' if features & 1 else 'Vector', peer.standing([]) if features & 1 else {})
         except (peer.Closed, peer.Silent) as problem:
             raise Failed(f'{name}: no honest beginning: {problem}') from None
         try:
@@ -121,13 +121,13 @@ def bad_frames(lab):
         ('announced 2^32-1', REFUSED, lambda k: k.write(bomb(100, announced=2**32 - 1))),
         ('no zstd at all', REFUSED, lambda k: k.write(wire.frame(3, struct.pack('>I', 64) + os.urandom(40), flags=1))),
         ('second Hello', {'Bye 9'}, lambda k: k.send('Hello', peer.hello(k.identity, 'lab'))),
-        ('Vector after Standing', {'Bye 9'}, lambda k: k.send('Vector', {})),
+        ('Vector after StateDelta', {'Bye 9'}, lambda k: k.send('Vector', {})),
         ('Want without feature', {'Bye 9'}, lambda k: k.send('Want', {'take': [{'first': 1}]})),
         ('a group', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'\x0b\x0c'))),
         ('overlong varint', {'Bye 9'}, lambda k: k.write(wire.frame(5, b'\x08\x80\x00'))),
         ('varint of 11 bytes', {'Bye 9'}, lambda k: k.write(wire.frame(5, b'\x08' + b'\xff' * 10 + b'\x01'))),
         ('uint32 of 2^32', {'Bye 9'}, lambda k: k.write(wire.frame(8, b'\x08' + wire.varint(2**32)))),
-        ('origin of 15 bytes', {'Bye 9'}, lambda k: k.send('Standing', {'entries': [{'origin': bytes(15), 'seq': 1, 'root': 1}]})),
+        ('origin of 15 bytes', {'Bye 9'}, lambda k: k.send('StateDelta', {'entries': [{'origin': bytes(15), 'seq': 1, 'root': 1}]})),
         ('seq 0', {'Bye 9'}, lambda k: k.send('Fork', {'origin': bytes(16), 'roots': [{'root': 1}]})),
         ('reserved bits', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'', reserved=7))),
         ('unknown flag', {'Bye 9'}, lambda k: k.write(wire.frame(6, b'', flags=4))),
@@ -165,7 +165,7 @@ def cut_and_flipped(lab):
         origin = tiny(identity, 2)
         link = peer.meet(victim.port, identity)
         before = before or victim.status()['position']
-        link.send('Standing', peer.standing([]))
+        link.send('StateDelta', peer.standing([]))
         data = bytearray(wire.message('Events', origin.batch()))
         if number < 40:
             link.write(bytes(data[:len(data) * number // 40]))
@@ -191,7 +191,7 @@ def stamps(lab):
     for field, values in (('hlc', stamps_), ('time', times)):
         for value in values:
             identity, link = victim.guest()
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             origin = record.Origin(identity)
             origin.say('u-late', 'late', **{field: value})
             link.send('Events', {'events': origin.events, 'coverage': [{'head': origin.head(hlc=value % 2**64 if field == 'hlc' else None)}]})
@@ -240,7 +240,7 @@ def terminal_escapes(lab):
     for nasty in NASTY:
         identity = victim.identity()
         link = peer.meet(victim.port, identity, name=nasty, software=nasty)
-        link.send('Standing', peer.standing([]))
+        link.send('StateDelta', peer.standing([]))
         origin = record.Origin(identity, name='x')
         origin.append('message.posted', 'u-esc', json.dumps({'text': nasty}).encode(), conversation='c-esc')
         for field in ('user', 'author', 'conversation', 'type'):

@@ -130,16 +130,16 @@ def events_are_proven(lab):
 
 @case
 def events_both_ways(lab):
-    """Standing dialect: an own origin is appended, seen by syncctl history, proven, and passed on to a third node."""
+    """StateDelta dialect: an own origin is appended, seen by syncctl history, proven, and passed on to a third node."""
     victim, third = lab.pair()
     victim.append('before')
     identity, link = victim.guest()
     origin = record.Origin(identity)
     for number in range(1, 21):
         origin.say('u-py', f'number {number}')
-    link.send('Standing', peer.standing([]))
-    first = link.until('Standing')
-    check(first['whole'] and len(first['digest']) == 32, 'the first Standing is not whole')
+    link.send('StateDelta', peer.standing([]))
+    first = link.until('StateDelta')
+    check(first['whole'] and len(first['digest']) == 32, 'the first StateDelta is not whole')
     check(first == dict(peer.standing([dict(e) for e in first['entries']], first['through'])), 'the digest is another')
     link.send('Events', origin.batch(1, 7))
     link.send('Events', origin.batch(8))
@@ -148,7 +148,7 @@ def events_both_ways(lab):
     while stated < 21:
         name, message = link.receive(8)
         credit += message['bytes'] if name == 'Credit' else 0
-        for entry in message['entries'] if name == 'Standing' else []:
+        for entry in message['entries'] if name == 'StateDelta' else []:
             if entry['root'] == record.short(origin.root(min(entry['seq'], 21))) and entry['seq'] in (7, 21):
                 stated = entry['seq']
     text = victim.ctl('history', 'u-py').stdout
@@ -166,7 +166,7 @@ def part_of_a_history(lab):
     origin = record.Origin(identity)
     for number in range(1, 21):
         origin.say('u-part', f'number {number}')
-    link.send('Standing', peer.standing([origin.entry()]))
+    link.send('StateDelta', peer.standing([origin.entry()]))
     link.send('Events', origin.batch(1, 7))
     third.eventually(lambda: 'number 6' in third.ctl('history', 'u-part', expect=None).stdout, 'what came is not passed on')
     return '7 of 21 events'
@@ -177,7 +177,7 @@ def twins_and_erasures(lab):
     """One id under two dots; an event that its origin has erased, with the erasure: stored, and proven by both verifiers."""
     victim, third = lab.pair()
     identity, link = victim.guest()
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     one, two = record.Origin(identity), record.Origin(identity)
     id = bytes(range(16))
     for origin in (one, two):
@@ -204,7 +204,7 @@ def compressed_and_unknown(lab):
     for number in range(60):
         origin.say('u-zip', 'long ' * 20)
     link.write(wire.frame(99, b'whatever'))
-    link.send('Standing', peer.standing([]) | {'+later': wire.tagged(77, 2, b'later')})
+    link.send('StateDelta', peer.standing([]) | {'+later': wire.tagged(77, 2, b'later')})
     link.send('Events', origin.batch(), compress=True)
     victim.eventually(lambda: victim.status()['position'] in ('62', 62), 'compressed events are not stored')
     return '61 events'
@@ -216,22 +216,22 @@ def standing_is_a_difference(lab):
     victim = lab.daemon()
     victim.append('one')
     identity, link = victim.guest()
-    link.send('Standing', peer.standing([]))
-    through = link.until('Standing')['through']
+    link.send('StateDelta', peer.standing([]))
+    through = link.until('StateDelta')['through']
     incarnation = link.hello['incarnation']
     link.close()
     victim.append('two')
     time.sleep(0.1)
     link = peer.meet(victim.port, identity, remembered={'incarnation': incarnation, 'through': through, 'origins': 1})
-    link.send('Standing', peer.standing([]))
-    second = link.until('Standing')
+    link.send('StateDelta', peer.standing([]))
+    second = link.until('StateDelta')
     check(not second['whole'] and second['since'] == through, 'not a difference')
     check(all(e['number'] == 1 and not e['origin'] for e in second['entries']), 'a known origin is named anew')
-    link.send('Restate')
-    whole = link.until('Standing')
+    link.send('Resync')
+    whole = link.until('StateDelta')
     while not whole['whole']:
-        whole = link.until('Standing')
-    check(len(whole['digest']) == 32, 'a Restate is not answered by everything')
+        whole = link.until('StateDelta')
+    check(len(whole['digest']) == 32, 'a Resync is not answered by everything')
     return 'difference, restated'
 
 
@@ -242,8 +242,8 @@ def wants_choose(lab):
     for number in range(5):
         victim.append(f'event {number}')
     identity, link = victim.guest(features=3)
-    link.send('Standing', peer.standing([]))
-    entries = link.until('Standing')['entries']
+    link.send('StateDelta', peer.standing([]))
+    entries = link.until('StateDelta')['entries']
     try:
         link.until('Events', timeout=1.0)
         check(False, 'events come without a Want')
@@ -266,7 +266,7 @@ def credit_is_kept(lab):
     total = int(victim.status()['position'])
     limits = {'max_body': 1 << 20, 'window': 6000, 'max_payload': 896 << 10}
     _, link = victim.guest(features=1, limits=limits)
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     known, keys, taken = {}, {}, 0
     try:
         while True:
@@ -334,7 +334,7 @@ def forks_are_proven(lab):
     good = record.Origin(identity)
     for number in range(9):
         good.say('u-fork', f'event {number}')
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     link.send('Events', good.batch())
     victim.eventually(lambda: 'event 8' in victim.ctl('history', 'u-fork', expect=None).stdout, 'not stored')
     link.close()
@@ -346,7 +346,7 @@ def forks_are_proven(lab):
     for number in range(3):
         evil.say('u-fork', f'other {number}')
     link = peer.meet(victim.port, identity)
-    link.send('Standing', peer.standing([evil.entry()]))
+    link.send('StateDelta', peer.standing([evil.entry()]))
     rounds = 0
     while True:
         asked = link.until('Fork', timeout=15)

@@ -41,7 +41,7 @@ def known(kind, origin, root, head, coverage, entry):
         'Hello': {}, 'Vector': {'entries': [entry]}, 'Ack': {'durable': [entry]}, 'Credit': {'bytes': 9},
         'Events': {'events': [{'header': b'\x0a\x10' + origin + b'\x10\x01', 'salt': bytes(16), 'payload': b'{}'}], 'coverage': [coverage]},
         'Ping': {'nonce': 1, 'clock_ms': 1}, 'Pong': {'nonce': 1, 'clock_ms': 1}, 'Bye': {'code': 6, 'retry_after_ms': 1},
-        'Standing': {'entries': [entry | {'number': 0}], 'whole': True, 'through': 3, 'digest': root}, 'Restate': {},
+        'StateDelta': {'entries': [entry | {'number': 0}], 'whole': True, 'through': 3, 'digest': root}, 'Resync': {},
         'Want': {'take': [{'first': 1, 'more': 1}], 'leave': [{'first': 1, 'more': 1}]},
         'Fork': {'origin': origin, 'roots': [{'size': 2, 'root': 7}], 'seq': 1, 'asks': True,
                  'branches': [{'head': head, 'header': b'\x0a\x10' + origin + b'\x10\x01', 'payload_digest': root, 'proof': [root]}]},
@@ -99,13 +99,13 @@ def assault(lab, kinds, features):
                         link = peer.Link(victim.port, identity)
                         own = peer.hello(identity, 'lab', snapshot_after=1, remembered={'incarnation': 1, 'through': 1, 'origins': 1})
                         link.send('Hello', planted(kind, own, path, number))
-                        link.send('Standing', peer.standing([]))
+                        link.send('StateDelta', peer.standing([]))
                     else:
                         link = peer.meet(victim.port, identity, features=features)
-                        if kind not in ('Standing', 'Vector'):
-                            link.send('Standing' if features & 1 else 'Vector', peer.standing([]) if features & 1 else {})
+                        if kind not in ('StateDelta', 'Vector'):
+                            link.send('StateDelta' if features & 1 else 'Vector', peer.standing([]) if features & 1 else {})
                         planting = planted(kind, values, path, number)
-                        if kind == 'Standing' and len(path) == 2 and path[1] != 'number':  # so that it fails by the number alone
+                        if kind == 'StateDelta' and len(path) == 2 and path[1] != 'number':  # so that it fails by the number alone
                             entry = plausible(kind)['entries'][0] | {path[1]: number % 2**64}
                             planting |= {'digest': peer.standing([entry])['digest']}
                         link.send(kind, planting)
@@ -142,7 +142,7 @@ def extremes_in_hello(lab):
 @case
 def extremes_in_control(lab):
     """Ping, Pong, Credit, Bye, and whatever else sync.proto has that no other case names."""
-    others = {'Hello', 'Join', 'Vector', 'Ack', 'Standing', 'Want', 'Events', 'Fork', *(name for name in wire.TYPES if name.startswith('Snapshot'))}
+    others = {'Hello', 'Join', 'Vector', 'Ack', 'StateDelta', 'Want', 'Events', 'Fork', *(name for name in wire.TYPES if name.startswith('Snapshot'))}
     return assault(lab, [name for name in wire.TYPES if name not in others], 1 | 4)
 
 
@@ -154,8 +154,8 @@ def extremes_in_vectors(lab):
 
 @case
 def extremes_in_standing(lab):
-    """Standing and Want."""
-    return assault(lab, ['Standing', 'Want'], 3)
+    """StateDelta and Want."""
+    return assault(lab, ['StateDelta', 'Want'], 3)
 
 
 @case
@@ -182,7 +182,7 @@ def clocks_at_the_edge(lab):
             link.outcome(0.4)
             link.close()
             link = peer.meet(victim.port, victim.identity())
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             asked = link.until('Ping', timeout=2)
             link.send('Pong', {'nonce': asked['nonce'], 'clock_ms': clock})
             link.outcome(0.3)
@@ -197,7 +197,7 @@ def clocks_at_the_edge(lab):
 
 @case
 def sums_of_sequences(lab):
-    """A hundred origins at the bound in one Standing or Vector; status, metrics and peers add them up."""
+    """A hundred origins at the bound in one StateDelta or Vector; status, metrics and peers add them up."""
     victim, _ = lab.pair()
     believed = set()
     for features in (1, 0):
@@ -206,7 +206,7 @@ def sums_of_sequences(lab):
             entries = sorted(({'origin': os.urandom(16), 'seq': seq, 'root': 1} for _ in range(100)), key=lambda e: e['origin'])
             try:
                 link = peer.meet(victim.port, identity, features=features)
-                link.send(*(('Standing', peer.standing(entries)) if features else ('Vector', {'entries': entries})))
+                link.send(*(('StateDelta', peer.standing(entries)) if features else ('Vector', {'entries': entries})))
                 look(victim)
                 got = link.outcome(0.3)
             except peer.Closed:

@@ -54,7 +54,7 @@ def fork_frames(lab):
         sent = 0
         for data in (frame * 20, one_branch * 20):
             link = peer.meet(victim.port, victim.identity())
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             sent += 20 * pour(link, data, 6)
             link.close()
         return sent
@@ -92,7 +92,7 @@ def origins_without_end(lab):
     parts = []
     for at in range(0, 400_000, 10_000):
         last = at == 390_000
-        parts.append(wire.message('Standing', {'entries': entries[at:at + 10_000], 'whole': True, 'through': 400_000, 'more': not last}
+        parts.append(wire.message('StateDelta', {'entries': entries[at:at + 10_000], 'whole': True, 'through': 400_000, 'more': not last}
                                   | ({'digest': digest} if last else {})))
 
     def attack():
@@ -135,7 +135,7 @@ def origins_too_many(lab):
     try:
         for at in range(0, 400_001, 10_000):
             last = at + 10_000 > 400_001
-            link.send('Standing', {'entries': entries[at:at + 10_000], 'whole': True, 'through': 9, 'more': not last} | ({'digest': digest} if last else {}))
+            link.send('StateDelta', {'entries': entries[at:at + 10_000], 'whole': True, 'through': 9, 'more': not last} | ({'digest': digest} if last else {}))
     except (peer.Closed, peer.Silent):
         pass
     got = link.outcome(10)
@@ -220,19 +220,19 @@ def strangers_in_a_row(lab):
 
 @case
 def pings_and_wants(lab):
-    """Pings never read, Wants without end, Restate without end: answered, or ended, within bounded memory."""
+    """Pings never read, Wants without end, Resync without end: answered, or ended, within bounded memory."""
     victim, _ = lab.pair()
     for number in range(20):
         victim.append(f'event {number}')
     wants = wire.message('Want', {'take': [{'first': 1, 'more': 1000}], 'leave': [{'first': 1, 'more': 1000}]}) * 500
-    kinds = [('Ping', wire.message('Ping', {'nonce': 7}) * 1000, 1), ('Want', wants, 3), ('Restate', wire.message('Restate') * 100, 1),
+    kinds = [('Ping', wire.message('Ping', {'nonce': 7}) * 1000, 1), ('Want', wants, 3), ('Resync', wire.message('Resync') * 100, 1),
              ('Credit', wire.message('Credit', {'bytes': 1}) * 1000, 1)]
 
     def attack():
         sent = {}
         for name, data, features in kinds:
             link = peer.meet(victim.port, victim.identity(), features=features)
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             sent[name] = pour(link, data, 2.5, bytes_at_most=64 << 20)
             link.close()
         return sent
@@ -254,10 +254,10 @@ def deaf_and_slow(lab):
         deaf = []
         for _ in range(5):
             link = peer.meet(victim.port, victim.identity(), features=1, limits=limits)
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             deaf.append(link)
         slow = peer.meet(victim.port, victim.identity())
-        slow.send('Standing', peer.standing([]))
+        slow.send('StateDelta', peer.standing([]))
         data = wire.message('Events', tiny(slow.identity).batch())
         for byte in data[:80]:
             slow.write(bytes([byte]))
@@ -301,7 +301,7 @@ def events_that_wait(lab):
     def attack():
         identity = victim.identity()
         link = peer.meet(victim.port, identity)
-        link.send('Standing', peer.standing([]))
+        link.send('StateDelta', peer.standing([]))
         sent, until = 0, time.monotonic() + 5
         try:
             while time.monotonic() < until and sent < 2000:

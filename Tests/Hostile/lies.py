@@ -94,15 +94,15 @@ def forged_after_good(lab):
         for later in (False, True):
             identity, link = victim.guest()
             origin = tiny(identity, 6)
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             link.send('Events', origin.batch())
             try:
-                while not any(entry['seq'] == 7 for entry in link.until('Standing')['entries']):
+                while not any(entry['seq'] == 7 for entry in link.until('StateDelta')['entries']):
                     pass
                 if later:
                     link.close()
                     link = peer.meet(victim.port, identity)
-                    link.send('Standing', peer.standing([origin.entry()]))
+                    link.send('StateDelta', peer.standing([origin.entry()]))
                 origin.say('u-forged', 'one')
                 origin.say('u-forged', 'two')
                 batch = origin.batch(8)
@@ -147,7 +147,7 @@ def erased_without_erasure(lab):
         daemon.pins(identity)
         origin.events = events
         with peer.meet(daemon.port, identity) as link:
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
             link.send('Events', origin.batch())
             daemon.eventually(lambda: int(daemon.status()['position']) == 6, f'{daemon.name} does not store it')
     victim.stop()
@@ -165,7 +165,7 @@ def false_evidence(lab):
     victim, third = lab.pair()
     identity, link = victim.guest()
     good, wrong = tiny(identity, 5), []
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     link.send('Events', good.batch())
     victim.eventually(lambda: victim.ctl('history', 'u-evil', expect=None).returncode == 0, 'not stored')
     other = record.Origin(record.Identity(), origin=good.id)  # by a key that is not the origin's
@@ -178,7 +178,7 @@ def false_evidence(lab):
     for name, branches in lies.items():
         sender = victim.identity()
         with peer.meet(victim.port, sender) as call:
-            call.send('Standing', peer.standing([]))
+            call.send('StateDelta', peer.standing([]))
             try:
                 call.send('Fork', {'origin': good.id, 'seq': 3, 'branches': branches})
                 call.outcome(0.3)
@@ -190,7 +190,7 @@ def false_evidence(lab):
     check(not wrong, f'kept as evidence: {wrong}')
     good.say('u-evil', 'goes on')
     with peer.meet(victim.port, identity) as again:
-        again.send('Standing', peer.standing([good.entry()]))
+        again.send('StateDelta', peer.standing([good.entry()]))
         again.send('Events', good.batch(7))
         victim.eventually(lambda: 'goes on' in victim.ctl('history', 'u-evil').stdout, 'the origin does not go on')
     return f'{len(lies)} lies'
@@ -235,7 +235,7 @@ def heads_of_another_time(lab):
     wrong = []
     for parts in (((1, 6),), ((1, 3), (4, 6))):
         identity, link = victim.guest()
-        link.send('Standing', peer.standing([]))
+        link.send('StateDelta', peer.standing([]))
         origin = tiny(identity, 5)
         head = origin.head(hlc=77 << 16)
         try:
@@ -290,7 +290,7 @@ def odd_events(lab):
     for name, make in headers.items():
         if link is None:
             identity, link = victim.guest()
-            link.send('Standing', peer.standing([]))
+            link.send('StateDelta', peer.standing([]))
         origin = record.Origin(identity)
         origin.push(make(origin), text)
         try:  # the head says what the header says, where that can be read
@@ -310,13 +310,13 @@ def odd_events(lab):
     firsts = {'another key': started % (b'0' * 64, b'AAAA'), 'no JSON': b'{', 'nothing': b'{}'}
     for name, payload in firsts.items():  # first events that bind to nothing
         identity, link = victim.guest()
-        link.send('Standing', peer.standing([]))
+        link.send('StateDelta', peer.standing([]))
         origin = record.Origin(identity, start=False)
         origin.append('origin.started', 'node/' + identity.node.hex(), payload)
         link.send('Events', origin.batch())
         check(link.outcome(1.0) != 'open', f'a first event with {name} is taken')
     identity, link = victim.guest()
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     origin = tiny(identity, 1)
     whole = origin.events[0]
     origin.events[0] = {'header': whole['header'], 'payload_digest': record.digest_of(whole)}
@@ -339,7 +339,7 @@ def lies_about_memory(lab):
             false.say('u-false')
         try:
             link = peer.meet(victim.port, identity, features=5)
-            link.send('Standing', peer.standing([{'origin': mine, 'seq': 1000 + number, 'root': 1}]))
+            link.send('StateDelta', peer.standing([{'origin': mine, 'seq': 1000 + number, 'root': 1}]))
             name, question = None, None
             until = time.monotonic() + 0.5
             while time.monotonic() < until and name not in ('HeadAsk', 'Bye'):
@@ -391,7 +391,7 @@ def memory_is_lost_after_lies(lab):
     for number in range(10):
         try:
             with peer.meet(victim.port, liar) as link:
-                link.send('Standing', peer.standing([{'origin': uuid.UUID(victim.status()['origin']).bytes, 'seq': 9000, 'root': 1}]))
+                link.send('StateDelta', peer.standing([{'origin': uuid.UUID(victim.status()['origin']).bytes, 'seq': 9000, 'root': 1}]))
                 link.outcome(0.2)
         except peer.Closed:
             pass

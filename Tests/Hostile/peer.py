@@ -182,7 +182,7 @@ def meet(port, identity, cluster='lab', **more):
 
 
 def standing(entries, through=1):
-    """A whole first Standing in one message, with its digest."""
+    """A whole first StateDelta in one message, with its digest."""
     digest = record.sha(*(e['origin'] + e['seq'].to_bytes(8, 'big') + e['root'].to_bytes(8, 'big') for e in entries))
     return {'entries': entries, 'whole': True, 'through': through, 'digest': digest}
 

@@ -131,7 +131,7 @@ def snapshot_is_fetched(lab):
     check(victim.post('/v1/events', body)[0] == 200, 'the batch is refused')
     _, link = victim.guest(features=1 | 256, snapshot_after=100)
     check(link.hello['features'] & 256, 'a daemon with 3,001 events does not offer')
-    link.send('Standing', peer.standing([]))
+    link.send('StateDelta', peer.standing([]))
     offer = link.until('SnapshotOffer')
     sender = record.Identity()
     sender.node, sender.incarnation = link.hello['node'], link.hello['incarnation']
@@ -164,7 +164,7 @@ def gives(victim, identity, origin, offer=None, change=None, end=None, features=
     """Offers `origin`, and gives its rows as far as the victim takes them. `SnapshotDone n`, `Bye n`, or what else came last."""
     link = peer.meet(victim.port, identity, features=features)
     try:
-        link.send('Standing', peer.standing([origin.entry()], through=len(origin.events)))
+        link.send('StateDelta', peer.standing([origin.entry()], through=len(origin.events)))
         link.send('SnapshotOffer', offer or offer_of(identity, [origin.entry()]))
         name = None
         until = time.monotonic() + patience

@@ -185,9 +185,9 @@ fault(58, "what was remembered of another incarnation is kept", "INV-7", "Reconn
        "if memory == nil || memory?.incarnation != hello.incarnation && !isPlanted(58) {"))
 fault(57, "a Hello may name another node than the certificate", "INV-13", "SyncSessionTests HostilePeerTests",
       (SE + "Session/SyncSession+Opening.swift", "guard hello.node == remote else", "guard hello.node == remote || isPlanted(57) else"))
-fault(72, "the digest of a Standing is not compared", "INV-7", "ReconnectTests",
-      (SE + "Session/PeerMemory.swift", "digest != Standing.digest(of: entries) {",
-       "digest != Standing.digest(of: entries), !isPlanted(72) {"))
+fault(72, "the digest of a StateDelta is not compared", "INV-7", "ReconnectTests",
+      (SE + "Session/PeerMemory.swift", "digest != StateDelta.digest(of: entries) {",
+       "digest != StateDelta.digest(of: entries), !isPlanted(72) {"))
 
 # --- The node -------------------------------------------------------------------------------------------------------------
 

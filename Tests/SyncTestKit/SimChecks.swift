@@ -193,7 +193,7 @@ final class SimChecks {
         }
     }
 
-    private func coverage(of standing: Standing, _ link: SimPeerLink) {
+    private func coverage(of standing: StateDelta, _ link: SimPeerLink) {
         if case .comparing = link.session.state {
             sim.coverage.count(standing.isWhole ? .wholeOpenings : .differenceOpenings)
         }
@@ -311,7 +311,7 @@ final class SimChecks {
             "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
                 + "\(batch.events.count) in \(frame.count) bytes"
         case .standing(let standing):
-            "Standing \(standing.isWhole ? "whole" : "since \(standing.since)") "
+            "StateDelta \(standing.isWhole ? "whole" : "since \(standing.since)") "
                 + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"
         case .bye(let bye): "Bye \(bye.code) \(bye.text)"

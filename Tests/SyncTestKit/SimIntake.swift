@@ -1,7 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-/// The simulator's counterpart of `SnapshotIntake`: one thread that receives a snapshot for an empty store.
+/// The simulator's counterpart of `SnapshotReceiver`: one thread that receives a snapshot for an empty store.
 final class SimIntake {
     private struct Reception {
         let build: SimBuild

@@ -38,7 +38,7 @@ package final class SimNode {
     var sources = SourcePlan()
     var isTicking = false
     /// Whose snapshot is being received.
-    var turn = SnapshotTurn()
+    var turn = SnapshotArbiter()
     private(set) lazy var intake = SimIntake(node: self)
     /// On the disk: the pieces of an unfinished snapshot, and a finished one.
     var spool: SimSpool?
@@ -177,7 +177,7 @@ package final class SimNode {
         progress = LocalVector(standing, positions: opened.lastPositions)
         sources = SourcePlan(progress.vector)
         isTicking = false
-        turn = SnapshotTurn()
+        turn = SnapshotArbiter()
         intake = SimIntake(node: self)
         if progress.entries.count > 1 { spool = nil }
         sim.note { "\(self.name): starts with \(opened.top) events" }

@@ -76,12 +76,12 @@ extension SimNode {
         perform(turn.completed())
     }
 
-    func perform(_ effects: [SnapshotTurn.Effect]) {
+    func perform(_ effects: [SnapshotArbiter.Effect]) {
         for effect in effects {
             switch effect {
             case .stopOthers(let source):
                 for peer in entries.keys.sorted() where sim.nodes[peer].id != source {
-                    entries[peer]?.link?.stop(SessionFailure(.busy, SnapshotTurn.reason))
+                    entries[peer]?.link?.stop(SessionFailure(.busy, SnapshotArbiter.reason))
                 }
             case .drop(let keepSpool): intake.drop(keepSpool: keepSpool)
             case .dial: for peer in entries.keys.sorted() { dial(peer) }

@@ -240,7 +240,7 @@ package final class SimStore {
             let stored = StoreWork.stored(batch, newProofs: keep(batch.proven))
             if isHeld {
                 batch.lineage.breakOff()
-                throw SessionFailure(.store(.busy(SnapshotTurn.reason)))
+                throw SessionFailure(.store(.busy(SnapshotArbiter.reason)))
             }
             if sim.has(.ackBeforeDurable) {
                 completion(.success(stored))

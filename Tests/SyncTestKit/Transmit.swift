@@ -134,11 +134,11 @@ extension SimNode {
     }
 
     /// A statement that speaks of other histories, its digest made to fit.
-    private func changed(_ standing: Standing, _ seq: (UInt64) -> UInt64) -> [UInt8] {
+    private func changed(_ standing: StateDelta, _ seq: (UInt64) -> UInt64) -> [UInt8] {
         var other = standing
-        other.entries = standing.entries.map { StandingEntry($0.name, seq: seq($0.seq), root: $0.root ^ 9) }
+        other.entries = standing.entries.map { StateEntry($0.name, seq: seq($0.seq), root: $0.root ^ 9) }
         if standing.digest != nil, standing.isWhole {
-            other.digest = Standing.digest(
+            other.digest = StateDelta.digest(
                 of: other.entries.compactMap { entry in
                     guard case .new(let origin) = entry.name else { return nil }
                     return VectorEntry(origin: origin, seq: entry.seq, root: entry.root)

@@ -2,7 +2,7 @@ package import EventStore
 
 /// Whose snapshot an empty node takes, and who waits meanwhile: a pure state machine beside the sessions, as ``SourcePlan``
 /// is. One peer gives it, over one link; the others are called again when it is in place or refused.
-package struct SnapshotTurn: Sendable {
+package struct SnapshotArbiter: Sendable {
     /// Tells a node's links apart.
     package typealias Link = ObjectIdentifier
 

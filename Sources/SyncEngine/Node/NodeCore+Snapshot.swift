@@ -1,9 +1,9 @@
 internal import EventStore
 
 /// Who reads and who receives snapshots for a node.
-struct SnapshotDesk: Sendable {
+struct SnapshotEndpoint: Sendable {
     let server: SnapshotServer
-    let intake: SnapshotIntake
+    let intake: SnapshotReceiver
     let options: SnapshotOptions
     let onComplete: @Sendable () -> Void
 }
@@ -15,7 +15,7 @@ enum SnapshotNews {
     case complete
 }
 
-// What ``SnapshotTurn`` decides, done.
+// What ``SnapshotArbiter`` decides, done.
 extension SyncNode.Core {
     /// Whether a session with `node` may offer or want a snapshot.
     func snapshotPolicy(for node: NodeID) -> SnapshotPolicy {
@@ -49,13 +49,13 @@ extension SyncNode.Core {
         }
     }
 
-    func perform(_ effects: [SnapshotTurn.Effect]) {
+    func perform(_ effects: [SnapshotArbiter.Effect]) {
         for effect in effects {
             switch effect {
             case .stopOthers(let source):
                 for node in entries.keys.sorted() where node != source {
                     for link in [entries[node]?.link, entries[node]?.candidate] {
-                        link?.stop(SessionFailure(.busy, SnapshotTurn.reason))
+                        link?.stop(SessionFailure(.busy, SnapshotArbiter.reason))
                     }
                 }
             case .drop(let keepSpool): snapshots.intake.drop(keepSpool: keepSpool)

@@ -44,9 +44,9 @@ extension SyncNode {
         private let inbox: CommitInbox
         let workers: StoreWorkers
         let desk: JoinDesk
-        let snapshots: SnapshotDesk
+        let snapshots: SnapshotEndpoint
         /// Whose snapshot is being received, while the others wait.
-        var snapshotTurn = SnapshotTurn()
+        var snapshotTurn = SnapshotArbiter()
         let context: TLSContext
         var local: SyncSession.Local
         let log: @Sendable (String) -> Void
@@ -81,7 +81,7 @@ extension SyncNode {
         var leaving = 0
 
         init(
-            loop: EventLoop, inbox: CommitInbox, workers: StoreWorkers, snapshots: SnapshotDesk,
+            loop: EventLoop, inbox: CommitInbox, workers: StoreWorkers, snapshots: SnapshotEndpoint,
             context: TLSContext, local: SyncSession.Local, peers: [Peer], desk: JoinDesk,
             log: @escaping @Sendable (String) -> Void
         ) {

@@ -12,7 +12,7 @@ final class PeerLink {
     private let link: TLSLink
     private let loop: EventLoop
     private let workers: StoreWorkers
-    private let snapshots: SnapshotDesk
+    private let snapshots: SnapshotEndpoint
     /// Reads what was committed just now.
     private let live: OutgoingReader
     /// How much of the loop's time is left for storing.
@@ -50,7 +50,7 @@ final class PeerLink {
 
     init(
         link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
-        snapshots: SnapshotDesk, live: OutgoingReader, share: LeadShare
+        snapshots: SnapshotEndpoint, live: OutgoingReader, share: LeadShare
     ) {
         self.link = link
         self.node = node

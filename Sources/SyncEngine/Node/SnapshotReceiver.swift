@@ -5,7 +5,7 @@ internal import EventStore
 /// ## Concurrency model
 /// ``store(_:completion:)`` is called by the loop in the order of the frames and does not block; what blocks is done on the
 /// intake's own thread; completions come on the builder's threads or on that one.
-final class SnapshotIntake: Sendable {
+final class SnapshotReceiver: Sendable {
     typealias OpenCompletion = @Sendable (Result<UInt64, SessionFailure>) -> Void
     typealias StoreCompletion = @Sendable (Result<SnapshotStored, SessionFailure>) -> Void
 
@@ -38,7 +38,7 @@ final class SnapshotIntake: Sendable {
     private let minFree: UInt64
     private let threads: Int
     private let log: @Sendable (String) -> Void
-    private let worker: Worker<Void>
+    private let worker: SerialWorker<Void>
     private let state = Lock(State.idle)
 
     init(store: EventStore, minFree: UInt64, threads: Int, log: @escaping @Sendable (String) -> Void) {
@@ -46,7 +46,7 @@ final class SnapshotIntake: Sendable {
         self.minFree = minFree
         self.threads = threads
         self.log = log
-        worker = Worker(name: "snapshot") {}
+        worker = SerialWorker(name: "snapshot") {}
     }
 
     /// Calls off what is under way and ends the thread.
@@ -71,7 +71,7 @@ final class SnapshotIntake: Sendable {
             }
             do throws(SnapshotError) {
                 try check(offer, sender)
-                try eventStore.beginSnapshotHold(SnapshotTurn.reason)
+                try eventStore.beginSnapshotHold(SnapshotArbiter.reason)
                 do throws(SnapshotError) {
                     let (reception, last) = try begin(offer, sender)
                     let isWanted = state.withLock { state in

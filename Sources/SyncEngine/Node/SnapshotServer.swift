@@ -9,14 +9,14 @@ final class SnapshotServer: Sendable {
     typealias Context = Result<SnapshotReader, StoreError>
 
     private let store: EventStore
-    private let readers: [Worker<Context>]
+    private let readers: [SerialWorker<Context>]
     private let turn = Lock(0)
 
     init(store: EventStore, threads: Int = 3) {
         self.store = store
         let files = store.files
         readers = (0..<threads).map { index in
-            Worker(name: "snapshot-read-\(index)") {
+            SerialWorker(name: "snapshot-read-\(index)") {
                 do throws(StoreError) { return .success(try SnapshotReader(files)) } catch { return .failure(error) }
             }
         }
@@ -25,7 +25,7 @@ final class SnapshotServer: Sendable {
     func stop() { for reader in readers { reader.stop() } }
 
     /// Runs `body` on one of the threads.
-    func submit(_ body: @escaping Worker<Context>.Job) {
+    func submit(_ body: @escaping SerialWorker<Context>.Job) {
         let index = turn.withLock { turn in
             turn = (turn + 1) % readers.count
             return turn

@@ -9,8 +9,8 @@ internal import EventStore
 /// Completions are called on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
-    let readers: Worker<Result<OutgoingReader, StoreError>>
-    let verifiers: Worker<IngestVerifier?>
+    let readers: SerialWorker<Result<OutgoingReader, StoreError>>
+    let verifiers: SerialWorker<IngestVerifier?>
     private let signing = Lock(LazyWorker("peer-sign"))
     private let looking = Lock(LazyWorker("peer-heal"))
     /// Frames of more events are stored by the writer's thread, while the next is verified.
@@ -20,10 +20,10 @@ final class StoreWorkers: Sendable {
 
     init(store: EventStore) {
         self.store = store
-        readers = Worker(name: "peer-read") {
+        readers = SerialWorker(name: "peer-read") {
             do throws(StoreError) { return .success(try OutgoingReader(store)) } catch { return .failure(error) }
         }
-        verifiers = Worker(name: "peer-verify") { nil }
+        verifiers = SerialWorker(name: "peer-verify") { nil }
     }
 
     /// A signed head of what this node has appended.
@@ -54,17 +54,17 @@ final class StoreWorkers: Sendable {
     /// A thread that is not there before it is needed.
     private struct LazyWorker {
         private let name: String
-        private var worker: Worker<Void>?
+        private var worker: SerialWorker<Void>?
         private var isOver = false
 
         init(_ name: String) { self.name = name }
 
-        mutating func start() -> Worker<Void>? {
-            if worker == nil, !isOver { worker = Worker(name: name) {} }
+        mutating func start() -> SerialWorker<Void>? {
+            if worker == nil, !isOver { worker = SerialWorker(name: name) {} }
             return worker
         }
 
-        mutating func end() -> Worker<Void>? {
+        mutating func end() -> SerialWorker<Void>? {
             isOver = true
             return worker.take()
         }

@@ -11,7 +11,7 @@ package final class SyncNode: Sendable {
     private let workers: StoreWorkers
     private let store: EventStore
     private let observer: Int
-    private let snapshots: SnapshotDesk
+    private let snapshots: SnapshotEndpoint
 
     /// Starts replicating `store`.
     /// - Parameters:
@@ -48,9 +48,9 @@ package final class SyncNode: Sendable {
         } catch {
             throw .transport(error.description)
         }
-        snapshots = SnapshotDesk(
+        snapshots = SnapshotEndpoint(
             server: SnapshotServer(store: store),
-            intake: SnapshotIntake(store: store, minFree: options.minFree, threads: options.threads, log: log),
+            intake: SnapshotReceiver(store: store, minFree: options.minFree, threads: options.threads, log: log),
             options: options, onComplete: onSnapshot)
         let (loop, workers, snapshots) = (loop, workers, snapshots)
         let local = SyncSession.Local(

@@ -7,7 +7,7 @@ internal import EventStore
 /// it back: the thread for each job, or a caller that finds nothing to be done before it (``lead(_:)``). Jobs come through
 /// a queue behind that monitor; what may wait is bounded by those who submit (the credit of the peers, one read for each
 /// session).
-package final class Worker<Context>: Sendable {
+package final class SerialWorker<Context>: Sendable {
     package typealias Job = @Sendable (inout Context) -> Void
 
     private enum Next {

@@ -2,7 +2,7 @@
 /// kernel's buffers and the line cannot be overtaken. A frame's time is measured from sending it to the credit for it; while
 /// frames pass quickly the limit grows by what has passed (slow start, RFC 5681), when one takes long it is halved, as in
 /// LEDBAT (RFC 6817).
-package struct Flight: Sendable {
+package struct CongestionWindow: Sendable {
     /// The limit at first, and the least. Two frames of half of this take 1.3 s at 50 kbit/s.
     package static let first = 16 << 10
     package static let least = 8 << 10

@@ -57,8 +57,8 @@ package struct LocalVector: Sendable {
         return entries.indices.filter { $0 >= known || entries[$0].changed > position }.map { $0 + 1 }
     }
 
-    /// ``Standing/digest(of:)`` of all entries.
-    package var digest: Digest { Standing.digest(of: entries.lazy.map { VectorEntry($0.progress) }) }
+    /// ``StateDelta/digest(of:)`` of all entries.
+    package var digest: Digest { StateDelta.digest(of: entries.lazy.map { VectorEntry($0.progress) }) }
 
     @discardableResult
     private mutating func raise(_ progress: OriginProgress, changed: UInt64) -> Int? {

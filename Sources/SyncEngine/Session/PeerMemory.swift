@@ -5,7 +5,7 @@ package import EventStore
 package struct PeerMemory: Sendable {
     /// Of the peer's store. What is remembered means nothing to another one.
     package let incarnation: UInt64
-    /// ``Standing/through`` of the last statement. 0: it cannot be gone on from.
+    /// ``StateDelta/through`` of the last statement. 0: it cannot be gone on from.
     package private(set) var through: UInt64 = 0
     /// In the order of their numbers.
     package private(set) var entries: [VectorEntry] = []
@@ -70,7 +70,7 @@ package struct PeerMemory: Sendable {
     /// Takes in a statement, or the next part of one. Returns what it says, in its order.
     ///
     /// - Parameter isFirst: Whether it is the first part: a whole statement then begins anew.
-    package mutating func apply(_ statement: Standing, isFirst: Bool) throws(Misfit) -> [VectorEntry] {
+    package mutating func apply(_ statement: StateDelta, isFirst: Bool) throws(Misfit) -> [VectorEntry] {
         if statement.isWhole {
             if isFirst { self = PeerMemory(incarnation: incarnation) }
         } else if isFirst, statement.since != through {
@@ -82,14 +82,14 @@ package struct PeerMemory: Sendable {
         changed.reserveCapacity(statement.entries.count)
         for entry in statement.entries { changed.append(try apply(entry, isWhole: statement.isWhole)) }
         guard !statement.hasMore else { return changed }
-        if let digest = statement.digest, digest != Standing.digest(of: entries) {
+        if let digest = statement.digest, digest != StateDelta.digest(of: entries) {
             throw statement.isWhole ? .malformed("its digest is another") : .otherState
         }
         through = statement.through
         return changed
     }
 
-    private mutating func apply(_ entry: StandingEntry, isWhole: Bool) throws(Misfit) -> VectorEntry {
+    private mutating func apply(_ entry: StateEntry, isWhole: Bool) throws(Misfit) -> VectorEntry {
         switch entry.name {
         case .new(let origin):
             guard entries.count < WireLimits.origins else { throw .malformed("over \(WireLimits.origins) origins") }
@@ -114,7 +114,7 @@ extension LocalVector {
     static let partSize = 400
 
     /// What the peer is to be told first: what changed since what it remembers, if that is a state of this log; else all.
-    package func opening(for remembered: Remembered?, incarnation: UInt64) -> [Standing] {
+    package func opening(for remembered: Remembered?, incarnation: UInt64) -> [StateDelta] {
         if let remembered, remembered.incarnation == incarnation,
             let numbers = changes(since: remembered.through, known: Int(remembered.origins))
         {
@@ -124,27 +124,27 @@ extension LocalVector {
     }
 
     /// Everything.
-    package func whole() -> [Standing] { parts(Array(1..<(entries.count + 1)), known: 0, since: nil) }
+    package func whole() -> [StateDelta] { parts(Array(1..<(entries.count + 1)), known: 0, since: nil) }
 
     /// A difference within a connection, to a peer that knows the first `known` origins and the state `since`.
-    package func difference(_ numbers: [Int], known: Int, since: UInt64) -> [Standing] {
+    package func difference(_ numbers: [Int], known: Int, since: UInt64) -> [StateDelta] {
         parts(numbers, known: known, since: since, hasDigest: false)
     }
 
-    private func parts(_ numbers: [Int], known: Int, since: UInt64?, hasDigest: Bool = true) -> [Standing] {
-        var parts: [Standing] = []
+    private func parts(_ numbers: [Int], known: Int, since: UInt64?, hasDigest: Bool = true) -> [StateDelta] {
+        var parts: [StateDelta] = []
         var rest = numbers[...]
         repeat {
             let some = rest.prefix(Self.partSize)
             rest = rest.dropFirst(Self.partSize)
             let stated = some.map { number in
                 let progress = entries[number - 1].progress
-                return StandingEntry(
+                return StateEntry(
                     number > known ? .new(progress.origin) : .number(UInt32(number)), seq: progress.seq,
                     root: progress.rootPrefix)
             }
             parts.append(
-                Standing(
+                StateDelta(
                     entries: stated, isWhole: since == nil, since: since ?? 0, through: top,
                     digest: hasDigest && rest.isEmpty ? digest : nil, hasMore: !rest.isEmpty))
         } while !rest.isEmpty

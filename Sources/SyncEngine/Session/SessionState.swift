@@ -47,7 +47,7 @@ extension SyncSession {
     }
 
     /// What the peer has been told of the local log.
-    struct Told: Sendable {
+    struct SentState: Sendable {
         /// Numbers of origins that have changed since.
         var changed: Set<Int> = []
         /// How many origins it has been told of.
@@ -81,7 +81,7 @@ extension SyncSession {
         /// The read under way.
         var reading: RequestID?
         /// What is on its way.
-        package internal(set) var flight: Flight
+        package internal(set) var flight: CongestionWindow
         /// Whether there is a backlog: the last read did not come to the log's end.
         var isBehind = false
         /// While there is: the position from which on what is new has not been looked at.

@@ -52,15 +52,15 @@ extension SyncSession {
     mutating func vectorReceived(
         _ entries: [VectorEntry], _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
     ) {
-        let whole = Standing(
-            entries: entries.map { StandingEntry(.new($0.origin), seq: $0.seq, root: $0.root) }, isWhole: true,
+        let whole = StateDelta(
+            entries: entries.map { StateEntry(.new($0.origin), seq: $0.seq, root: $0.root) }, isWhole: true,
             since: 0, through: 0)
         openingReceived(whole, hello, now: now, &effects)
     }
 
     /// What the peer has, or a part of that.
     mutating func openingReceived(
-        _ statement: Standing, _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
+        _ statement: StateDelta, _ hello: Hello, now: Moment, _ effects: inout [SessionEffect]
     ) {
         // A long statement on a slow link takes its time; what counts is that it goes on.
         openingDeadline = now.monotonic + timing.opening
@@ -72,7 +72,7 @@ extension SyncSession {
             hello,
             Outgoing(
                 known: vector, sound: vector, durable: vector, wanted: wanted,
-                flight: Flight(window: hello.limits.window), credit: Int64(clamping: hello.limits.window),
+                flight: CongestionWindow(window: hello.limits.window), credit: Int64(clamping: hello.limits.window),
                 window: hello.limits.window),
             Incoming())
         offerIfWanted(now: now, &effects)
@@ -93,7 +93,7 @@ extension SyncSession {
 
     /// Takes a part of a statement into the memory. Returns what it says; `nil` if it did not fit: then everything is asked
     /// for, and what still comes of the other kind is passed over.
-    mutating func takeIn(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) -> [VectorEntry]? {
+    mutating func takeIn(_ statement: StateDelta, now: Moment, _ effects: inout [SessionEffect]) -> [VectorEntry]? {
         guard let incarnation = memory?.incarnation, statement.isWhole || !isRestating else { return nil }
         isRestating = false
         do throws(PeerMemory.Misfit) {
@@ -102,7 +102,7 @@ extension SyncSession {
             return changed
         } catch {
             switch error {
-            case .malformed(let reason): fail(SessionFailure(.badFrame, "Standing: \(reason)"), now: now, &effects)
+            case .malformed(let reason): fail(SessionFailure(.badFrame, "StateDelta: \(reason)"), now: now, &effects)
             case .otherState:
                 memory = PeerMemory(incarnation: incarnation)
                 awaitsFirstPart = true

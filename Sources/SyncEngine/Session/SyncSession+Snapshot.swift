@@ -38,7 +38,7 @@ extension SyncSession {
             outgoing.window = max(hello.limits.window, min(get.window, 64 << 20))
             outgoing.credit = Int64(clamping: outgoing.window)
             // Nothing urgent goes to a peer that waits for its first copy: a slow line may be filled for a while.
-            outgoing.flight = Flight(window: outgoing.window, first: Self.snapshotFlight)
+            outgoing.flight = CongestionWindow(window: outgoing.window, first: Self.snapshotFlight)
         }
         pumpSnapshot(now: now, &effects)
     }
@@ -106,7 +106,7 @@ extension SyncSession {
         updateOpen { hello, outgoing, _ in
             outgoing.window = hello.limits.window
             outgoing.credit = Int64(clamping: outgoing.window)
-            outgoing.flight = Flight(window: outgoing.window)
+            outgoing.flight = CongestionWindow(window: outgoing.window)
             guard done.code == 0 else { return }
             for entry in offer.entries {
                 let dot = Dot(origin: entry.origin, seq: entry.seq)

@@ -17,23 +17,23 @@ extension SyncSession {
         ping(now: now, &effects)
     }
 
-    /// Answers a Restate. A peer has a reason for one when it remembers wrongly; who asks again and again is not served.
+    /// Answers a Resync. A peer has a reason for one when it remembers wrongly; who asks again and again is not served.
     mutating func tellAll(now: Moment, _ effects: inout [SessionEffect]) {
         restatements += 1
         guard restatements <= 3 else {
-            return fail(SessionFailure(.rateLimited, "Restate, again and again"), now: now, &effects)
+            return fail(SessionFailure(.rateLimited, "Resync, again and again"), now: now, &effects)
         }
         tell(progress.whole(), now: now, &effects)
     }
 
     /// Sends a statement that leads to how the log stands now.
-    mutating func tell(_ parts: [Standing], now: Moment, _ effects: inout [SessionEffect]) {
-        told = Told(origins: progress.entries.count, through: progress.top, at: now.monotonic)
+    mutating func tell(_ parts: [StateDelta], now: Moment, _ effects: inout [SessionEffect]) {
+        told = SentState(origins: progress.entries.count, through: progress.top, at: now.monotonic)
         for part in parts { send(.standing(part), now: now, &effects) }
     }
 
     /// The peer has made more durable.
-    mutating func statementReceived(_ statement: Standing, now: Moment, _ effects: inout [SessionEffect]) {
+    mutating func statementReceived(_ statement: StateDelta, now: Moment, _ effects: inout [SessionEffect]) {
         let beginsAnew = statement.isWhole && awaitsFirstPart
         guard let changed = takeIn(statement, now: now, &effects) else { return }
         examine(changed, isOpening: false, now: now, &effects)
@@ -60,9 +60,9 @@ extension SyncSession {
     mutating func acknowledged(_ entries: [VectorEntry], now: Moment, _ effects: inout [SessionEffect]) {
         let stated = entries.map { entry in
             let number = memory?.number(of: entry.origin)
-            return StandingEntry(number.map { .number($0) } ?? .new(entry.origin), seq: entry.seq, root: entry.root)
+            return StateEntry(number.map { .number($0) } ?? .new(entry.origin), seq: entry.seq, root: entry.root)
         }
         statementReceived(
-            Standing(entries: stated, isWhole: false, since: 0, through: 0), now: now, &effects)
+            StateDelta(entries: stated, isWhole: false, since: 0, through: 0), now: now, &effects)
     }
 }

@@ -30,10 +30,10 @@ package struct SyncSession: Sendable {
     package internal(set) var durableRevision: UInt64 = 0
     var news = SessionNews()
     /// What the peer has been told.
-    var told = Told()
+    var told = SentState()
     /// How often everything was stated because the peer asked.
     var restatements = 0
-    /// Whether the next Standing is a first part.
+    /// Whether the next StateDelta is a first part.
     package internal(set) var awaitsFirstPart = true
     /// Whether the peer was asked to state everything, and has not begun.
     package internal(set) var isRestating = false

@@ -82,7 +82,7 @@ public struct Features: OptionSet, Hashable, Sendable {
     /// The features with these bits.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Standing and Restate are understood, and take the place of Vector and Ack.
+    /// StateDelta and Resync are understood, and take the place of Vector and Ack.
     public static let standings = Features(rawValue: 1)
 
     /// Events go out for those origins only that a Want names. Means something together with ``standings``.
@@ -102,7 +102,7 @@ public struct Features: OptionSet, Hashable, Sendable {
 public struct Remembered: Hashable, Sendable {
     /// The other's incarnation then.
     public var incarnation: UInt64
-    /// ``Standing/through`` of the last Standing it took in.
+    /// ``StateDelta/through`` of the last StateDelta it took in.
     public var through: UInt64
     /// How many origins are numbered.
     public var origins: UInt32

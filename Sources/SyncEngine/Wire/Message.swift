@@ -20,8 +20,8 @@ public enum Message: Hashable, Sendable {
     case bye(Bye)
     /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
     /// Vector and Ack.
-    case standing(Standing)
-    /// Asks for a whole Standing.
+    case standing(StateDelta)
+    /// Asks for a whole StateDelta.
     case restate
     /// Which origins the sender takes from this connection.
     case want(Want)
@@ -92,8 +92,8 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
-        case .standing: "Standing"
-        case .restate: "Restate"
+        case .standing: "StateDelta"
+        case .restate: "Resync"
         case .want: "Want"
         case .snapshotOffer: "SnapshotOffer"
         case .snapshotGet: "SnapshotGet"
@@ -171,9 +171,9 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
-        case .standing: self = .standing(try Standing(MessageReader("Standing", body)))
+        case .standing: self = .standing(try StateDelta(MessageReader("StateDelta", body)))
         case .want: self = .want(try Want(MessageReader("Want", body)))
-        case .restate: self = try readRestate(MessageReader("Restate", body))
+        case .restate: self = try readRestate(MessageReader("Resync", body))
         case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
         case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
         case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))

@@ -5,9 +5,9 @@ public import EventStore
 /// Origins are numbered, from 1, in the order in which the sender first names them to anybody: the order in which its log
 /// met them. The number takes the place of the id from then on, also on later connections with a receiver that remembers
 /// (``Remembered``). A long statement comes in parts.
-public struct Standing: Hashable, Sendable {
+public struct StateDelta: Hashable, Sendable {
     /// What changed, or all there is.
-    public var entries: [StandingEntry]
+    public var entries: [StateEntry]
     /// Whether this is all there is, not a difference.
     public var isWhole: Bool
     /// Of a difference: ``through`` of the statement it goes on from.
@@ -22,7 +22,7 @@ public struct Standing: Hashable, Sendable {
 
     /// A statement of these parts.
     public init(
-        entries: [StandingEntry], isWhole: Bool, since: UInt64, through: UInt64, digest: Digest? = nil,
+        entries: [StateEntry], isWhole: Bool, since: UInt64, through: UInt64, digest: Digest? = nil,
         hasMore: Bool = false
     ) {
         self.entries = entries
@@ -48,7 +48,7 @@ public struct Standing: Hashable, Sendable {
 }
 
 /// How far one origin is known.
-public struct StandingEntry: Hashable, Sendable {
+public struct StateEntry: Hashable, Sendable {
     /// Which origin.
     public enum Name: Hashable, Sendable {
         /// Named for the first time: it takes the next number.
@@ -72,7 +72,7 @@ public struct StandingEntry: Hashable, Sendable {
     }
 }
 
-extension Standing {
+extension StateDelta {
     func write(to writer: inout ProtobufWriter) {
         writer.bytes.reserveCapacity(entries.count * 36)
         for entry in entries { writer.message(1) { entry.write(to: &$0) } }
@@ -92,7 +92,7 @@ extension Standing {
                 guard entries.count < WireLimits.entries else {
                     throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
                 }
-                entries.append(try StandingEntry(try reader.nested("StandingEntry", field)))
+                entries.append(try StateEntry(try reader.nested("StateEntry", field)))
             case 2: isWhole = try reader.flag(field)
             case 3: since = try reader.number(field)
             case 4: through = try reader.number(field)
@@ -104,7 +104,7 @@ extension Standing {
     }
 }
 
-extension StandingEntry {
+extension StateEntry {
     fileprivate func write(to writer: inout ProtobufWriter) {
         switch name {
         case .new(let origin): writer.uuid(1, origin.bits)

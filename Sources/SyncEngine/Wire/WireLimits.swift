@@ -33,11 +33,11 @@ public struct WireLimits: Hashable, Sendable {
 
     /// No body is longer, compressed or not, whatever was announced.
     public static let hardBody = 8 << 20
-    /// Longest body of Hello, Credit, Ping, Pong, Bye and Restate.
+    /// Longest body of Hello, Credit, Ping, Pong, Bye and Resync.
     public static let controlBody = 4 << 10
     /// A peer that takes no bodies of this length is sent no snapshot: one row must always fit.
     public static let snapshotBody = UInt32(1 << 20)
-    /// Most entries of a Vector, an Ack or one part of a Standing.
+    /// Most entries of a Vector, an Ack or one part of a StateDelta.
     public static let entries = 100_000
     /// Most origins of a node that a peer must remember.
     public static let origins = 400_000

@@ -12,8 +12,8 @@ internal import SyncEngine
 /// request gets. Signals reach the main thread through a monitor.
 final class APIServer: Sendable {
     private let loop: EventLoop
-    private let worker: Worker<Void>
-    private let prober: Worker<Void>
+    private let worker: SerialWorker<Void>
+    private let prober: SerialWorker<Void>
     /// What supervisors ask for.
     private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
@@ -21,9 +21,9 @@ final class APIServer: Sendable {
     init(
         _ service: Service, _ api: DaemonConfiguration.API, _ log: Logger, wake: Monitor<Daemon.Wake>
     ) throws(CommandFailure) {
-        let worker = Worker<Void>(name: "api-work") {}
+        let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
-        let prober = Worker<Void>(name: "api-probe") {}
+        let prober = SerialWorker<Void>(name: "api-probe") {}
         self.prober = prober
         do throws(TransportError) {
             loop = try EventLoop()

@@ -13,7 +13,7 @@ struct Service: Sendable {
     /// Where peers may call.
     let listen: NetworkAddress?
     /// For what is answered later, from another thread that must not wait.
-    let worker: Worker<Void>
+    let worker: SerialWorker<Void>
     let lag: LagGauge
     let disk: DiskGauge
     /// What the clients of the socket have under way.

@@ -337,16 +337,16 @@ extension SessionRun {
     }
 
     /// A part of a statement: origins by name or by number, from anywhere.
-    fileprivate static func statement(_ script: inout Script) -> Standing {
+    fileprivate static func statement(_ script: inout Script) -> StateDelta {
         let traits = script.byte()
         var number = UInt64(script.byte())
         let stated = (0..<script.below(entries)).map { _ in
-            let name: StandingEntry.Name =
+            let name: StateEntry.Name =
                 script.below(4) > 0 ? .new(origin(number)) : .number(UInt32(1 + script.below(20)))
             number += 1 + UInt64(script.below(8))
-            return StandingEntry(name, seq: max(1, script.number()), root: UInt64(script.below(2)))
+            return StateEntry(name, seq: max(1, script.number()), root: UInt64(script.below(2)))
         }
-        return Standing(
+        return StateDelta(
             entries: stated, isWhole: traits & 1 == 1, since: traits & 2 == 0 ? 9 : script.number(),
             through: traits & 4 == 0 ? 9 : script.number(),
             digest: traits & 56 == 56 ? SHA256().digest([traits]) : nil,
@@ -357,8 +357,8 @@ extension SessionRun {
     fileprivate static func memory(_ script: inout Script) -> PeerMemory? {
         guard script.bool() else { return nil }
         var memory = PeerMemory(incarnation: script.bool() ? 2 : 3)
-        let whole = Standing(
-            entries: [StandingEntry(.new(origin(5)), seq: 5, root: 0)], isWhole: true, since: 0, through: 9)
+        let whole = StateDelta(
+            entries: [StateEntry(.new(origin(5)), seq: 5, root: 0)], isWhole: true, since: 0, through: 9)
         return (try? memory.apply(whole, isFirst: true)).map { _ in memory }
     }
 }

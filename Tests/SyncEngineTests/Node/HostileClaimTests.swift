@@ -10,10 +10,10 @@ struct HostileClaimTests {
     private typealias Scene = HostilePeerTests.Scene
 
     /// A connection of mallory's on which `entries` are stated.
-    private func claim(_ scene: Scene, _ entries: [StandingEntry]) throws -> HostileClient {
+    private func claim(_ scene: Scene, _ entries: [StateEntry]) throws -> HostileClient {
         let client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .heads])))
-        client.send(.standing(Standing(entries: entries, isWhole: true, since: 0, through: 9)))
+        client.send(.standing(StateDelta(entries: entries, isWhole: true, since: 0, through: 9)))
         return client
     }
 
@@ -48,7 +48,7 @@ struct HostileClaimTests {
                 origin: origin, size: 1_000_000, root: SHA256().digest([1]), hlc: HybridTime(rawValue: 1)),
             with: scene.mallory)
         for (count, head) in [nil, forged, nil].enumerated() {
-            let client = try claim(scene, [StandingEntry(.new(origin), seq: Limits.number, root: 1)])
+            let client = try claim(scene, [StateEntry(.new(origin), seq: Limits.number, root: 1)])
             let asked = try #require(try question(client))
             let next = try a.vector()[origin] + 1
             #expect(asked == HeadAsk(origin: origin, size: next))
@@ -82,7 +82,7 @@ struct HostileClaimTests {
         let scene = try Scene()
         let (a, origin) = (scene.a, scene.a.store.identity.origin)
         for count in 1...3 {
-            let client = try claim(scene, [StandingEntry(.new(origin), seq: Limits.number, root: 1)])
+            let client = try claim(scene, [StateEntry(.new(origin), seq: Limits.number, root: 1)])
             _ = try question(client)
             client.send(.headTold(HeadTold(origin: origin, head: nil)))
             #expect(eventually { a.node.status().notices.contains { $0.text.contains("(\(count) times)") } })
@@ -96,8 +96,8 @@ struct HostileClaimTests {
         ])
         let client = try HostileClient(port: a.node.status().listeningPort, key: honest)
         client.send(.hello(client.hello(features: [.standings, .heads])))
-        let entry = StandingEntry(.new(origin), seq: 5_000, root: 1)
-        client.send(.standing(Standing(entries: [entry], isWhole: true, since: 0, through: 9)))
+        let entry = StateEntry(.new(origin), seq: 5_000, root: 1)
+        client.send(.standing(StateDelta(entries: [entry], isWhole: true, since: 0, through: 9)))
         _ = try #require(try question(client))
         let head = TreeHead(origin: origin, size: 4_900, root: SHA256().digest([1]), hlc: HybridTime(rawValue: 1))
         client.send(.headTold(HeadTold(origin: origin, head: SignedHead(signing: head, with: a.store.key))))
@@ -119,12 +119,12 @@ struct HostileClaimTests {
             scene.a.node.checkClock()
         }
         for seq: UInt64 in [.max, 1 << 63, (1 << 63) - 1, 1 << 44] {
-            let client = try claim(scene, (0..<5).map { _ in StandingEntry(.new(.random()), seq: seq, root: 1) })
+            let client = try claim(scene, (0..<5).map { _ in StateEntry(.new(.random()), seq: seq, root: 1) })
             #expect(try client.farewell()?.knownCode == .badFrame)
             _ = scene.a.node.status()
         }
         // As much as may be stated.
-        let most = try claim(scene, (0..<5).map { _ in StandingEntry(.new(.random()), seq: Limits.number, root: 1) })
+        let most = try claim(scene, (0..<5).map { _ in StateEntry(.new(.random()), seq: Limits.number, root: 1) })
         #expect(eventually { scene.a.node.status().peers.contains { $0.owes == 5 * Limits.number } })
         withExtendedLifetime(most) {}
         // A head of more events than any log can have, signed as it should be.
@@ -181,7 +181,7 @@ struct HostileClaimTests {
         let scene = try Scene()
         let (a, origin) = (scene.a, scene.a.store.identity.origin)
         var client: HostileClient? = try claim(
-            scene, [StandingEntry(.new(origin), seq: Limits.number, root: 1)])
+            scene, [StateEntry(.new(origin), seq: Limits.number, root: 1)])
         _ = try question(try #require(client))
         client = nil
         #expect(
@@ -224,11 +224,11 @@ struct HostileClaimTests {
         let parts = 16
         for part in 0..<parts {
             let entries = (0..<WireLimits.origins / parts).map { _ in
-                StandingEntry(.new(.random()), seq: 1_000, root: 1)
+                StateEntry(.new(.random()), seq: 1_000, root: 1)
             }
             client.send(
                 .standing(
-                    Standing(
+                    StateDelta(
                         entries: entries, isWhole: true, since: 0, through: 9, hasMore: part < parts - 1)))
         }
         #expect(

@@ -129,7 +129,7 @@ struct FlowTests {
 
     @Test("The limit follows the line: up while frames pass quickly, down when they do not, never below the least")
     func limit() {
-        var flight = Flight(window: 1 << 20)
+        var flight = CongestionWindow(window: 1 << 20)
         var now: UInt64 = 0
         while flight.limit < 1 << 20, now < 10_000 {
             var sent: UInt64 = 0
@@ -142,27 +142,27 @@ struct FlowTests {
         }
         #expect(flight.limit == 1 << 20 && flight.bytes == 0 && now <= 1_000)
         // What is not needed does not grow.
-        var idle = Flight(window: 1 << 20)
+        var idle = CongestionWindow(window: 1 << 20)
         for _ in 0..<100 {
             idle.send(100, at: now)
             now += 1
             idle.credit(100, roundTrip: 0, at: now)
         }
-        #expect(idle.limit == Flight.first && idle.deadline == nil)
+        #expect(idle.limit == CongestionWindow.first && idle.deadline == nil)
         for _ in 0..<20 {
             flight.send(4_096, at: now)
             #expect(flight.deadline == now + 60_000 + 4_096)
             now += 3_000
             flight.credit(4_096, roundTrip: 20, at: now)
         }
-        #expect(flight.limit == Flight.least && flight.frame == Flight.least / 2)
+        #expect(flight.limit == CongestionWindow.least && flight.frame == CongestionWindow.least / 2)
         // Credit for what was never sent opens nothing.
         flight.credit(.max, roundTrip: 0, at: now)
         #expect(flight.bytes == 0)
         flight.send(10_000, at: now)
         #expect(flight.bytes == 10_000 && !flight.hasRoom)
         // A window below the least is taken as the least; the credit holds the sender back.
-        #expect(Flight(window: 0).limit == Flight.least)
+        #expect(CongestionWindow(window: 0).limit == CongestionWindow.least)
     }
 
     @Test("What is new goes ahead only if the peer has all it depends on, and an origin's events keep their order")

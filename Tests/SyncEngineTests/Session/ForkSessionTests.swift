@@ -256,8 +256,8 @@ struct ForkSessionTests {
         try converse(a, b)
         let memory = try #require(a.session.memory)
         let number = try #require(memory.number(of: other))
-        let statement = Standing(
-            entries: [StandingEntry(.number(number), seq: 8, root: 77)], isWhole: false, since: memory.through,
+        let statement = StateDelta(
+            entries: [StateEntry(.number(number), seq: 8, root: 77)], isWhole: false, since: memory.through,
             through: memory.through + 1)
         let frame = Message.standing(statement).frame(compress: false)
         try a.input { $0.frameReceived(frame, now: a.now, effects: &$1) }

@@ -97,8 +97,8 @@ struct ReconnectTests {
         var wrong = PeerMemory(incarnation: 77)
         let through = network.nodes[1].vector.top
         _ = try? wrong.apply(
-            Standing(
-                entries: (0..<302).map { StandingEntry(.new(VirtualNode.origin(5_000 + $0)), seq: 9, root: 9) },
+            StateDelta(
+                entries: (0..<302).map { StateEntry(.new(VirtualNode.origin(5_000 + $0)), seq: 9, root: 9) },
                 isWhole: true, since: 0, through: through - 1), isFirst: true)
         network.nodes[0].memories[1] = wrong
         let (bytes, _) = meet(network)
@@ -110,7 +110,7 @@ struct ReconnectTests {
         // A state that node 1 never reached.
         network.nodes[0].memories[1] = nil
         var future = PeerMemory(incarnation: 77)
-        _ = try? future.apply(Standing(entries: [], isWhole: true, since: 0, through: 1 << 40), isFirst: true)
+        _ = try? future.apply(StateDelta(entries: [], isWhole: true, since: 0, through: 1 << 40), isFirst: true)
         network.nodes[0].memories[1] = future
         #expect(meet(network).bytes[1] > 300 * 20)
     }

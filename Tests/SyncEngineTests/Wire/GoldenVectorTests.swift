@@ -68,20 +68,20 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         remembered: Remembered(
                             incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000), origin: b))),
             Golden(
-                file: "standing", schema: "Standing",
+                file: "standing", schema: "StateDelta",
                 message: .standing(
-                    Standing(
+                    StateDelta(
                         entries: [
-                            StandingEntry(.number(300), seq: 70_000, root: 0x0102_0304_0506_0708),
-                            StandingEntry(.new(a), seq: 1, root: .max),
+                            StateEntry(.number(300), seq: 70_000, root: 0x0102_0304_0506_0708),
+                            StateEntry(.new(a), seq: 1, root: .max),
                         ], isWhole: false, since: 1_234_567, through: 1_234_570, digest: try digest(0)))),
             Golden(
-                file: "standing-whole", schema: "Standing",
+                file: "standing-whole", schema: "StateDelta",
                 message: .standing(
-                    Standing(
-                        entries: [StandingEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
+                    StateDelta(
+                        entries: [StateEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
                         hasMore: true))),
-            Golden(file: "restate", schema: "Restate", message: .restate),
+            Golden(file: "restate", schema: "Resync", message: .restate),
             Golden(
                 file: "want", schema: "Want",
                 message: .want(Want(take: [3, 1, 2, 300, 3] as [UInt32], leave: [.max] as [UInt32]))),
@@ -263,9 +263,9 @@ struct Golden: Sendable, CustomTestStringConvertible {
             VectorEntry(origin: b, seq: 9, root: 0), VectorEntry(origin: a, seq: 300, root: 0x0102_0304_0506_0708),
         ]
         #expect(
-            Standing.digest(of: entries).description
+            StateDelta.digest(of: entries).description
                 == "c46a31e33b539528214a774b22393cf155a01318909a85a38ceacd2112b88aed")
-        #expect(Standing.digest(of: entries.reversed()) != Standing.digest(of: entries))
+        #expect(StateDelta.digest(of: entries.reversed()) != StateDelta.digest(of: entries))
     }
 
     @Test func everyVectorFileIsUsed() throws {

@@ -24,7 +24,7 @@ struct SchemaTests {
         arguments: zip(
             MessageType.allCases,
             [
-                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "Standing", "Restate", "Want",
+                "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "StateDelta", "Resync", "Want",
                 "Fork", "Join", "HeadAsk", "HeadTold", "PayloadAsk", "PayloadTold", "SnapshotOffer", "SnapshotGet",
                 "SnapshotRows", "SnapshotEnd", "SnapshotDone",
             ]))

@@ -90,13 +90,13 @@ struct MessageGenerator {
         Remembered(incarnation: random.next(), through: number(), origins: .random(in: 0...9, using: &random))
     }
 
-    mutating func standing() throws -> Standing {
+    mutating func standing() throws -> StateDelta {
         let entries = (0..<Int.random(in: 0...8, using: &random)).map { _ in
-            StandingEntry(
+            StateEntry(
                 Bool.random(using: &random) ? .new(origin()) : .number(.random(in: 1 ... .max, using: &random)),
                 seq: positive(), root: random.next())
         }
-        return Standing(
+        return StateDelta(
             entries: entries, isWhole: Bool.random(using: &random), since: number(), through: number(),
             digest: Bool.random(using: &random) ? try digest() : nil, hasMore: Bool.random(using: &random))
     }

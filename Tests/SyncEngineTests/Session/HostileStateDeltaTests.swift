@@ -4,21 +4,21 @@ import Testing
 @testable import SyncEngine
 
 /// What a peer can say of itself that is not so.
-struct HostileStandingTests {
+struct HostileStateDeltaTests {
     private let start = Moment(monotonic: 1_000, wall: 1_760_000_000_000)
     private let mine = VirtualNode(index: 0, features: VirtualNode.all, limits: WireLimits())
     private let theirs = VirtualNode(index: 1, features: VirtualNode.all, limits: WireLimits())
 
-    private func entry(_ number: UInt64, _ seq: UInt64 = 1) -> StandingEntry {
-        StandingEntry(.new(VirtualNode.origin(1_000 + number)), seq: seq, root: 1)
+    private func entry(_ number: UInt64, _ seq: UInt64 = 1) -> StateEntry {
+        StateEntry(.new(VirtualNode.origin(1_000 + number)), seq: seq, root: 1)
     }
 
-    private func whole(_ entries: [StandingEntry], digest: Bool = true, more: Bool = false) -> Message {
+    private func whole(_ entries: [StateEntry], digest: Bool = true, more: Bool = false) -> Message {
         var memory = PeerMemory(incarnation: 2)
-        let plain = Standing(entries: entries, isWhole: true, since: 0, through: 9, hasMore: more)
+        let plain = StateDelta(entries: entries, isWhole: true, since: 0, through: 9, hasMore: more)
         _ = try? memory.apply(plain, isFirst: true)
         var standing = plain
-        if digest, !more { standing.digest = Standing.digest(of: memory.entries) }
+        if digest, !more { standing.digest = StateDelta.digest(of: memory.entries) }
         return .standing(standing)
     }
 
@@ -51,25 +51,25 @@ struct HostileStandingTests {
     func contradictions() {
         #expect(end([whole([entry(1), entry(2)])]) == nil)
         #expect(end([whole([entry(1), entry(1)], digest: false)]) == .badFrame)
-        var wrong = Standing(entries: [entry(1)], isWhole: true, since: 0, through: 9)
-        wrong.digest = Standing.digest(of: [] as [VectorEntry])
+        var wrong = StateDelta(entries: [entry(1)], isWhole: true, since: 0, through: 9)
+        wrong.digest = StateDelta.digest(of: [] as [VectorEntry])
         #expect(end([.standing(wrong)]) == .badFrame)
         #expect(
-            end([.standing(Standing(entries: [], isWhole: true, since: 0, through: 1)), .vector([])]) == .badFrame)
+            end([.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 1)), .vector([])]) == .badFrame)
         #expect(end([.vector([])]) == .badFrame)
         #expect(end([.want(Want(take: [1] as [UInt32], leave: []))]) == .badFrame)
         // That the peer has more of this node's own origin than the node is no contradiction: it may have lost its memory.
-        let own = StandingEntry(.new(mine.local.origin), seq: 5, root: 1)
+        let own = StateEntry(.new(mine.local.origin), seq: 5, root: 1)
         #expect(end([whole([own])]) == nil)
     }
 
     @Test("A difference that does not fit is asked for whole; what comes until then is passed over")
     func misfits() {
         let differences = [
-            Standing(entries: [], isWhole: false, since: 8, through: 9),
-            Standing(entries: [StandingEntry(.number(1), seq: 1, root: 1)], isWhole: false, since: 0, through: 9),
-            Standing(entries: [], isWhole: false, since: 0, through: 9, digest: SHA256().digest([1])),
-            Standing(entries: [entry(1), entry(1)], isWhole: false, since: 0, through: 9),
+            StateDelta(entries: [], isWhole: false, since: 8, through: 9),
+            StateDelta(entries: [StateEntry(.number(1), seq: 1, root: 1)], isWhole: false, since: 0, through: 9),
+            StateDelta(entries: [], isWhole: false, since: 0, through: 9, digest: SHA256().digest([1])),
+            StateDelta(entries: [entry(1), entry(1)], isWhole: false, since: 0, through: 9),
         ]
         for difference in differences {
             let (session, effects) = session([.standing(difference)])
@@ -87,7 +87,7 @@ struct HostileStandingTests {
         #expect(end([whole([entry(1)]), .standing(differences[0]), whole([entry(1), entry(2)])]) == nil)
     }
 
-    @Test("More origins than are remembered, and Restate without end, are refused (INV-9)")
+    @Test("More origins than are remembered, and Resync without end, are refused (INV-9)")
     func bounded() {
         let part = 20_000
         let parts = (0...WireLimits.origins / part).map { index in
@@ -118,7 +118,7 @@ struct HostileStandingTests {
         for round in UInt64(1)...200 {
             let entries = (0..<50).map { entry(round * 100 + $0) }
             for (index, half) in [entries.prefix(25), entries.suffix(25)].enumerated() {
-                let part = Standing(entries: Array(half), isWhole: true, since: 0, through: 9, hasMore: index == 0)
+                let part = StateDelta(entries: Array(half), isWhole: true, since: 0, through: 9, hasMore: index == 0)
                 session.frameReceived(
                     Message.standing(part).frame(compress: false), now: start, effects: &effects)
                 tell(session.takeNews(), now: round)
@@ -135,7 +135,7 @@ struct HostileStandingTests {
 
     @Test("Of origins that nobody has, only the numbering is kept; after the connection not even that (INV-9)")
     func unknownOrigins() throws {
-        let own = StandingEntry(.new(mine.local.origin), seq: 1, root: VirtualNode.root(mine.local.origin, 1))
+        let own = StateEntry(.new(mine.local.origin), seq: 1, root: VirtualNode.root(mine.local.origin, 1))
         _ = mine.append(3, bytes: 10, origin: nil, at: 0)
         let (session, _) = session([whole([own] + (0..<30_000).map { entry($0) })])
         guard case .open(_, let outgoing, _) = session.state, let memory = session.memory else {

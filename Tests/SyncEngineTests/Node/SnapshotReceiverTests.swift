@@ -50,8 +50,8 @@ private final class Handover: Sendable {
         target.close()
     }
 
-    func makeIntake(minFree: UInt64 = 0) -> SnapshotIntake {
-        SnapshotIntake(store: target, minFree: minFree, threads: 2, log: { _ in })
+    func makeIntake(minFree: UInt64 = 0) -> SnapshotReceiver {
+        SnapshotReceiver(store: target, minFree: minFree, threads: 2, log: { _ in })
     }
 
     /// All parts after `after`, in order.
@@ -88,7 +88,7 @@ private func wait<Value: Sendable>(_ start: (@escaping @Sendable (Value) -> Void
     return try #require(answer.wait(milliseconds: 240_000) { $0 })
 }
 
-extension SnapshotIntake {
+extension SnapshotReceiver {
     fileprivate func open(_ handover: Handover, _ offer: SnapshotOffer? = nil) throws -> Result<
         UInt64, SessionFailure
     > {
@@ -101,7 +101,7 @@ extension SnapshotIntake {
 }
 
 @Suite(.serialized)
-struct SnapshotIntakeTests {
+struct SnapshotReceiverTests {
     @Test(
         "What was read before the peer asked is what it gets, wherever it goes on",
         arguments: [0, 1, 256, 300, 1_400, 1_536, 2_999] as [UInt64])
@@ -230,7 +230,7 @@ struct SnapshotIntakeTests {
     )
     func refusedOffers() throws {
         let handover = try Handover(events: 50)
-        func refusal(_ intake: SnapshotIntake, _ offer: SnapshotOffer, _ sender: SnapshotSender) throws -> String {
+        func refusal(_ intake: SnapshotReceiver, _ offer: SnapshotOffer, _ sender: SnapshotSender) throws -> String {
             defer { intake.stop() }
             switch try wait({ intake.open(offer, of: sender, completion: $0) }) {
             case .success: return "taken"

@@ -3,11 +3,11 @@ import Testing
 
 @testable import SyncEngine
 
-struct WorkerTests {
+struct SerialWorkerTests {
     @Test("What was submitted is finished; what comes after the end is refused, and said to be")
     func end() {
         let done = Lock([Int]())
-        let worker = Worker<Int>(name: "test") { 40 }
+        let worker = SerialWorker<Int>(name: "test") { 40 }
         for number in 1...3 {
             #expect(
                 worker.submit { context in
@@ -26,7 +26,7 @@ struct WorkerTests {
     @Test("A caller that finds nothing to be done works with the context; what is submitted meanwhile waits for it")
     func lead() {
         let done = Lock([String]())
-        let worker = Worker<Int>(name: "test") { 1 }
+        let worker = SerialWorker<Int>(name: "test") { 1 }
         var led: Int?
         // The thread has to make the context first.
         while led == nil {
@@ -50,7 +50,7 @@ struct WorkerTests {
 
     @Test("Nobody takes the context while the thread works with it, and several callers never work at once")
     func exclusive() {
-        let worker = Worker<(count: Int, isBusy: Bool)>(name: "test") { (0, false) }
+        let worker = SerialWorker<(count: Int, isBusy: Bool)>(name: "test") { (0, false) }
         let work: @Sendable (inout (count: Int, isBusy: Bool)) -> Void = { context in
             #expect(!context.isBusy)
             context.isBusy = true

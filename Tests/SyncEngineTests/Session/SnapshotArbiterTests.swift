@@ -3,7 +3,7 @@ import Testing
 @testable import EventStore
 @testable import SyncEngine
 
-struct SnapshotTurnTests {
+struct SnapshotArbiterTests {
     private final class Link {}
 
     private let own = OriginID(UUIDBits(high: 0, low: 9))
@@ -14,7 +14,7 @@ struct SnapshotTurnTests {
         NodeID(try #require(Digest(bytes: [UInt8](repeating: byte, count: 32))))
     }
 
-    private func after(_ turn: SnapshotTurn, _ node: NodeID, _ progress: [OriginProgress] = []) -> UInt64 {
+    private func after(_ turn: SnapshotArbiter, _ node: NodeID, _ progress: [OriginProgress] = []) -> UInt64 {
         turn.policy(for: node, progress: LocalVector(progress), own: own, offers: true, after: 100).after
     }
 
@@ -22,10 +22,10 @@ struct SnapshotTurnTests {
     func refusal() throws {
         let (a, b) = (try node(1), try node(2))
         let (linkA, linkB) = (Link(), Link())
-        var turn = SnapshotTurn()
+        var turn = SnapshotArbiter()
         #expect(after(turn, a) == 100 && after(turn, b) == 100)
         #expect(turn.offered(by: a, ObjectIdentifier(linkA)) == [.stopOthers(than: a)])
-        #expect(turn.obstacle(for: a) == nil && turn.obstacle(for: b) == SnapshotTurn.reason)
+        #expect(turn.obstacle(for: a) == nil && turn.obstacle(for: b) == SnapshotArbiter.reason)
         #expect(after(turn, b) == 0)
         #expect(turn.offered(by: b, ObjectIdentifier(linkB)) == nil)
         #expect(turn.refused(from: a, ObjectIdentifier(linkA), wrong) == [.drop(keepSpool: false), .dial])
@@ -37,11 +37,11 @@ struct SnapshotTurnTests {
     func bystanders() throws {
         let (a, b) = (try node(1), try node(2))
         let (linkA, linkB) = (Link(), Link())
-        var turn = SnapshotTurn()
+        var turn = SnapshotArbiter()
         _ = turn.offered(by: a, ObjectIdentifier(linkA))
         #expect(turn.refused(from: b, ObjectIdentifier(linkB), busy) == [])
         #expect(turn.ended(ObjectIdentifier(linkB)) == [])
-        #expect(turn.obstacle(for: b) == SnapshotTurn.reason)
+        #expect(turn.obstacle(for: b) == SnapshotArbiter.reason)
         // It was refused because of the other one: later it may give one.
         #expect(turn.ended(ObjectIdentifier(linkA)) == [.drop(keepSpool: true), .dial])
         #expect(after(turn, b) == 100)
@@ -51,7 +51,7 @@ struct SnapshotTurnTests {
     func secondLink() throws {
         let a = try node(1)
         let (old, new) = (Link(), Link())
-        var turn = SnapshotTurn()
+        var turn = SnapshotArbiter()
         _ = turn.offered(by: a, ObjectIdentifier(old))
         #expect(after(turn, a) == 100)
         #expect(turn.offered(by: a, ObjectIdentifier(new)) == [.drop(keepSpool: true)])
@@ -63,7 +63,7 @@ struct SnapshotTurnTests {
     func completion() throws {
         let a = try node(1)
         let link = Link()
-        var turn = SnapshotTurn()
+        var turn = SnapshotArbiter()
         _ = turn.offered(by: a, ObjectIdentifier(link))
         #expect(turn.completed() == [.reopen])
         #expect(turn.ended(ObjectIdentifier(link)) == [])
@@ -74,7 +74,7 @@ struct SnapshotTurnTests {
     @Test("A log with events of others, or with many of its own, wants none and offers one")
     func notEmpty() throws {
         let a = try node(1)
-        let turn = SnapshotTurn()
+        let turn = SnapshotArbiter()
         let few = OriginProgress(origin: own, seq: EventStore.mostOwnEvents, rootPrefix: 1)
         let many = OriginProgress(origin: own, seq: EventStore.mostOwnEvents + 1, rootPrefix: 1)
         let other = OriginProgress(origin: OriginID(UUIDBits(high: 1, low: 1)), seq: 1, rootPrefix: 1)
