@@ -6,7 +6,7 @@ internal import SyncEngine
 /// The HTTP API on its Unix socket, on an event loop of its own; the loop also receives the signals.
 ///
 /// ## Concurrency model
-/// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendDesk``; other requests are answered
+/// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendEndpoint``; other requests are answered
 /// on one worker thread, because they may take long. What supervisors ask for does not wait behind those: `/livez` is answered
 /// by the loop, `/readyz` and `/metrics`, which read disk and log, by a thread of their own; all three have places that no other
 /// request gets. Signals reach the main thread through a monitor.
@@ -48,7 +48,7 @@ final class APIServer: Sendable {
                 limits.maximumPendingBytes = max(limits.maximumPendingBytes, 2 * limits.maximumBodyBytes)
                 limits.reservedConnections = 64
                 limits.reservedPaths = Self.probes
-                let desk = AppendDesk(service, on: loop)
+                let desk = AppendEndpoint(service, on: loop)
                 let server = HTTPServer(loop: loop, limits: limits, usage: service.usage, refusal: APIError.refusal) {
                     exchange in
                     if exchange.request.path == "/livez" { return service.live(exchange) }

@@ -7,7 +7,7 @@ internal import SyncEngine
 ///
 /// ## Concurrency model
 /// Belongs to the loop's thread. Answers from another thread come back as jobs of the loop, which makes the reply's text.
-final class AppendDesk {
+final class AppendEndpoint {
     /// Larger requests, which take long to parse, are not for the loop.
     private static let largestBody = 16 << 10
     /// So many requests are handed on without waiting for the end of the turn.
@@ -16,7 +16,7 @@ final class AppendDesk {
     private let service: Service
     private let loop: EventLoop
     private let parser = NativeLineParser()
-    private var gathered: [AppendTurn.Request] = []
+    private var gathered: [AppendGroup.Request] = []
     private var rule = LeadRule()
     private var turnEnd: TurnEnd?
 
@@ -40,7 +40,7 @@ final class AppendDesk {
             return true
         }
         if gathered.isEmpty { turnEnd?.request() }
-        gathered.append(AppendTurn.Request(exchange: exchange, batch: batch))
+        gathered.append(AppendGroup.Request(exchange: exchange, batch: batch))
         if gathered.count == Self.group { handOver() }
         return true
     }
@@ -64,7 +64,7 @@ final class AppendDesk {
         guard !gathered.isEmpty else { return }
         rule.handedOver()
         let desk = loop.bind(self)
-        let turn = AppendTurn(gathered, on: loop) { desk.value.rule.answered() }
+        let turn = AppendGroup(gathered, on: loop) { desk.value.rule.answered() }
         gathered.removeAll(keepingCapacity: true)
         turn.append(to: service.store)
     }

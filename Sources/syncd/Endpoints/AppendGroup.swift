@@ -5,7 +5,7 @@ internal import SyncEngine
 ///
 /// ## Concurrency model
 /// One lock. Made on the loop, answered by whoever commits, replied to on the loop.
-final class AppendTurn: Sendable {
+final class AppendGroup: Sendable {
     struct Request: Sendable {
         let exchange: HTTPExchange
         let batch: AppendBatch
