@@ -163,7 +163,7 @@ final class SimChecks {
             link.allowance = allowance - Int64(frame.count)
         case .snapshotRows, .snapshotEnd: sendingRows(frame, link, node)
         case .snapshotGet: link.takenRows = 0
-        case .vector, .standing, .ack, .credit: sendingState(frame, link, node)
+        case .vector, .stateDelta, .ack, .credit: sendingState(frame, link, node)
         default: break
         }
         sim.note { "\(node.name) → \(link.link.other(link.side).name): \(describe(frame))" }
@@ -173,7 +173,7 @@ final class SimChecks {
         switch try? Message(frame: frame) {
         case .vector(let entries)?, .ack(let entries)?:
             for entry in entries { states(node, entry.origin, entry.seq, entry.root) }
-        case .standing(let standing)?:
+        case .stateDelta(let standing)?:
             coverage(of: standing, link)
             for entry in standing.entries {
                 switch entry.name {
@@ -182,7 +182,7 @@ final class SimChecks {
                     states(node, node.progress.entries[Int(number) - 1].progress.origin, entry.seq, entry.root)
                 }
             }
-        case .fork?, .restate?: break
+        case .fork?, .resync?: break
         case .credit(let bytes)?:
             if case .receiving = link.session.snapshot.role {
                 link.takenRows -= Int64(bytes)
@@ -310,7 +310,7 @@ final class SimChecks {
         case .events(let batch):
             "Events \(batch.coverage.map { "\($0.head.head.origin.description.prefix(4)):\($0.head.head.size)" }), "
                 + "\(batch.events.count) in \(frame.count) bytes"
-        case .standing(let standing):
+        case .stateDelta(let standing):
             "StateDelta \(standing.isWhole ? "whole" : "since \(standing.since)") "
                 + "\(standing.entries.map { "\($0.name) \($0.seq)" }) through \(standing.through)"
         case .credit(let bytes): "Credit \(bytes)"

@@ -246,12 +246,12 @@ package final class Simulation {
 
     func received(_ frame: Frame, _ end: SimPeerLink) {
         switch MessageType(rawValue: frame.type) {
-        case .vector, .standing, .restate, .want, .events, .ack, .credit, .snapshotOffer, .snapshotGet,
+        case .vector, .stateDelta, .resync, .want, .events, .ack, .credit, .snapshotOffer, .snapshotGet,
             .snapshotRows, .snapshotEnd, .snapshotDone:
             dataFrames += 1
         default: break
         }
-        if frame.type == MessageType.restate.rawValue { coverage.count(.restatements) }
+        if frame.type == MessageType.resync.rawValue { coverage.count(.restatements) }
         checks.received(frame, end)
     }
 

@@ -31,7 +31,7 @@ extension SimNode {
     private func isLaterStatement(_ frame: Frame) -> Bool {
         switch try? Message(frame: frame) {
         case .ack?: true
-        case .standing(let standing)?: !standing.isWhole && standing.digest == nil
+        case .stateDelta(let standing)?: !standing.isWhole && standing.digest == nil
         default: false
         }
     }
@@ -77,14 +77,14 @@ extension SimNode {
         case (.claimsLess, .vector(let entries)?): return [vector(Array(entries.prefix(1)))]
         case (.wrongRoots, .vector(let entries)?):
             return [vector(entries.map { VectorEntry(origin: $0.origin, seq: $0.seq, root: $0.root ^ 1) })]
-        case (.claimsMore, .standing(let standing)?): return [changed(standing) { $0 + 3 }]
-        case (.claimsLess, .standing(let standing)?):
+        case (.claimsMore, .stateDelta(let standing)?): return [changed(standing) { $0 + 3 }]
+        case (.claimsLess, .stateDelta(let standing)?):
             var other = standing
             other.entries = Array(other.entries.prefix(1))
-            return [Message.standing(other).frame(compress: false).bytes]
-        case (.wrongRoots, .standing(let standing)?): return [changed(standing) { $0 }]
+            return [Message.stateDelta(other).frame(compress: false).bytes]
+        case (.wrongRoots, .stateDelta(let standing)?): return [changed(standing) { $0 }]
         case (.ignoresCredit, .events?): return [[UInt8]](repeating: frame.bytes, count: 40)
-        case (.eventsBeforeVector, .vector?), (.eventsBeforeVector, .standing?):
+        case (.eventsBeforeVector, .vector?), (.eventsBeforeVector, .stateDelta?):
             return [Message.events(EventBatch(events: [], coverage: [])).frame(compress: false).bytes, frame.bytes]
         case (.changedRows, .snapshotRows(let rows)?): return [changed(rows).bytes]
         case (.wrongProof, .snapshotEnd(var end)?):
@@ -144,7 +144,7 @@ extension SimNode {
                     return VectorEntry(origin: origin, seq: entry.seq, root: entry.root)
                 })
         }
-        return Message.standing(other).frame(compress: false).bytes
+        return Message.stateDelta(other).frame(compress: false).bytes
     }
 
     private func vector(_ entries: [VectorEntry]) -> [UInt8] { Message.vector(entries).frame(compress: false).bytes }

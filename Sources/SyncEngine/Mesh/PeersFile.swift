@@ -1,3 +1,5 @@
+package import EventStore
+
 /// A node that is let in.
 package struct Peer: Hashable, Sendable {
     /// What people call it here.

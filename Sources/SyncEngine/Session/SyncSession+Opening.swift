@@ -107,7 +107,7 @@ extension SyncSession {
                 memory = PeerMemory(incarnation: incarnation)
                 awaitsFirstPart = true
                 isRestating = true
-                send(.restate, now: now, &effects)
+                send(.resync, now: now, &effects)
             }
             return nil
         }

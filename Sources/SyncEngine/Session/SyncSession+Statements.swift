@@ -29,7 +29,7 @@ extension SyncSession {
     /// Sends a statement that leads to how the log stands now.
     mutating func tell(_ parts: [StateDelta], now: Moment, _ effects: inout [SessionEffect]) {
         told = SentState(origins: progress.entries.count, through: progress.top, at: now.monotonic)
-        for part in parts { send(.standing(part), now: now, &effects) }
+        for part in parts { send(.stateDelta(part), now: now, &effects) }
     }
 
     /// The peer has made more durable.

@@ -138,12 +138,12 @@ package struct SyncSession: Sendable {
             vectorReceived(entries, hello, now: now, &effects)
         case (.ack(let entries), .open(let hello, _, _)) where !speaks(.standings, hello):
             acknowledged(entries, now: now, &effects)
-        case (.standing(let statement), .comparing(let hello)) where speaks(.standings, hello):
+        case (.stateDelta(let statement), .comparing(let hello)) where speaks(.standings, hello):
             openingReceived(statement, hello, now: now, &effects)
-        case (.standing(let statement), .open(let hello, _, _)) where speaks(.standings, hello):
+        case (.stateDelta(let statement), .open(let hello, _, _)) where speaks(.standings, hello):
             statementReceived(statement, now: now, &effects)
-        case (.restate, .comparing(let hello)) where speaks(.standings, hello): tellAll(now: now, &effects)
-        case (.restate, .open(let hello, _, _)) where speaks(.standings, hello): tellAll(now: now, &effects)
+        case (.resync, .comparing(let hello)) where speaks(.standings, hello): tellAll(now: now, &effects)
+        case (.resync, .open(let hello, _, _)) where speaks(.standings, hello): tellAll(now: now, &effects)
         case (.want(let want), .open(let hello, _, _)) where speaks(.sources, hello):
             wanted(want, now: now, &effects)
         case (.want, .comparing(let hello)) where speaks(.sources, hello) && isHearing:

@@ -19,9 +19,9 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
     /// I close.
     case bye = 8
     /// What I have made durable since I last said so.
-    case standing = 9
+    case stateDelta = 9
     /// Say all of what you have.
-    case restate = 10
+    case resync = 10
     /// From which origins I take events of you.
     case want = 11
     /// An origin has two histories, one at each side.

@@ -20,9 +20,9 @@ public enum Message: Hashable, Sendable {
     case bye(Bye)
     /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
     /// Vector and Ack.
-    case standing(StateDelta)
+    case stateDelta(StateDelta)
     /// Asks for a whole StateDelta.
-    case restate
+    case resync
     /// Which origins the sender takes from this connection.
     case want(Want)
     /// Offers an empty node a copy of the log.
@@ -63,8 +63,8 @@ extension Message {
         case .ping: MessageType.ping.rawValue
         case .pong: MessageType.pong.rawValue
         case .bye: MessageType.bye.rawValue
-        case .standing: MessageType.standing.rawValue
-        case .restate: MessageType.restate.rawValue
+        case .stateDelta: MessageType.stateDelta.rawValue
+        case .resync: MessageType.resync.rawValue
         case .want: MessageType.want.rawValue
         case .snapshotOffer: MessageType.snapshotOffer.rawValue
         case .snapshotGet: MessageType.snapshotGet.rawValue
@@ -92,8 +92,8 @@ extension Message {
         case .ping: "Ping"
         case .pong: "Pong"
         case .bye: "Bye"
-        case .standing: "StateDelta"
-        case .restate: "Resync"
+        case .stateDelta: "StateDelta"
+        case .resync: "Resync"
         case .want: "Want"
         case .snapshotOffer: "SnapshotOffer"
         case .snapshotGet: "SnapshotGet"
@@ -130,7 +130,7 @@ extension Message {
         case .ping(let ping): ping.write(to: &writer)
         case .pong(let pong): pong.write(to: &writer)
         case .bye(let bye): bye.write(to: &writer)
-        case .standing(let standing): standing.write(to: &writer)
+        case .stateDelta(let standing): standing.write(to: &writer)
         case .want(let want): want.write(to: &writer)
         case .snapshotOffer(let offer): offer.write(to: &writer)
         case .snapshotGet(let get): get.write(to: &writer)
@@ -143,7 +143,7 @@ extension Message {
         case .headTold(let told): told.write(to: &writer)
         case .payloadAsk(let ask): ask.write(to: &writer)
         case .payloadTold(let told): told.write(to: &writer)
-        case .restate, .unknown: break
+        case .resync, .unknown: break
         }
         return writer.bytes
     }
@@ -171,9 +171,9 @@ extension Message {
         case .ping: self = .ping(try Ping(MessageReader("Ping", body)))
         case .pong: self = .pong(try Pong(MessageReader("Pong", body)))
         case .bye: self = .bye(try Bye(MessageReader("Bye", body)))
-        case .standing: self = .standing(try StateDelta(MessageReader("StateDelta", body)))
+        case .stateDelta: self = .stateDelta(try StateDelta(MessageReader("StateDelta", body)))
         case .want: self = .want(try Want(MessageReader("Want", body)))
-        case .restate: self = try readRestate(MessageReader("Resync", body))
+        case .resync: self = try readRestate(MessageReader("Resync", body))
         case .snapshotOffer: self = .snapshotOffer(try SnapshotOffer(MessageReader("SnapshotOffer", body)))
         case .snapshotGet: self = .snapshotGet(try SnapshotGet(MessageReader("SnapshotGet", body)))
         case .snapshotRows: self = .snapshotRows(try SnapshotRows(MessageReader("SnapshotRows", body)))
@@ -201,5 +201,5 @@ private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
 private func readRestate(_ message: MessageReader) throws(WireError) -> Message {
     var reader = message
     while try reader.next() != nil {}
-    return .restate
+    return .resync
 }

@@ -22,10 +22,10 @@ public struct WireLimits: Hashable, Sendable {
     public func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
-        case .hello, .credit, .ping, .pong, .bye, .restate, .snapshotGet, .snapshotDone, .join, .headAsk,
+        case .hello, .credit, .ping, .pong, .bye, .resync, .snapshotGet, .snapshotDone, .join, .headAsk,
             .headTold, .payloadAsk:
             min(limit, Self.controlBody)
-        case .vector, .events, .ack, .standing, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork,
+        case .vector, .events, .ack, .stateDelta, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork,
             .payloadTold, nil:
             limit
         }

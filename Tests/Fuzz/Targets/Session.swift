@@ -81,8 +81,8 @@ private struct SessionRun {
                 session.linkLost("cut")
                 isOver = true
             }
-        case 16: receive(.standing(Self.statement(&script)), &effects)
-        case 17: receive(.restate, &effects)
+        case 16: receive(.stateDelta(Self.statement(&script)), &effects)
+        case 17: receive(.resync, &effects)
         case 18: receive(.want(Self.want(&script)), &effects)
         case 19:
             let origins = (0..<8).map(Self.origin)

@@ -97,7 +97,7 @@ struct HealingTests {
 
         var client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .payloads])))
-        client.send(.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
         client.send(.events(batch(origin)))
         #expect(try question(client) == PayloadAsk(dots: [dot]))
         client.send(
@@ -109,7 +109,7 @@ struct HealingTests {
         client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .sources, .payloads])))
         let standing = StateEntry(.new(origin.id), seq: 5, root: origin.progress.rootPrefix)
-        client.send(.standing(StateDelta(entries: [standing], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [standing], isWhole: true, since: 0, through: 9)))
         #expect(try question(client) == PayloadAsk(dots: [dot]))
         client.send(.payloadTold(PayloadTold(payloads: [right])))
         #expect(try eventually { try body(dot, scene.a.store) == origin.events[2].body })
@@ -126,7 +126,7 @@ struct HealingTests {
         let dots = (0..<62).map { Dot(origin: own, seq: size - $0) } + [lost, Dot(origin: origin.id, seq: 2)]
         let client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .sources, .payloads])))
-        client.send(.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
         client.send(
             .payloadAsk(
                 PayloadAsk(dots: [Dot(origin: origin.id, seq: 2), lost, Dot(origin: own, seq: Limits.number)])))
@@ -152,7 +152,7 @@ struct HealingTests {
         let ask = PayloadAsk(dots: [Dot(origin: own, seq: 2)])
         var client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .sources, .payloads])))
-        client.send(.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
         var frames: [UInt8] = []
         for _ in 0..<50 { frames += Message.payloadAsk(ask).frame(compress: false).bytes }
         client.write(frames)
@@ -160,7 +160,7 @@ struct HealingTests {
 
         client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .sources, .payloads])))
-        client.send(.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [], isWhole: true, since: 0, through: 9)))
         client.send(.payloadAsk(PayloadAsk(dots: (1...65).map { Dot(origin: own, seq: $0) })))
         #expect(try client.farewell()?.knownCode == .badFrame)
     }

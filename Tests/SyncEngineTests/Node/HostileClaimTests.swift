@@ -13,7 +13,7 @@ struct HostileClaimTests {
     private func claim(_ scene: Scene, _ entries: [StateEntry]) throws -> HostileClient {
         let client = try scene.client()
         client.send(.hello(client.hello(features: [.standings, .heads])))
-        client.send(.standing(StateDelta(entries: entries, isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: entries, isWhole: true, since: 0, through: 9)))
         return client
     }
 
@@ -97,7 +97,7 @@ struct HostileClaimTests {
         let client = try HostileClient(port: a.node.status().listeningPort, key: honest)
         client.send(.hello(client.hello(features: [.standings, .heads])))
         let entry = StateEntry(.new(origin), seq: 5_000, root: 1)
-        client.send(.standing(StateDelta(entries: [entry], isWhole: true, since: 0, through: 9)))
+        client.send(.stateDelta(StateDelta(entries: [entry], isWhole: true, since: 0, through: 9)))
         _ = try #require(try question(client))
         let head = TreeHead(origin: origin, size: 4_900, root: SHA256().digest([1]), hlc: HybridTime(rawValue: 1))
         client.send(.headTold(HeadTold(origin: origin, head: SignedHead(signing: head, with: a.store.key))))
@@ -227,7 +227,7 @@ struct HostileClaimTests {
                 StateEntry(.new(.random()), seq: 1_000, root: 1)
             }
             client.send(
-                .standing(
+                .stateDelta(
                     StateDelta(
                         entries: entries, isWhole: true, since: 0, through: 9, hasMore: part < parts - 1)))
         }

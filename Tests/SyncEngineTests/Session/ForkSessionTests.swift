@@ -259,7 +259,7 @@ struct ForkSessionTests {
         let statement = StateDelta(
             entries: [StateEntry(.number(number), seq: 8, root: 77)], isWhole: false, since: memory.through,
             through: memory.through + 1)
-        let frame = Message.standing(statement).frame(compress: false)
+        let frame = Message.stateDelta(statement).frame(compress: false)
         try a.input { $0.frameReceived(frame, now: a.now, effects: &$1) }
         #expect(a.session.forks.held == [other])
         #expect(a.reports == [.forked(other, size: 8)])

@@ -19,7 +19,7 @@ struct HostileStateDeltaTests {
         _ = try? memory.apply(plain, isFirst: true)
         var standing = plain
         if digest, !more { standing.digest = StateDelta.digest(of: memory.entries) }
-        return .standing(standing)
+        return .stateDelta(standing)
     }
 
     /// What the session does when the peer has said hello and then these.
@@ -43,7 +43,7 @@ struct HostileStateDeltaTests {
 
     private func asksAgain(_ effects: [SessionEffect]) -> Bool {
         effects.contains { effect in
-            if case .send(let frame, _) = effect { frame.type == MessageType.restate.rawValue } else { false }
+            if case .send(let frame, _) = effect { frame.type == MessageType.resync.rawValue } else { false }
         }
     }
 
@@ -53,9 +53,10 @@ struct HostileStateDeltaTests {
         #expect(end([whole([entry(1), entry(1)], digest: false)]) == .badFrame)
         var wrong = StateDelta(entries: [entry(1)], isWhole: true, since: 0, through: 9)
         wrong.digest = StateDelta.digest(of: [] as [VectorEntry])
-        #expect(end([.standing(wrong)]) == .badFrame)
+        #expect(end([.stateDelta(wrong)]) == .badFrame)
         #expect(
-            end([.standing(StateDelta(entries: [], isWhole: true, since: 0, through: 1)), .vector([])]) == .badFrame)
+            end([.stateDelta(StateDelta(entries: [], isWhole: true, since: 0, through: 1)), .vector([])]) == .badFrame
+        )
         #expect(end([.vector([])]) == .badFrame)
         #expect(end([.want(Want(take: [1] as [UInt32], leave: []))]) == .badFrame)
         // That the peer has more of this node's own origin than the node is no contradiction: it may have lost its memory.
@@ -72,19 +73,19 @@ struct HostileStateDeltaTests {
             StateDelta(entries: [entry(1), entry(1)], isWhole: false, since: 0, through: 9),
         ]
         for difference in differences {
-            let (session, effects) = session([.standing(difference)])
+            let (session, effects) = session([.stateDelta(difference)])
             #expect(asksAgain(effects))
             #expect(session.memory?.entries.isEmpty == true)
-            let again = self.session([.standing(difference), .standing(difference)])
+            let again = self.session([.stateDelta(difference), .stateDelta(difference)])
             #expect(again.effects.isEmpty)
-            #expect(end([.standing(difference), whole([entry(1)])]) == nil)
-            let healed = self.session([.standing(difference), whole([entry(1)])]).session
+            #expect(end([.stateDelta(difference), whole([entry(1)])]) == nil)
+            let healed = self.session([.stateDelta(difference), whole([entry(1)])]).session
             #expect(healed.memory?.entries.count == 1 && healed.choosesOrigins)
         }
         // Also in the middle of a connection.
-        let (_, effects) = session([whole([entry(1)]), .standing(differences[0])])
+        let (_, effects) = session([whole([entry(1)]), .stateDelta(differences[0])])
         #expect(asksAgain(effects))
-        #expect(end([whole([entry(1)]), .standing(differences[0]), whole([entry(1), entry(2)])]) == nil)
+        #expect(end([whole([entry(1)]), .stateDelta(differences[0]), whole([entry(1), entry(2)])]) == nil)
     }
 
     @Test("More origins than are remembered, and Resync without end, are refused (INV-9)")
@@ -94,8 +95,8 @@ struct HostileStateDeltaTests {
             whole((0..<part).map { entry(UInt64(index * part + $0)) }, digest: false, more: true)
         }
         #expect(end(parts) == .badFrame)
-        #expect(end([whole([])] + Array(repeating: .restate, count: 3)) == nil)
-        #expect(end([whole([])] + Array(repeating: .restate, count: 4)) == .rateLimited)
+        #expect(end([whole([])] + Array(repeating: .resync, count: 3)) == nil)
+        #expect(end([whole([])] + Array(repeating: .resync, count: 4)) == .rateLimited)
     }
 
     @Test("A peer that states other origins again and again, over and over, fills no memory (INV-9)")
@@ -120,7 +121,7 @@ struct HostileStateDeltaTests {
             for (index, half) in [entries.prefix(25), entries.suffix(25)].enumerated() {
                 let part = StateDelta(entries: Array(half), isWhole: true, since: 0, through: 9, hasMore: index == 0)
                 session.frameReceived(
-                    Message.standing(part).frame(compress: false), now: start, effects: &effects)
+                    Message.stateDelta(part).frame(compress: false), now: start, effects: &effects)
                 tell(session.takeNews(), now: round)
             }
             #expect(plan.count == 51)

@@ -103,7 +103,7 @@ struct ReconnectTests {
         network.nodes[0].memories[1] = wrong
         let (bytes, _) = meet(network)
         #expect(bytes[1] > 300 * 20)
-        #expect(network.nodes[0].sent[MessageType.restate.rawValue] == 1)
+        #expect(network.nodes[0].sent[MessageType.resync.rawValue] == 1)
         #expect(Self.areEqual(network))
         #expect(network.nodes[0].sessions[1]?.memory?.vector == network.nodes[1].vector.vector)
         network.disconnect(0, 1)
@@ -125,7 +125,7 @@ struct ReconnectTests {
         for number in 0..<count { network.append(0, 1, origin: VirtualNode.origin(1_000 + UInt64(number))) }
         network.connect(0, 1)
         #expect(network.run(until: { Self.isOpen(network, 0, 1) && Self.isOpen(network, 1, 0) }))
-        let bytes = network.links[.init(from: 0, to: 1)]?.bytes[MessageType.standing.rawValue] ?? 0
+        let bytes = network.links[.init(from: 0, to: 1)]?.bytes[MessageType.stateDelta.rawValue] ?? 0
         #expect(bytes > 3_000_000)
         #expect(network.nodes[1].sessions[0]?.memory?.entries.count == count)
         network.disconnect(0, 1)
@@ -186,7 +186,7 @@ struct ReconnectTests {
             #expect(network.run(until: { Self.areEqual(network) }), "cut after \(moment) ms")
             network.run(milliseconds: 200)
             #expect(network.nodes[0].sessions[1]?.memory?.vector == network.nodes[1].vector.vector)
-            #expect(network.nodes.allSatisfy { $0.sent[MessageType.restate.rawValue] == nil })
+            #expect(network.nodes.allSatisfy { $0.sent[MessageType.resync.rawValue] == nil })
         }
     }
 }

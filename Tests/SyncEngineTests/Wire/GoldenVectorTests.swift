@@ -69,7 +69,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
                             incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000), origin: b))),
             Golden(
                 file: "standing", schema: "StateDelta",
-                message: .standing(
+                message: .stateDelta(
                     StateDelta(
                         entries: [
                             StateEntry(.number(300), seq: 70_000, root: 0x0102_0304_0506_0708),
@@ -77,11 +77,11 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         ], isWhole: false, since: 1_234_567, through: 1_234_570, digest: try digest(0)))),
             Golden(
                 file: "standing-whole", schema: "StateDelta",
-                message: .standing(
+                message: .stateDelta(
                     StateDelta(
                         entries: [StateEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
                         hasMore: true))),
-            Golden(file: "restate", schema: "Resync", message: .restate),
+            Golden(file: "restate", schema: "Resync", message: .resync),
             Golden(
                 file: "want", schema: "Want",
                 message: .want(Want(take: [3, 1, 2, 300, 3] as [UInt32], leave: [.max] as [UInt32]))),

@@ -27,8 +27,8 @@ import Testing
         let digest = [UInt8](repeating: 9, count: 32)
         let places: [(MessageType, (UInt64) -> [UInt8])] = [
             (.vector, { field(1, origin + field(2, $0)) }), (.ack, { field(1, origin + field(2, $0)) }),
-            (.standing, { field(1, origin + field(3, $0)) }), (.standing, { field(3, $0) }),
-            (.standing, { field(4, $0) }), (.fork, { origin + field(3, $0) }),
+            (.stateDelta, { field(1, origin + field(3, $0)) }), (.stateDelta, { field(3, $0) }),
+            (.stateDelta, { field(4, $0) }), (.fork, { origin + field(3, $0) }),
             (.fork, { origin + field(2, field(1, $0)) }), (.headAsk, { origin + field(2, $0) }),
             (.payloadAsk, { field(1, origin + field(2, $0)) }),
             (.payloadTold, { field(1, field(1, origin + field(2, $0)) + field(2, self.salt) + field(3, [7])) }),

@@ -140,8 +140,8 @@ struct MessageGenerator {
                             payload: bytes(Int.random(in: 1...300, using: &random)))
                     }))
         case .bye: .bye(Bye(code: UInt32(truncatingIfNeeded: number()), text: text(0...40), retryAfter: 7))
-        case .standing: .standing(try standing())
-        case .restate: .restate
+        case .stateDelta: .stateDelta(try standing())
+        case .resync: .resync
         case .want: .want(Want(take: numbers(), leave: numbers()))
         case .snapshotOffer:
             .snapshotOffer(
