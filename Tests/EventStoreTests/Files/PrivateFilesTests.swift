@@ -22,7 +22,6 @@ struct PrivateFilesTests {
         _ = try store.appendBlocking([.message("a", user: "u")])
         let projector = try Projector(store.files)
         try projector.catchUp()
-        try PeersFile.save([], store.files)
         #expect(try mode(folder.path) == 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             #expect(try mode(folder.file(name)) == 0o600, "\(name)")
