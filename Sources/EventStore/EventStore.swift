@@ -5,7 +5,7 @@
 /// functions that say so.
 public final class EventStore: Sendable {
     /// Most drafts in one call of ``append(_:atomicity:expecting:)``.
-    public static let maximumBatch = 4_096
+    public static let maximumBatch = Limits.batch
 
     /// Where the store lies.
     public let files: StoreFiles

@@ -1,8 +1,8 @@
 /// What the erasure events of a log let go (D27; docs/FORMATS.md, section 2). Only an event that one of them covers may have lost its
 /// payload.
 struct Erasures {
-    static let user = "user.erased"
-    static let conversation = "conversation.erased"
+    static let user = ReservedType.userErased
+    static let conversation = ReservedType.conversationErased
 
     /// The latest erasure of each, by its hlc.
     private var users: [String: HybridTime] = [:]

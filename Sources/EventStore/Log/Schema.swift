@@ -4,7 +4,7 @@ enum Schema {
     static let applicationID: Int64 = 0x5369_6c6c
     /// Raised with every change that an older release could not read. Stores of version 1 have no seals; they can be read, and are
     /// upgraded when they are opened for writing (``SealUpgrade``).
-    static let version = 2
+    static let version = Limits.logFormat
     static let versions: ClosedRange<Int64> = 1...2
 
     /// A log's column that version 1 did not have.

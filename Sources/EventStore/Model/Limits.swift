@@ -11,6 +11,10 @@ public enum Limits {
     public static let type = 128
     /// Deepest nesting of a payload.
     public static let nesting = 64
+    /// Most drafts of one append.
+    public static let batch = 4_096
+    /// The format of the log that this release writes; it reads those before, too.
+    static let logFormat = 2
     /// Longest canonical header.
     public static let header = 64 << 10
 
@@ -80,7 +84,9 @@ extension InvalidEvent: CustomStringConvertible {
 /// are refused with them.
 enum ReservedType {
     private static let prefixes = ["origin.", "access.", "subscription.", "finding."]
-    private static let names = [Erasures.user, Erasures.conversation]
+    static let userErased = "user.erased"
+    static let conversationErased = "conversation.erased"
+    private static let names = [userErased, conversationErased]
 
     static func contains(_ type: String) -> Bool {
         // Nearly all other types differ in the first byte.

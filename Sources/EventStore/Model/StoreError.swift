@@ -28,7 +28,7 @@ public enum StoreError: Error, Hashable, Sendable {
     case io(String)
     /// A queue is full, or the views are too far behind; try again.
     case busy(String)
-    /// More than ``EventStore/maximumBatch`` drafts at once.
+    /// More than ``Limits/batch`` drafts at once.
     case batchTooLarge(count: Int)
     /// The store is closed.
     case closed
@@ -79,19 +79,6 @@ public enum StoreError: Error, Hashable, Sendable {
     static func failedSync(_ path: String) -> StoreError {
         .io("the sync of \(path) failed: \(String(cString: strerror(errno)))")
     }
-
-    init(_ error: SQLiteError) {
-        self =
-            if error.isFull {
-                .diskFull(error.description)
-            } else if error.isBusy {
-                .busy(error.description)
-            } else if error.isCorrupt {
-                .corrupt(error.description)
-            } else {
-                .io(error.description)
-            }
-    }
 }
 
 extension StoreError: CustomStringConvertible {
@@ -102,7 +89,7 @@ extension StoreError: CustomStringConvertible {
         case .exists(let path): "there already is a store at \(path)"
         case .locked(let path, let owner): "the store at \(path) is in use by \(owner)"
         case .unknownFormat(let path, let version):
-            "\(path) has format \(version); this release knows format \(Schema.version)"
+            "\(path) has format \(version); this release knows format \(Limits.logFormat)"
         case .notSettled(let path):
             "\(path) was written by an earlier release and was not stopped in order: not all of it is signed; start and stop "
                 + "it once with that release"
@@ -114,7 +101,7 @@ extension StoreError: CustomStringConvertible {
         case .readOnly(let path): "the file system of \(path) is read-only"
         case .io(let what): "cannot read or write: \(what)"
         case .busy(let what): "busy: \(what)"
-        case .batchTooLarge(let count): "\(count) events at once; at most \(EventStore.maximumBatch) are taken"
+        case .batchTooLarge(let count): "\(count) events at once; at most \(Limits.batch) are taken"
         case .closed: "the store is closed"
         }
     }

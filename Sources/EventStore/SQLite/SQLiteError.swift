@@ -36,3 +36,18 @@ public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Message, code and statement on one line.
     public var description: String { "\(message) (SQLite \(extendedCode)): \(context)" }
 }
+
+extension StoreError {
+    init(_ error: SQLiteError) {
+        self =
+            if error.isFull {
+                .diskFull(error.description)
+            } else if error.isBusy {
+                .busy(error.description)
+            } else if error.isCorrupt {
+                .corrupt(error.description)
+            } else {
+                .io(error.description)
+            }
+    }
+}
