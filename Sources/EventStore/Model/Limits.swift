@@ -10,7 +10,7 @@ public enum Limits {
     /// Longest event type.
     public static let type = 128
     /// Deepest nesting of a payload.
-    public static let nesting = 64
+    public static let nesting = JSONDepth.most
     /// Most drafts of one append.
     public static let batch = 4_096
     /// The format of the log that this release writes; it reads those before, too.

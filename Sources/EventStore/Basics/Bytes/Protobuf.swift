@@ -84,20 +84,6 @@ package struct ProtobufWriter {
         bytes.append(contentsOf: utf8)
     }
 
-    /// 16 bytes.
-    package mutating func uuid(_ field: UInt64, _ value: UUIDBits) {
-        varint(field << 3 | 2)
-        bytes.append(16)
-        value.append(to: &bytes)
-    }
-
-    /// 32 bytes.
-    package mutating func digest(_ field: UInt64, _ value: Digest) {
-        varint(field << 3 | 2)
-        bytes.append(32)
-        value.append(to: &bytes)
-    }
-
     /// A nested message.
     package mutating func message(_ field: UInt64, _ write: (inout ProtobufWriter) -> Void) {
         var inner = ProtobufWriter()
@@ -222,16 +208,6 @@ extension ProtobufReader {
             throw .notUTF8(field: field)
         }
         return text
-    }
-
-    package func uuid(_ value: Value, _ field: UInt64) throws(ProtobufError) -> UUIDBits {
-        guard let bits = UUIDBits(bytes: bytes[try value.range(field)]) else { throw .wrongLength(field: field) }
-        return bits
-    }
-
-    package func digest(_ value: Value, _ field: UInt64) throws(ProtobufError) -> Digest {
-        guard let digest = Digest(bytes: bytes[try value.range(field)]) else { throw .wrongLength(field: field) }
-        return digest
     }
 
     package func message(_ value: Value, _ field: UInt64) throws(ProtobufError) -> ProtobufReader {

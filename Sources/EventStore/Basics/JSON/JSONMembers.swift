@@ -41,7 +41,7 @@ extension JSONTextScanner {
                 throw JSONError(.duplicateMember, at: name.range.lowerBound - 1)
             }
             isFirst = false
-            _ = try value(nesting: Limits.nesting - 1)
+            _ = try value(nesting: JSONDepth.most - 1)
         }
         return start..<index
     }

@@ -7,12 +7,6 @@ package struct JSONObject: Sequence {
     /// Where the object stands, from brace to brace.
     package let range: Range<Int>
 
-    /// The object in `bytes`, which may be the payload of an event.
-    package init(validating bytes: [UInt8]) throws(InvalidEvent) {
-        try JSONScanner.validateObject(bytes)
-        self.init(validated: bytes)
-    }
-
     /// The object in `bytes` that have been validated before. Others lead to missing members, never to harm.
     package init(validated bytes: [UInt8]) {
         self.init(bytes: bytes, range: 0..<bytes.count)

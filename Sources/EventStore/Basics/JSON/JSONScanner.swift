@@ -1,7 +1,7 @@
 /// Reads strict JSON (RFC 8259) in UTF-8 without building anything: no tree, no copies, no allocation.
 ///
 /// Strict means: the whole grammar and nothing else, well-formed UTF-8 (no overlong forms, no surrogates, nothing
-/// above U+10FFFF), no byte order mark, nesting up to ``Limits/nesting``. An escaped lone surrogate (`\ud800`) is
+/// above U+10FFFF), no byte order mark, nesting up to ``JSONDepth/most``. An escaped lone surrogate (`\ud800`) is
 /// within the grammar and passes; decoding makes U+FFFD of it.
 ///
 /// Every access to the bytes is checked against their count.
@@ -45,14 +45,6 @@ extension JSONScanner {
         }
         try result.get()
     }
-
-    /// Checks that the bytes may be the payload of an event.
-    package static func validateObject(_ bytes: [UInt8]) throws(InvalidEvent) {
-        if bytes.count > Limits.payload { throw .payloadTooLarge(bytes: bytes.count) }
-        do { try checkObject(bytes) } catch {
-            throw .payloadNotJSON(reason: error.reason.rawValue, offset: error.offset)
-        }
-    }
 }
 
 extension JSONTextScanner {
@@ -94,7 +86,7 @@ extension JSONTextScanner {
 
     /// Passes one value, whatever it is, and returns where it stands. At most `nesting` containers deep, and never more
     /// than 64: one bit of an integer for each open container says whether it is an object.
-    package mutating func value(nesting: Int = Limits.nesting) throws(JSONError) -> Range<Int> {
+    package mutating func value(nesting: Int = JSONDepth.most) throws(JSONError) -> Range<Int> {
         let start = index
         var depth = 0
         var objects = UInt64(0)
