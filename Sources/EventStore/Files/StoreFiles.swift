@@ -44,6 +44,11 @@ public struct StoreFiles: Hashable, Sendable {
 
 /// Small files read and written whole.
 package enum SmallFile {
+    /// Takes a database away, with what SQLite keeps beside it. Who has it open goes on with it.
+    static func removeDatabase(_ path: String) {
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+
     /// Bytes of the largest file that is read.
     package static let largest = 64 << 20
 

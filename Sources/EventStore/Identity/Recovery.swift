@@ -22,7 +22,7 @@ enum Recovery {
         }
         if failure != nil {
             // A rebuild costs less than to find out what of them the disk has.
-            for path in [files.views, files.newViews] { ViewDatabase.remove(path) }
+            for path in [files.views, files.newViews] { SmallFile.removeDatabase(path) }
             try DiskFailure.forget(files)
         }
         return failure

@@ -33,9 +33,7 @@ enum ViewDatabase {
     }
 
     /// Takes views away. Who has them open goes on with them.
-    static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-    }
+    static func remove(_ path: String) { SmallFile.removeDatabase(path) }
 
     /// Makes empty views at `path` for the log of this incarnation.
     static func create(at path: String, incarnation: String) throws(SQLiteError) {
