@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Who a store belongs to. Made once, when the store is made.
 public struct StoreIdentity: Hashable, Sendable {
     /// The node: SHA-256 of its public key.
@@ -23,90 +21,6 @@ public struct StoreIdentity: Hashable, Sendable {
 }
 
 extension StoreIdentity {
-    /// Makes an empty store in `files`: key, log, origin and its first event.
-    static func create(
-        in files: StoreFiles, name: String, cluster: String
-    ) throws(StoreError) {
-        guard !files.exists else { throw .exists(path: files.folder) }
-        try checkName(name, "node name")
-        try checkName(cluster, "cluster")
-        guard mkdir(files.folder, 0o700) == 0 || errno == EEXIST else {
-            throw .system(files.folder)
-        }
-        try StoreLock.requirePrivate(files.folder)
-        // Where the folder's own folder may not be read, whoever made that has to see to it.
-        do throws(StoreError) { try SmallFile.syncFolder(of: files.folder) } catch {
-            guard case .forbidden = error else { throw error }
-        }
-        let key: SigningKey
-        if let pem = try SmallFile.read(files.key) {
-            guard let known = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
-            key = known
-        } else {
-            key = SigningKey.generate()
-            try SmallFile.replace(files.key, with: key.pem, mode: 0o600)
-        }
-        // The log gets its name when it is complete: an interrupted creation leaves no half of a store.
-        let unfinished = files.folder + "/log.new"
-        for suffix in ["", "-wal", "-shm"] { unlink(unfinished + suffix) }
-        try mapped { () throws(SQLiteError) in
-            let connection = try Connection(path: unfinished, mode: .write)
-            try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
-            try Schema.create(on: connection)
-            try writeIdentity(key: key, name: name, cluster: cluster, on: connection)
-        }
-        let made = try LogReader(path: unfinished)
-        let identity = try StoreIdentity(made)
-        if let head = try made.head(of: identity.origin, atLeast: 1, largest: true) {
-            try Mark(
-                state: .stopped, incarnation: identity.incarnation, position: try made.top(), head: head.head,
-                boot: nil,
-                durability: .full, settings: Mark.settings(name: name, cluster: cluster, witness: "")
-            ).write(files, key: key)
-        }
-        guard rename(unfinished, files.log) == 0 else {
-            throw .system(files.log)
-        }
-        try SmallFile.syncFolder(of: files.log)
-    }
-
-    private static func writeIdentity(
-        key: SigningKey, name: String, cluster: String, on connection: Connection
-    ) throws(SQLiteError) {
-        var random = RandomSource()
-        try connection.execute("BEGIN IMMEDIATE")
-        func set(_ key: String, _ value: Binding) throws(SQLiteError) {
-            let insert = try connection.statement("INSERT INTO meta(key, value) VALUES(?, ?)")
-            try insert.bind(1, text: Array(key.utf8))
-            try insert.bind(2, value)
-            try insert.run()
-        }
-        try set("name", .text(name))
-        try set("cluster", .text(cluster))
-        try set("incarnation", .text(hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })))
-        let appender = try Appender(connection: connection)
-        let start = OriginStart(key: key.publicKey, name: name)
-        let index = try appender.addOrigin(.random(), start)
-        try set("origin", .integer(appender.state.origins[index].ref))
-        appender.setOwn(index)
-        let draft = start.draft
-        let salt = random.uuidBits()
-        let prepared = PreparedDraft(
-            draft: draft, salt: salt,
-            payloadDigest: appender.sha.payloadDigest(salt: salt, payload: draft.payload))
-        _ = try appender.append(AppendRequest(drafts: [prepared], atomicity: .whole))
-        try appender.storeOwnHead(signedWith: key)
-        try appender.seal(with: key.sealer)
-        try connection.execute("COMMIT")
-    }
-
-    private static func checkName(_ name: String, _ what: String) throws(StoreError) {
-        let allowed = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
-        guard !name.isEmpty, name.utf8.count <= 64, allowed else {
-            throw .io("\(what) '\(name)': 1 to 64 bytes without blanks, slashes and control characters")
-        }
-    }
-
     /// Reads who the store belongs to.
     package init(_ reader: LogReader) throws(StoreError) {
         guard let ref = try reader.meta("origin").flatMap({ Int64($0) }),

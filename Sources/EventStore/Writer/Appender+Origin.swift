@@ -1,0 +1,43 @@
+extension Appender {
+    /// Most origins an event names as dependencies, so that its header stays within ``Limits/header``.
+    static let maximumDependencies = 2_000
+
+    /// Gives up the present origin for a new one, inside the writer's open transaction.
+    ///
+    /// The first event of the new origin depends on everything that is here. It does not name the old origin where what stands under
+    /// its last seq here is something else elsewhere, or where no head covers that: nobody could take it over, nor what depends on it.
+    func startOrigin(
+        _ change: OriginChange, known: UInt64, end: OriginEnd, key: SigningKey, name: String
+    ) throws(SQLiteError) -> OriginID {
+        guard let old = state.own else {
+            throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "startOrigin")
+        }
+        try seal(with: key.sealer)
+        if end.isSigned { try storeOwnHead(signedWith: key) }
+        let previous = state.origins[old]
+        let head = try merkle.head(of: previous.id, ref: previous.ref, atLeast: previous.size)
+        let start = OriginStart(
+            key: key.publicKey, name: name,
+            succession: OriginSuccession(change, previous: previous.id, had: previous.size, known: known))
+        let index = try addOrigin(.random(), start)
+        try setMeta("origin", .integer(state.origins[index].ref))
+        dependOnEverything(but: end.isNamed && head != nil ? [index] : [old, index])
+        setOwn(index)
+        if change == .clock { resetClock() }
+        var random = RandomSource()
+        let salt = random.uuidBits()
+        let draft = start.draft
+        let prepared = PreparedDraft(
+            draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
+        _ = try append(AppendRequest(drafts: [prepared], atomicity: .whole))
+        try storeOwnHead(signedWith: key)
+        return state.origins[index].id
+    }
+
+    func setMeta(_ key: String, _ value: Binding) throws(SQLiteError) {
+        let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
+        try insert.bind(1, text: Array(key.utf8))
+        try insert.bind(2, value)
+        try insert.run()
+    }
+}
