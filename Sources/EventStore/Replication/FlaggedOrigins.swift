@@ -1,17 +1,6 @@
 // Origins with stamps too far ahead are flagged in table `meta`, key `skew <origin>`: their events are kept, and move no
 // clock but their own (D7).
 
-extension Appender {
-    /// Takes note of an origin whose stamp did not move this node's clock.
-    func flag(_ index: Int, _ stamp: HybridTime, wall: Int64) throws(SQLiteError) {
-        let ahead = stamp.milliseconds - wall
-        guard state.skews[index]?.isSurpassed(by: ahead) ?? true else { return }
-        let skew = ClockSkew(ahead: ahead, at: wall)
-        try setMeta("skew \(state.origins[index].id)", .text(skew.text))
-        noteSkew(index, skew)
-    }
-}
-
 extension LogState {
     mutating func loadSkews(from connection: Connection) throws(SQLiteError) {
         for (origin, skew) in try ClockSkew.flagged(in: connection) {

@@ -76,10 +76,6 @@ package final class OutgoingReader {
     /// Bytes around an event in a message, at most.
     private static let framing = 48
 
-    package convenience init(_ store: EventStore) throws(StoreError) {
-        self.init(try LogReader(store.files)) { store.head() }
-    }
-
     /// Reads from `log`, whose node signs what it appended in `ownHead`.
     package init(_ log: any OutgoingLog, ownHead: @escaping () -> SignedHead?) {
         self.log = log

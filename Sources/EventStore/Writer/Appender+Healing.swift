@@ -1,0 +1,37 @@
+extension Appender {
+    /// Gives events back the payloads they have lost; nothing but the bytes that were hashed when they were recorded (INV-4). Returns
+    /// whose were missing.
+    func heal(_ payloads: [CarriedPayload]) throws(SQLiteError) -> [Dot] {
+        var healed: [Dot] = []
+        for carried in payloads where try heal(carried) { healed.append(carried.dot) }
+        guard !healed.isEmpty else { return [] }
+        // Views were made without them.
+        try LogUpgrade.noteReread(on: connection)
+        isHealed = true
+        return healed
+    }
+
+    private func heal(_ carried: CarriedPayload) throws(SQLiteError) -> Bool {
+        guard let index = state.indexes[carried.dot.origin] else { return false }
+        let select = try connection.statement("SELECT position, digest FROM event WHERE origin = ? AND seq = ?")
+        defer { select.reset() }
+        try select.bind(1, state.origins[index].ref)
+        try select.bind(2, carried.dot.seq)
+        guard try select.step(), let digest = select.digest(1),
+            digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)
+        else { return false }
+        let position = select.uint64(0)
+        select.reset()
+        let update = try connection.statement(
+            "UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?")
+        try update.bind(1, carried.salt)
+        switch EventBody.present(salt: carried.salt, payload: carried.payload).judged {
+        case .present(_, let text): try update.bind(2, text: text)
+        case .unreadable(_, let bytes): try update.bind(2, blob: bytes)
+        case .erased: return false
+        }
+        try update.bind(3, position)
+        try update.run()
+        return true
+    }
+}
