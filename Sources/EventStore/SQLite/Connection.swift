@@ -3,6 +3,9 @@ internal import Glibc
 
 /// One SQLite connection. Not Sendable: it belongs to one thread at a time.
 final class Connection {
+    /// Bytes of a page, as SQLite makes them unless told otherwise.
+    static let pageSize = 4_096
+
     enum Mode {
         /// Reads and writes; makes the file if there is none.
         case write

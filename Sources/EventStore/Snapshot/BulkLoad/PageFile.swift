@@ -10,7 +10,7 @@ internal import Glibc
 /// ## Concurrency model
 /// Pages may be appended by several threads; everything is behind one lock.
 final class PageFile: Sendable {
-    static let pageSize = 4_096
+    static let pageSize = Connection.pageSize
     /// The page at 2^30, which SQLite locks and never uses.
     static let lockPage = UInt32(0x4000_0000 / pageSize) + 1
     /// Pages collected before they are written.

@@ -19,7 +19,7 @@ package final class SnapshotReader {
     package func fileSize() throws(StoreError) -> UInt64 {
         try mapped { () throws(SQLiteError) in
             let pages = try connection.integer("PRAGMA page_count") ?? 0
-            return UInt64(clamping: pages * Int64(PageFile.pageSize))
+            return UInt64(clamping: pages * Int64(Connection.pageSize))
         }
     }
 
