@@ -1,0 +1,49 @@
+extension ViewReader {
+    /// What was done to each message among `events`, by index, as of the open transaction of the views.
+    func amendments(
+        _ events: [StoredEvent], _ connection: Connection
+    ) throws(SQLiteError) -> [Int: Amendments] {
+        var found: [Int: Amendments] = [:]
+        let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
+        try MessagesView.rows(of: messages, connection) { index, row throws(SQLiteError) in
+            let header = events[index].event.header
+            var all =
+                try found[index].orLoad { () throws(SQLiteError) in
+                    Amendments(
+                        author: try log.names.ref(header.author, on: log.connection),
+                        conversation: try header.conversation.map { text throws(SQLiteError) in
+                            // A text that is no ref's is nobody's conversation, not the one of those that have none.
+                            try log.names.ref(text, on: log.connection) ?? 0
+                        })
+                } ?? Amendments(author: nil, conversation: nil)
+            try all.take(row) { author throws(SQLiteError) in
+                guard let conversation = row.conversation else { return false }
+                let opening = try ConversationRow.load(conversation, connection).opening?.value
+                return opening?.isModerator(try log.names.text(author, on: log.connection)) ?? false
+            }
+            found[index] = all
+        }
+        return found
+    }
+
+    /// The same with texts, names and times.
+    func history(_ amendments: Amendments) throws(StoreError) -> MessageHistory {
+        var history = MessageHistory(count: amendments.count, edits: amendments.edits)
+        for judged in amendments.rows { history.amendments.append(try amendment(judged.row, judged.counts)) }
+        if let edit = amendments.edit { history.edit = try amendment(edit, true) }
+        if let retraction = amendments.retraction { history.retraction = try amendment(retraction, true) }
+        return history
+    }
+
+    private func amendment(_ row: MessagesView.Row, _ counts: Bool) throws(StoreError) -> Amendment {
+        guard let event = try log.event(at: row.position)?.event else {
+            throw .corrupt("the views name event \(row.position), which the log does not have")
+        }
+        let data = event.payload.map { JSONObject(validated: $0) }
+        return Amendment(
+            id: event.header.id, author: event.header.author, time: event.header.time,
+            conversation: event.header.conversation, isEdit: row.isEdit,
+            text: row.isEdit ? data?.string("text") : nil, reason: row.isEdit ? nil : data?.string("reason"),
+            counts: counts)
+    }
+}
