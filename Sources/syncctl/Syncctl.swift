@@ -1,17 +1,6 @@
 internal import CommandLineKit
 internal import Glibc
 
-/// One command: how it is described and what it does.
-struct Subcommand: Sendable {
-    let command: Command
-    let run: @Sendable (Session) throws(CommandFailure) -> ExitCode
-
-    init(_ command: Command, run: @escaping @Sendable (Session) throws(CommandFailure) -> ExitCode) {
-        self.command = command
-        self.run = run
-    }
-}
-
 /// The program: a table of commands and what happens between the command line and the exit code.
 enum Syncctl {
     static let subcommands: [Subcommand] = [
