@@ -5,28 +5,6 @@ internal import SyncEngine
 
 /// The running daemon: store, views, peers and API, from start to orderly end.
 enum Daemon {
-    /// What the main thread waits for.
-    struct Wake: Sendable {
-        enum Reason {
-            case signal(Int32)
-            case snapshot
-            case diskFailure(StoreError)
-        }
-
-        /// The signal that asked the daemon to end.
-        var signal: Int32?
-        /// Whether a snapshot waits to become the log.
-        var isSnapshotReady = false
-        /// What the disk has refused.
-        var failure: StoreError?
-
-        var reason: Reason? {
-            if let failure { return .diskFailure(failure) }
-            if let signal { return .signal(signal) }
-            return isSnapshotReady ? .snapshot : nil
-        }
-    }
-
     static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
         let log = Logger(level: settings.configuration.log.level)
         while true {
@@ -44,11 +22,11 @@ enum Daemon {
     private static let farewell = 2_000
 
     /// Serves until the daemon is asked to end, a snapshot waits to become the log, or the disk fails.
-    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> Wake.Reason {
+    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> DaemonWake.Reason {
         let configuration = settings.configuration
         allowDescriptors()
         for remark in settings.remarks { log.warning(remark) }
-        let wake = Monitor(Wake())
+        let wake = Monitor(DaemonWake())
         let store = try open(settings, log)
         if let failure = store.diskFailure {
             log.warning("the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew")
@@ -117,7 +95,7 @@ enum Daemon {
     }
 
     /// Waits for the end, and tells the log of each change of state until then.
-    private static func watch(_ service: Service, _ log: Logger, _ wake: Monitor<Wake>) -> Wake.Reason {
+    private static func watch(_ service: Service, _ log: Logger, _ wake: Monitor<DaemonWake>) -> DaemonWake.Reason {
         var health = HealthLog()
         while true {
             if let reason = wake.wait(milliseconds: 1_000, for: { $0.reason }) { return reason }
@@ -187,7 +165,7 @@ enum Daemon {
 
     private static func replicate(
         _ store: EventStore, _ roster: PeerRoster, _ desk: JoinDesk, _ configuration: DaemonConfiguration,
-        _ log: Logger, _ wake: Monitor<Wake>
+        _ log: Logger, _ wake: Monitor<DaemonWake>
     ) throws(CommandFailure) -> SyncNode {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {

@@ -19,7 +19,7 @@ final class APIServer: Sendable {
 
     /// - Parameter wake: Where signals are put for the main thread.
     init(
-        _ service: Service, _ api: DaemonConfiguration.API, _ log: Logger, wake: Monitor<Daemon.Wake>
+        _ service: Service, _ api: DaemonConfiguration.API, _ log: Logger, wake: Monitor<DaemonWake>
     ) throws(CommandFailure) {
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker

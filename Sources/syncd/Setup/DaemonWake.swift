@@ -1,0 +1,23 @@
+internal import EventStore
+
+/// What the main thread waits for.
+struct DaemonWake: Sendable {
+    enum Reason {
+        case signal(Int32)
+        case snapshot
+        case diskFailure(StoreError)
+    }
+
+    /// The signal that asked the daemon to end.
+    var signal: Int32?
+    /// Whether a snapshot waits to become the log.
+    var isSnapshotReady = false
+    /// What the disk has refused.
+    var failure: StoreError?
+
+    var reason: Reason? {
+        if let failure { return .diskFailure(failure) }
+        if let signal { return .signal(signal) }
+        return isSnapshotReady ? .snapshot : nil
+    }
+}
