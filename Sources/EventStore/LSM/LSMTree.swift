@@ -1,3 +1,11 @@
+/// What the rows of an owner in the base come to, kept beside them.
+protocol BaseSum {
+    /// Takes note of rows of one owner that have come.
+    static func add(_ rows: ArraySlice<SortedRow>, to owner: Int64, _ connection: Connection) throws(SQLiteError)
+    /// Takes note of rows that are gone; they are not in the base any longer.
+    static func subtract(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(SQLiteError)
+}
+
 /// Writes an ordered table. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
 /// it.
 final class LSMTree {
@@ -7,6 +15,7 @@ final class LSMTree {
     let table: SortedTable
     private let tail: Memtables
     private let generation: Int
+    private let sum: (any BaseSum.Type)?
     private var merge = SortedTable.Merge()
     private var merger: RowMerger?
     private var gone: Set<UInt64> = []
@@ -16,10 +25,11 @@ final class LSMTree {
     /// Rows of the base that are to be taken out.
     private var leaving: [SortedRow] = []
 
-    init(_ table: SortedTable, tail: Memtables, generation: Int) {
+    init(_ table: SortedTable, tail: Memtables, generation: Int, sum: (any BaseSum.Type)? = nil) {
         self.table = table
         self.tail = tail
         self.generation = generation
+        self.sum = sum
     }
 
     /// Takes up what is on disk, before the first batch.
@@ -38,13 +48,13 @@ final class LSMTree {
     func insert(_ row: SortedRow) { gathered.append(row) }
 
     /// Takes out a row, of this batch or an earlier one.
-    func remove(_ row: SortedRow, _ store: ViewStore) throws(SQLiteError) {
+    func remove(_ row: SortedRow, _ connection: Connection) throws(SQLiteError) {
         if let first = gathered.first, row.position >= first.position {
             dropped.insert(row.position)
         } else if merge.covers(row) {
             leaving.append(row)
         } else {
-            try store.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
+            try connection.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
             gone.insert(row.position)
         }
     }
@@ -57,53 +67,55 @@ final class LSMTree {
 
     /// Puts the batch into the tail, and moves rows of the frozen generation into the base: more than came in, so that it is
     /// merged before the next one is full.
-    func flush(_ store: ViewStore, atLeast rows: Int? = nil) throws(SQLiteError) {
-        try takeOut(store)
+    func flush(_ connection: Connection, atLeast rows: Int? = nil) throws(SQLiteError) {
+        try takeOut(connection)
         if !dropped.isEmpty { gathered.removeAll { dropped.contains($0.position) } }
         dropped = []
         var rest = gathered[...]
         while let first = rest.first {
             let piece = rest.prefix(Self.piece)
             rest.removeFirst(piece.count)
-            try store.run(
+            try connection.run(
                 "INSERT INTO \(table.name)_tail VALUES(?, ?)", .integer(Int64(bitPattern: first.position)),
                 .blob(SortedRow.pack(piece)))
         }
-        if merger != nil { try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), store) }
+        if merger != nil {
+            try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), connection)
+        }
     }
 
     /// Takes rows out of the base, an owner's together: each of its blocks is then written once.
-    private func takeOut(_ store: ViewStore) throws(SQLiteError) {
+    private func takeOut(_ connection: Connection) throws(SQLiteError) {
         guard !leaving.isEmpty else { return }
-        let blocks = BlockStore(table: table, connection: store.connection)
+        let blocks = BlockStore(table: table, connection: connection)
         var rest = leaving.sorted()[...]
         while let first = rest.first {
             let rows = rest.prefix { $0.owner == first.owner }
             rest = rest.dropFirst(rows.count)
             let removed = try blocks.remove(rows)
-            if table.isSummed { try ConversationRow.subtract(removed, of: first.owner, store.connection) }
+            try sum?.subtract(removed, of: first.owner, connection)
         }
         leaving = []
     }
 
-    private func mergeRows(_ count: Int, _ store: ViewStore) throws(SQLiteError) {
-        let blocks = BlockStore(table: table, connection: store.connection)
+    private func mergeRows(_ count: Int, _ connection: Connection) throws(SQLiteError) {
+        let blocks = BlockStore(table: table, connection: connection)
         var left = count
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
             left -= rows.count
             merge.cursor = last
             let coming = gone.isEmpty ? rows : rows.filter { !gone.contains($0.position) }[...]
             try blocks.insert(coming)
-            if table.isSummed { try ConversationRow.add(ConversationSum(coming), to: last.owner, store.connection) }
+            try sum?.add(coming, to: last.owner, connection)
         }
         if merger?.left == 0 {
             merge.applied = merge.merging
             for (name, key) in [("tail", "first"), ("gone", "position")] {
-                try store.run(
+                try connection.run(
                     "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?", .integer(Int64(bitPattern: merge.applied)))
             }
         }
-        try store.run(
+        try connection.run(
             "UPDATE \(table.name)_merge SET applied = ?, merging = ?, owner = ?, time = ?, hlc = ?, position = ?",
             .integer(Int64(bitPattern: merge.applied)), .integer(Int64(bitPattern: merge.merging)),
             .integer(merge.cursor.owner), .integer(merge.cursor.time), .integer(merge.cursor.hlc),

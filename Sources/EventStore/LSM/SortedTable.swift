@@ -12,14 +12,12 @@
 ///           |              | row <= cursor      |
 /// ```
 struct SortedTable {
-    static let timeline = SortedTable("timeline", column: "conversation", isSummed: true)
-    static let history = SortedTable("history", column: "user", isSummed: false)
+    static let timeline = SortedTable("timeline", column: "conversation")
+    static let history = SortedTable("history", column: "user")
 
     let name: String
     /// Which column is the owner.
     let column: String
-    /// Whether each owner has a ``ConversationRow`` with the sum of its rows in the base.
-    let isSummed: Bool
     /// Makes the tables.
     let schema: String
     /// Rows whose event counts no longer while they are not in the base.
@@ -37,10 +35,9 @@ struct SortedTable {
     let saveSQL: String
     let deleteSQL: String
 
-    private init(_ name: String, column: String, isSummed: Bool) {
+    private init(_ name: String, column: String) {
         self.name = name
         self.column = column
-        self.isSummed = isSummed
         schema = """
             CREATE TABLE \(name)(
               \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,

@@ -55,7 +55,7 @@ package final class Projector {
             connection.countWALPages()
             // What another left in it counts, too.
             try connection.checkpoint()
-            store = try ViewStore(connection: connection, source: source, tails: tails)
+            store = try ViewStore(connection: connection, source: source, tails: tails, sum: ConversationRow.self)
             try store.timeline.load(connection)
             try store.history.load(connection)
             quarantined = try ViewDatabase.quarantined(connection)
@@ -240,8 +240,8 @@ package final class Projector {
         store.timeline.freeze()
         store.history.freeze()
         _ = try commit { () throws(SQLiteError) in
-            try store.timeline.flush(store, atLeast: rows)
-            try store.history.flush(store, atLeast: rows)
+            try store.timeline.flush(store.connection, atLeast: rows)
+            try store.history.flush(store.connection, atLeast: rows)
         }
         try copyBack()
     }
@@ -407,7 +407,8 @@ enum ViewDigests {
         let connection = try openForReading(path)
         return try mapped { () throws(SQLiteError) in
             try connection.transaction("BEGIN") { () throws(SQLiteError) in
-                let store = try ViewStore(connection: connection, source: source, tails: ViewMemtables())
+                let store = try ViewStore(
+                    connection: connection, source: source, tails: ViewMemtables(), sum: ConversationRow.self)
                 try store.timeline.load(connection)
                 return try read(store, ViewDatabase.makeViews())
             }

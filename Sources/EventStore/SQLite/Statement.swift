@@ -201,3 +201,14 @@ final class Statement {
         withBytes(column) { raw in raw.count == 32 ? Digest(reading: raw) : nil }
     }
 }
+
+extension Connection {
+    /// Runs a statement that returns no rows.
+    func run(_ sql: String, _ bindings: Binding...) throws(SQLiteError) { try run(sql, bindings) }
+
+    func run(_ sql: String, _ bindings: [Binding]) throws(SQLiteError) {
+        let statement = try statement(sql)
+        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
+        try statement.run()
+    }
+}

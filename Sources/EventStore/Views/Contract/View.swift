@@ -57,10 +57,12 @@ final class ViewStore {
     let timeline: LSMTree
     let history: LSMTree
 
-    init(connection: Connection, source: ProjectionSource, tails: ViewMemtables) throws(SQLiteError) {
+    init(connection: Connection, source: ProjectionSource, tails: ViewMemtables, sum: any BaseSum.Type)
+        throws(SQLiteError)
+    {
         self.connection = connection
         self.source = source
-        timeline = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation)
+        timeline = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation, sum: sum)
         history = LSMTree(.history, tail: tails.history, generation: tails.generation)
         clocks = try OriginClocks(connection)
     }
@@ -76,9 +78,7 @@ final class ViewStore {
     }
 
     func run(_ sql: String, _ bindings: Binding...) throws(SQLiteError) {
-        let statement = try connection.statement(sql)
-        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
-        try statement.run()
+        try connection.run(sql, bindings)
     }
 
     /// Calls `body` for each row.

@@ -173,3 +173,9 @@ extension Binding {
     static func optional(_ text: String?) -> Binding { text.map { .text($0) } ?? .null }
     static func optional(_ stamp: Stamp?) -> Binding { stamp.map { .blob($0.bytes) } ?? .null }
 }
+
+extension ConversationRow: BaseSum {
+    static func add(
+        _ rows: ArraySlice<SortedRow>, to conversation: Int64, _ connection: Connection
+    ) throws(SQLiteError) { try add(ConversationSum(rows), to: conversation, connection) }
+}

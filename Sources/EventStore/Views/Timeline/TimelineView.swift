@@ -16,7 +16,7 @@ final class TimelineView: View {
         return event.isMessage ? event.author : 0
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store) }
+    func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store.connection) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
         try SortedTable.timeline.digest(store, into: &digest)
@@ -34,7 +34,7 @@ final class HistoryView: View {
         return nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) { try store.history.flush(store) }
+    func flush(_ store: ViewStore) throws(SQLiteError) { try store.history.flush(store.connection) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
         try SortedTable.history.digest(store, into: &digest)
@@ -51,7 +51,7 @@ extension LSMTree {
         switch change {
         case .insert: insert(row)
         case .shadow: break
-        case .remove: try remove(row, store)
+        case .remove: try remove(row, store.connection)
         }
     }
 }
