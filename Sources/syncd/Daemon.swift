@@ -170,7 +170,7 @@ enum Daemon {
         let listen = configuration.peers.listen.flatMap { HostPort($0.description) }
         do throws(NodeError) {
             return try SyncNode(
-                store: store, listen: listen, peers: roster.peers, software: "syncd \(Syncd.version)",
+                store: store, listen: listen, peers: roster.peers, software: Software.name,
                 desk: desk,
                 snapshots: SnapshotOptions(
                     after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,

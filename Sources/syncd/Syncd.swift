@@ -5,8 +5,6 @@ internal import SyncEngine
 
 /// The daemon's command line.
 enum Syncd {
-    static let version = "0.1.0"
-
     static let table = CommandTable(
         program: "syncd", summary: "Keeps an event-sourced chat store and replicates it with its peers.",
         commands: [
@@ -52,7 +50,7 @@ enum Syncd {
     }
 
     private static func run(_ words: [String]) throws(CommandFailure) -> ExitCode {
-        if let text = table.generated(by: words, section: 8, version: version, seeAlso: ["syncctl(1)"]) {
+        if let text = table.generated(by: words, section: 8, version: Software.version, seeAlso: ["syncctl(1)"]) {
             try show(text)
             return .success
         }
@@ -63,7 +61,7 @@ enum Syncd {
             return .success
         }
         if arguments.flag("version") {
-            try show("syncd \(version)\n")
+            try show("\(Software.name)\n")
             return .success
         }
         if let extra = arguments.positional("dir"), !arguments.flag("dev") {

@@ -29,7 +29,7 @@ extension Service {
         line.add("name", identity.name)
         line.add("cluster", identity.cluster)
         line.add("origin", identity.origin.description)
-        line.add("software", "syncd \(Syncd.version)")
+        line.add("software", Software.name)
         line.add("position", views.top)
         line.add("views", views.applied)
         line.add("rebuilding", views.isRebuilding)
