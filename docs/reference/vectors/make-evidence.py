@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes evidence.ndjson, the vector of docs/FORMATS.md, section 8: made from that page with Python's hashlib and the
+"""Writes evidence.ndjson, the vector of FORMATS.md, section 8: made from that page with Python's hashlib and the
 `openssl` command, not with Sillok's code. Two origins that depend on each other; an erased event, an unreadable payload, an
 opaque header; one origin's head is of more events than are here."""
 import base64, hashlib, json, os, subprocess, tempfile, uuid
