@@ -15,7 +15,7 @@ PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
-	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/RELIABILITY.md'
+	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'

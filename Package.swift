@@ -88,7 +88,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: ["TestSupport", "Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
             swiftSettings: strict),
-        // A cluster in virtual time, decided by a seed (docs/SIMULATOR.md): the kit, the program, the tests.
+        // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(
             name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/SyncTestKit",
             swiftSettings: strict),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves a Sillok store from its files, without any of Sillok's code. Written from docs/FORMATS.md; § means a section there.
+"""Proves a Sillok store from its files, without any of Sillok's code. Written from FORMATS.md; § means a section there.
 
     Scripts/verify.py STORE [--json] [--evidence FILE]       a store's folder, or a log.db; a proof of a fork as well
 

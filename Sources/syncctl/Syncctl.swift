@@ -48,7 +48,7 @@ enum Syncctl {
                 (
                     "--json",
                     "One object a line. A line with 'specversion' is an event as it was stored; every other has 'type' and 'v', the "
-                        + "version of its shape, and the last one is of type 'end'. docs/CLI-JSON.md lists them, docs/ERRORS.md "
+                        + "version of its shape, and the last one is of type 'end'. docs/reference/CLI-JSON.md lists them, ERRORS.md beside it "
                         + "the codes of errors."
                 )
             ]),

@@ -221,7 +221,7 @@ extension StoreError {
             CommandFailure(
                 code: code, description,
                 hint:
-                    "to start it, put the node.key of its node beside log.db (a backup has it: OPERATING.md, 'Backup'); "
+                    "to start it, put the node.key of its node beside log.db (a backup has it: operating/backup.md); "
                     + "syncctl reads, verifies and exports it as it is", exitCode: .inputMissing)
         case .locked:
             CommandFailure(

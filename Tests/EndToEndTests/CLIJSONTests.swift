@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The lines of JSON output are those of docs/CLI-JSON.md: no member more, none less, of the kinds said there.
+/// The lines of JSON output are those of docs/reference/CLI-JSON.md: no member more, none less, of the kinds said there.
 struct CLIJSONTests {
     private struct Shape {
         var members: [String: (kinds: Set<String>, isOptional: Bool)] = [:]
@@ -51,7 +51,7 @@ struct CLIJSONTests {
     /// By command and type.
     private static func documented() throws -> [String: [String: Shape]] {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "../../docs/CLI-JSON.md")
+            path: "../../docs/reference/CLI-JSON.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let block = try #require(
             text.components(separatedBy: "```shapes\n").dropFirst().first?.components(separatedBy: "```").first)
@@ -104,7 +104,7 @@ struct CLIJSONTests {
                 let type = line["type"] as? String ?? ""
                 seen[name, default: []].insert(type)
                 guard let shape = documented[name]?[type] else {
-                    Issue.record("\(name) prints a line of type \(type), which docs/CLI-JSON.md does not have")
+                    Issue.record("\(name) prints a line of type \(type), which CLI-JSON.md does not have")
                     continue
                 }
                 #expect(shape.complaints(line) == [], "\(name): \(line)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What goes out of a store and comes into another, as users do it (docs/FORMATS.md §4 and §8).
+/// What goes out of a store and comes into another, as users do it (docs/reference/FORMATS.md §4 and §8).
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct InterchangeProgramTests {
     private func makeStore(_ name: String) throws -> String {

@@ -123,12 +123,12 @@ struct OperatorTests {
 
     // MARK: Backup
 
-    /// The commands of the chapter "Backup" of docs/OPERATING.md, with the paths of a test in place of the usual ones.
+    /// The commands of the chapter "Backup" of docs/operating/backup.md, with the paths of a test in place of the usual ones.
     private func documentedBackup(store: String, copy: String) throws -> [String] {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "../../docs/OPERATING.md")
+            path: "../../docs/operating/backup.md")
         let text = try String(contentsOf: page, encoding: .utf8)
-        let chapter = try #require(text.components(separatedBy: "### Backup\n").dropFirst().first)
+        let chapter = try #require(text.components(separatedBy: "## Backup\n").dropFirst().first)
         let commands = chapter.components(separatedBy: "\n#")[0].split(separator: "\n").filter {
             $0.hasPrefix("    $ ")
         }

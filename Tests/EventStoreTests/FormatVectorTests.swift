@@ -3,14 +3,14 @@ import Testing
 
 @testable import EventStore
 
-/// The vectors of docs/FORMATS.md, read from the page, recomputed with the code: the two cannot drift apart.
+/// The vectors of FORMATS.md, read from the page, recomputed with the code: the two cannot drift apart.
 struct FormatVectorTests {
     private let values: [String: String]
 
     init() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/FORMATS.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appending(path: "docs/reference/FORMATS.md"), encoding: .utf8)
         let block = try #require(page.components(separatedBy: "```").dropFirst().first)
         var values: [String: String] = [:]
         for line in block.split(separator: "\n") {

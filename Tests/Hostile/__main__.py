@@ -1,4 +1,4 @@
-"""A hostile and an honest Sillok peer, written from docs/FORMATS.md and docs/sync.proto alone.
+"""A hostile and an honest Sillok peer, written from docs/reference/FORMATS.md and docs/reference/sync.proto alone.
 
     make hostile [ONLY=name]        or      Tests/Hostile/run [--list] [--only NAME] [--syncd PATH --syncctl PATH]
 

@@ -1,4 +1,4 @@
-"""The wire as docs/sync.proto has it, spoken by a second implementation."""
+"""The wire as docs/reference/sync.proto has it, spoken by a second implementation."""
 import base64
 import json
 import re

@@ -250,7 +250,7 @@ def without_proc(lab):
 
 @case
 def restored_backup(lab):
-    """`sqlite3 .backup`, as OPERATING has it: the copy is proven by both verifiers, and starts as what it is."""
+    """`sqlite3 .backup`, as docs/operating/backup.md has it: the copy is proven by both verifiers, and starts as what it is."""
     lab.damaged = True
     victim = filled(lab)
     copy = lab.folder / 'copy'

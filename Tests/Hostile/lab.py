@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 VERIFY = wire.ROOT / 'Scripts' / 'verify.py'
 
 # ---- Limits. The two that are times are relative to the same daemon before the attack, for this machine may be busy. -------------
-# An idle daemon takes 9 MB, caches of pages and tails 56 MB at most (OPERATING, "Memory"); the rest is for links and bodies.
+# An idle daemon takes 9 MB, caches of pages and tails 56 MB at most (docs/operating/starting.md, "Memory"); the rest is for links and bodies.
 PEAK_RSS_MB = 150
 # Beside an attack a commit waits for a processor the attacker wants, too: ten times the quiet p99 and a scheduler's pauses.
 APPEND_P99 = lambda quiet: 10 * quiet + 0.100

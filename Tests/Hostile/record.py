@@ -1,4 +1,4 @@
-"""Origins, events, heads and proofs of docs/FORMATS.md §2: what a node writes that keeps to the rules, or bends them."""
+"""Origins, events, heads and proofs of FORMATS.md §2: what a node writes that keeps to the rules, or bends them."""
 import base64
 import hashlib
 import hmac

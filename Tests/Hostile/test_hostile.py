@@ -32,7 +32,7 @@ class Vectors(unittest.TestCase):
     """FORMATS §6."""
 
     def setUp(self):
-        text = (wire.ROOT / 'docs' / 'FORMATS.md').read_text()
+        text = (wire.ROOT / 'docs' / 'reference' / 'FORMATS.md').read_text()
         self.named = {name: value for name, value in re.findall(r'^(\w+): *([0-9a-f]+)$', text, re.M)}
 
     def bytes(self, name):

@@ -1,4 +1,4 @@
-"""Frames and messages of docs/sync.proto. The schema is read from that file, so that a field added there is attacked here."""
+"""Frames and messages of sync.proto. The schema is read from that file, so that a field added there is attacked here."""
 import pathlib
 import re
 import struct
@@ -6,7 +6,7 @@ import struct
 import zstandard
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROTO = ROOT / 'docs' / 'sync.proto'
+PROTO = ROOT / 'docs' / 'reference' / 'sync.proto'
 
 # The table in section 2 of sync.proto.
 TYPES = {name: int(number) for number, name in re.findall(r'(\d+) +([A-Z]\w+) +(?:max_body|4 KiB)', PROTO.read_text())}

@@ -2,7 +2,7 @@ import Foundation
 import SyncTestKit
 import Testing
 
-/// The cluster in virtual time (docs/SIMULATOR.md).
+/// The cluster in virtual time (docs/internals/simulator.md).
 @Suite(.serialized)
 struct SimulatorTests {
     @Test("200 seeds hold, and every fault was really met (INV-1 to 5, 7 to 10, 12)")

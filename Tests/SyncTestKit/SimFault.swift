@@ -1,4 +1,4 @@
-/// What goes wrong: the catalogue of docs/SIMULATOR.md, by its numbers. Each run draws which of them are on.
+/// What goes wrong: the catalogue of docs/internals/simulator.md, by its numbers. Each run draws which of them are on.
 package enum SimFault: Int, CaseIterable, Comparable, Sendable {
     case connectionLoss = 1, halfOpen, delay, splitReads, twoPaths, partition, slowStore, crashBetweenEffects,
         powerCut,

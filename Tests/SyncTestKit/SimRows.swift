@@ -1,7 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-/// Pieces of a snapshot as docs/FORMATS.md §7 describes them, written and read without the code under test.
+/// Pieces of a snapshot as docs/reference/FORMATS.md §7 describes them, written and read without the code under test.
 enum SimRows {
     private static let conversation: UInt8 = 1
     private static let time: UInt8 = 2

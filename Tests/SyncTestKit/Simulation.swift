@@ -4,7 +4,7 @@ internal import SyncEngine
 /// A cluster in virtual time: network, disks and clocks of chance, decided by one seed.
 package final class Simulation {
     package struct Violation: Error, Hashable, Sendable {
-        /// INV-n of docs/INVARIANTS.md, or another rule's name.
+        /// INV-n of docs/reference/INVARIANTS.md, or another rule's name.
         package let rule: String
         package let text: String
         /// Virtual milliseconds.

@@ -151,7 +151,7 @@ struct TidyTests {
         }
     }
 
-    @Test("Every error code stands in docs/ERRORS.md, and every code there in the sources")
+    @Test("Every error code stands in docs/reference/ERRORS.md, and every code there in the sources")
     func errorCodes() throws {
         let code = /\bE_[A-Z][A-Z0-9_]*/
         func codes(_ text: String) -> Set<String> { Set(text.matches(of: code).map { String($0.output) }) }
@@ -161,10 +161,11 @@ struct TidyTests {
         }
         let program = Self.root.appending(path: "Sources/CProgram/program.c")
         found.formUnion(codes(try String(contentsOf: program, encoding: .utf8)))
-        let page = codes(try String(contentsOf: Self.root.appending(path: "docs/ERRORS.md"), encoding: .utf8))
+        let errors = Self.root.appending(path: "docs/reference/ERRORS.md")
+        let page = codes(try String(contentsOf: errors, encoding: .utf8))
         #expect(found.count > 50)
-        #expect(found.subtracting(page).sorted() == [], "not in docs/ERRORS.md")
-        #expect(page.subtracting(found).sorted() == [], "in docs/ERRORS.md only")
+        #expect(found.subtracting(page).sorted() == [], "not in docs/reference/ERRORS.md")
+        #expect(page.subtracting(found).sorted() == [], "in docs/reference/ERRORS.md only")
     }
 
     @Test("What is unchecked says why")

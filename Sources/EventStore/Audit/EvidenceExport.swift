@@ -1,4 +1,4 @@
-/// Writes the events of a log as an evidence file (docs/FORMATS.md §8), piece by piece. What it keeps in memory grows with
+/// Writes the events of a log as an evidence file (FORMATS.md §8), piece by piece. What it keeps in memory grows with
 /// the number of origins, not with that of events. Not Sendable.
 package final class EvidenceExport {
     /// An origin on its way into the file.

@@ -40,7 +40,7 @@ extension EvidenceError: CustomStringConvertible {
     }
 }
 
-/// Takes the events of an evidence file (docs/FORMATS.md §8) into a store as what they are: events of their origins, proven
+/// Takes the events of an evidence file (FORMATS.md §8) into a store as what they are: events of their origins, proven
 /// like what a peer sends. What is there already is compared and left alone. Not Sendable.
 ///
 /// Events are stored piece by piece, each when it is proven. What is kept in memory grows with the number of origins.

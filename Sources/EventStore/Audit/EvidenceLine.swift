@@ -1,4 +1,4 @@
-/// One line of an evidence file (docs/FORMATS.md §8): a log with all that proves it.
+/// One line of an evidence file (docs/reference/FORMATS.md §8): a log with all that proves it.
 package enum EvidenceLine: Hashable, Sendable {
     /// The first line: of how many origins and events the file is.
     case beginning(origins: UInt64, events: UInt64)

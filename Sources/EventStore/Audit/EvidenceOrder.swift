@@ -1,5 +1,5 @@
 /// In which order the events of some origins stand in an evidence file: the same wherever the same events are, and each
-/// event after what it depends on (docs/FORMATS.md §8). A pure value.
+/// event after what it depends on (docs/reference/FORMATS.md §8). A pure value.
 ///
 /// The smallest origin that may go on goes on until it ends or must wait for another. An origin must wait while its next
 /// event depends on one of the file that is not written yet.

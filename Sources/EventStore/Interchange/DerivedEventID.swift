@@ -58,7 +58,7 @@ struct DerivedEventID {
 
 extension EventID {
     /// The id of what `bot` says in reply to the event `cause`: workers that answer the same message make the same id, so
-    /// that one reply is stored (docs/FORMATS.md §4).
+    /// that one reply is stored (docs/reference/FORMATS.md §4).
     ///
     /// It is a UUIDv8 (RFC 9562 §5.8): bytes 0 to 5 are those of `cause`, which are its time in a UUIDv7 or one derived
     /// here; bytes 6 to 15 are those of the SHA-256 digest of

@@ -1,4 +1,4 @@
-/// What the erasure events of a log let go (D27; docs/FORMATS.md, section 2). Only an event that one of them covers may have lost its
+/// What the erasure events of a log let go (D27; FORMATS.md, section 2). Only an event that one of them covers may have lost its
 /// payload.
 struct Erasures {
     static let user = ReservedType.userErased

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where the node left its log: signed, in `mark.json` of the store (docs/FORMATS.md).
+/// Where the node left its log: signed, in `mark.json` of the store (docs/reference/FORMATS.md).
 ///
 /// `running` is made durable before the first commit of a run is acknowledged, `stopped` after the last head is stored and no WAL is
 /// left. So a store tells, when it is opened, whether the run before ended in order, and how far the log must reach.

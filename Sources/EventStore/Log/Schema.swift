@@ -1,4 +1,4 @@
-/// The layout of `log.db`, documented in docs/FORMATS.md. Readable with any SQLite.
+/// The layout of `log.db`, documented in docs/reference/FORMATS.md. Readable with any SQLite.
 enum Schema {
     /// "Sill", in the database header.
     static let applicationID: Int64 = 0x5369_6c6c

@@ -1,4 +1,4 @@
-/// The canonical header: `message EventHeader` of docs/sync.proto with fields in ascending order, each at most once
+/// The canonical header: `message EventHeader` of sync.proto with fields in ascending order, each at most once
 /// (but `deps`), shortest varints, and nothing written that equals its default. These bytes are hashed into the leaf
 /// and sent; one header has exactly one form.
 extension EventHeader {

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// What `views.db` was when the node let go of it, signed with the node's key: so that the next start notices what another process
-/// has written meanwhile, and builds the views anew (docs/VIEWS.md).
+/// has written meanwhile, and builds the views anew (docs/reference/VIEWS.md).
 ///
 /// The file system keeps the time at which anything of a file was changed last, and lets nobody set it. While the node has the views open, and
 /// after it was killed, the mark says so, and nothing is noticed: `syncctl verify --views` proves them then.

@@ -80,7 +80,7 @@ public struct VerifyingKey: Hashable, Sendable {
         self.rawBytes = rawBytes
     }
 
-    /// Whether `signature` is this key's for `message`, as docs/FORMATS.md says which are: RFC 8032, 5.1.7, without the cofactor,
+    /// Whether `signature` is this key's for `message`, as FORMATS.md says which are: RFC 8032, 5.1.7, without the cofactor,
     /// and none by a key of a small order.
     public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         isSodiumReady && signature.count == Int(crypto_sign_ed25519_BYTES)

@@ -82,8 +82,8 @@ extension NodeNotice {
             .fork, isProven ? .integrity : .warning, subject: origin.description,
             "two histories of \(whose), one here and one at \(peer); both stay where they are, \(proof)",
             action: isOwn
-                ? "the node goes on with a new origin; bring over what only one side has: OPERATING.md, 'A fork'"
-                : "nothing of that origin is exchanged with \(peer); see OPERATING.md, 'A fork'", at: at)
+                ? "the node goes on with a new origin; bring over what only one side has: operating/trouble.md, 'A fork'"
+                : "nothing of that origin is exchanged with \(peer); see operating/trouble.md, 'A fork'", at: at)
     }
 
     /// - Parameter size: How many events of the origin that was given up are here now.
@@ -98,7 +98,7 @@ extension NodeNotice {
             if missing > 0 {
                 "connect it with a peer that has them"
             } else if succession.change == .forked {
-                "bring over what only one side has: OPERATING.md, 'A fork'"
+                "bring over what only one side has: operating/trouble.md, 'A fork'"
             } else {
                 isLoss ? "find out why the store was old; nothing else is to be done" : ""
             }
@@ -131,7 +131,7 @@ extension NodeNotice {
             .logCut, .integrity, subject: cut.name,
             "when the log was opened, \(cut.text); it had \(cut.had.seq) events of this node's origin \(cut.had.origin)",
             action: "let it take back from its peers what they have, find out what damaged the disk, then settle it: "
-                + "OPERATING.md, 'A log that was cut'", at: cut.at)
+                + "operating/trouble.md, 'A log that was cut'", at: cut.at)
     }
 
     /// The last change of origin, and earlier ones after which something is still missing.
@@ -147,7 +147,7 @@ extension NodeNotice {
     static func duplicate(_ node: NodeID, _ text: String, at: Int64) -> NodeNotice {
         NodeNotice(
             .duplicateNodeID, .warning, subject: node.description, text,
-            action: "stop one of the two and make it a node of its own: OPERATING.md, 'Two nodes with one key'",
+            action: "stop one of the two, make it a node of its own: operating/trouble.md, 'Two nodes with one key'",
             at: at)
     }
 

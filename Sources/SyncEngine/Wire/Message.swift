@@ -1,6 +1,6 @@
 public import EventStore
 
-/// What nodes say to each other: the messages of docs/sync.proto.
+/// What nodes say to each other: the messages of docs/reference/sync.proto.
 public enum Message: Hashable, Sendable {
     /// Who the sender is and what it can take: the first frame of each side.
     case hello(Hello)
@@ -81,7 +81,7 @@ extension Message {
         }
     }
 
-    /// The message's name in docs/sync.proto.
+    /// The message's name in docs/reference/sync.proto.
     public var name: String {
         switch self {
         case .hello: "Hello"

@@ -2,7 +2,7 @@ internal import EventStore
 
 /// Walks the fields of one message and names the message in every error.
 struct MessageReader {
-    /// The message's name in docs/sync.proto.
+    /// The message's name in docs/reference/sync.proto.
     let name: String
     private var fields: ProtobufReader
 

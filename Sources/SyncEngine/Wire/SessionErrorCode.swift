@@ -1,4 +1,4 @@
-/// Why a session ends or gives up an origin: `Bye.code` of docs/sync.proto, section 6.
+/// Why a session ends or gives up an origin: `Bye.code` of docs/reference/sync.proto, section 6.
 public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     /// No common protocol version.
     case protocolVersion = 1

@@ -2,7 +2,7 @@ public import EventStore
 
 /// Offers an empty node a copy of the log.
 public struct SnapshotOffer: Hashable, Sendable {
-    /// Names the snapshot: see docs/sync.proto.
+    /// Names the snapshot: see docs/reference/sync.proto.
     public var id: UUIDBits
     /// The sender's last position in it.
     public var through: UInt64

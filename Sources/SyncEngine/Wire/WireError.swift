@@ -10,7 +10,7 @@ public enum WireError: Error, Hashable, Sendable {
     case decompressionBomb(declared: Int, compressed: Int)
     /// The compressed part is not what it should be.
     case zstd(String)
-    /// The message breaks a rule of docs/sync.proto.
+    /// The message breaks a rule of docs/reference/sync.proto.
     case malformed(message: String, reason: String)
     /// A field that must be there is not.
     case missingField(message: String, field: String)

@@ -38,7 +38,7 @@ enum AppendCommand {
                 Goes through the daemon when one runs on the store, else directly. An event with an id that is stored \
                 already, with the same content, is reported as 'already': repeat the command after any error.
 
-                The id of a reply is made from the message's id, the author and the label (docs/FORMATS.md, 'Reply ids'). \
+                The id of a reply is made from the message's id, the author and the label (FORMATS.md, 'Reply ids'). \
                 Of two workers that answer with different words the second is told E_ID_REUSED. A label tells several \
                 replies of one bot to one message apart.
 

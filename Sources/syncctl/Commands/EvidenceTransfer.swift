@@ -2,7 +2,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
-/// `export --evidence` and `import --evidence`: a log with all that proves it, in one file (docs/FORMATS.md §8).
+/// `export --evidence` and `import --evidence`: a log with all that proves it, in one file (FORMATS.md §8).
 enum EvidenceTransfer {
     static func export(_ session: Session, origins: Set<OriginID>?) throws(CommandFailure) -> ExitCode {
         let location = try StoreLocation.find(for: session)

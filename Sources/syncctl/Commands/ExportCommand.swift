@@ -23,7 +23,7 @@ enum ExportCommand {
                 the same ids. With --json a last line of type 'end' tells that nothing was cut off. What proves an event \
                 (salt, dependencies, signed heads) is not in it, and imported events are new ones of the importing node.
 
-                --evidence writes another form, described in docs/FORMATS.md: every event as it was hashed, and each \
+                --evidence writes another form, described in FORMATS.md: every event as it was hashed, and each \
                 origin's key and signed head; the file ends with a line that tells whether it is whole. Nodes that have \
                 the same events and heads write the same bytes. 'syncctl import --evidence' takes it in without loss. \
                 Exit code 2 when events were left out because no head covers them yet.

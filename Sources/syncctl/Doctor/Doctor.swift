@@ -102,7 +102,7 @@ struct Doctor {
                 "DISK_FAILED", .warning, subject: files.folder,
                 "the disk failed at \(Timestamp.text(failure.at)): \(failure.reason)",
                 action:
-                    "look at the kernel's log and the disk; the next start of syncd writes anew what it has: OPERATING.md, "
+                    "look at the kernel's log and the disk; the next start of syncd writes anew what it has: operating/trouble.md, "
                     + "'A failed disk'"))
     }
 
@@ -116,7 +116,7 @@ struct Doctor {
                 Finding(
                     "LOG_DAMAGED", .integrity, subject: files.log, error.description,
                     action: "stop syncd; bring log.db back from a backup, or set the folder aside and join anew with "
-                        + "the same key: OPERATING.md, 'Damage'"))
+                        + "the same key: operating/trouble.md, 'Damage'"))
         }
     }
 
@@ -151,7 +151,7 @@ struct Doctor {
                 } else if isSpace {
                     "make room on the disk of \(files.folder); it goes on by itself"
                 } else {
-                    "OPERATING.md, 'Watching'; the daemon's own log"
+                    "operating/watching.md; the daemon's own log"
                 }
             note(Finding("PROBLEM", .warning, problem, action: action))
         }
@@ -200,7 +200,7 @@ private enum PeerAdvice {
         ("WRONG_CERTIFICATE", "another node answers at that address: check address and node id"),
         ("WRONG_CLUSTER", "nodes of different clusters never exchange events: check node.cluster of both"),
         ("PROTO_VERSION", "bring both to releases that speak a common version"),
-        ("DUPLICATE_NODE_ID", "two processes have one key: OPERATING.md, 'Two nodes with one key'"),
+        ("DUPLICATE_NODE_ID", "two processes have one key: operating/trouble.md, 'Two nodes with one key'"),
         ("BAD_PROOF", "syncctl verify on the peer; restore it from a good copy"),
         ("BAD_SIGNATURE", "syncctl verify on the peer; restore it from a good copy"),
         ("PAUSED", "its operator has paused the exchange: syncctl peers resume there"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-/// A log with all that proves it, written to a file and taken in elsewhere (docs/FORMATS.md §8; INV-3, INV-4, INV-12).
+/// A log with all that proves it, written to a file and taken in elsewhere (FORMATS.md §8; INV-3, INV-4, INV-12).
 struct EvidenceTransferTests {
     private let sha = SHA256()
 
@@ -120,11 +120,11 @@ struct EvidenceTransferTests {
         for (_, store) in [one, other] { store.close() }
     }
 
-    @Test("The vector of docs/FORMATS.md, made by another program: taken in, and written again")
+    @Test("The vector of docs/reference/FORMATS.md, made by another program: taken in, and written again")
     func vector() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let file = [UInt8](try Data(contentsOf: root.appending(path: "docs/vectors/evidence.ndjson")))
+        let file = [UInt8](try Data(contentsOf: root.appending(path: "docs/reference/vectors/evidence.ndjson")))
         let (storeFolder, store) = try makeStore()
         defer { withExtendedLifetime(storeFolder) {} }
         defer { store.close() }

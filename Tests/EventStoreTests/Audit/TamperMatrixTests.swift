@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-/// Bit by bit: whatever flips in the files of a store is noticed, or carries nothing (D21; docs/RELIABILITY.md has the counts).
+/// Bit by bit: whatever flips in the files of a store is noticed, or carries nothing (D21; RELIABILITY.md has the counts).
 /// `SILLOK_TAMPER_STEP=1` tries every bit; otherwise some are tried.
 struct TamperMatrixTests {
     /// What becomes of flipped bits.
@@ -27,7 +27,7 @@ struct TamperMatrixTests {
         ProcessInfo.processInfo.environment["SILLOK_TAMPER_STEP"].flatMap { Int($0) }
     }
 
-    /// All that a reader can get out of a log, but for what is named in docs/RELIABILITY.md: seals that heads have taken the
+    /// All that a reader can get out of a log, but for what is named in RELIABILITY.md: seals that heads have taken the
     /// place of, and which release has looked through the log.
     private func content(_ folder: TemporaryFolder) throws -> [String] {
         let connection = try openForReading(StoreFiles(folder.path).log)

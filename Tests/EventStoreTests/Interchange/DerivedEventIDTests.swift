@@ -36,7 +36,7 @@ struct DerivedEventIDTests {
     }
 
     @Test(
-        "The id of a reply: vectors of docs/FORMATS.md §4, made with Python's hashlib",
+        "The id of a reply: vectors of docs/reference/FORMATS.md §4, made with Python's hashlib",
         arguments: [
             ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "medibot", "", "0198e2c4-77aa-80a6-bf76-bef8caa642f3"),
             ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "medibot", "summary", "0198e2c4-77aa-8f8d-b1b7-dac69e64b078"),

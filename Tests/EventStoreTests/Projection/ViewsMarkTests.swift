@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-/// A start notices what another process has written into the views since the node let go of them (docs/VIEWS.md, "Proving them").
+/// A start notices what another process has written into the views since the node let go of them (VIEWS.md, "Proving them").
 struct ViewsMarkTests {
     private func filled() throws -> (TemporaryFolder, StoreFiles) {
         let (folder, store) = try makeStore()

@@ -45,7 +45,7 @@ struct Ed25519Tests {
         for count in [0, 31, 33] { #expect(VerifyingKey(rawBytes: [UInt8](repeating: 1, count: count)) == nil) }
     }
 
-    @Test("A signature's second form, and a key that has signed everything, are refused (docs/FORMATS.md)")
+    @Test("A signature's second form, and a key that has signed everything, are refused (docs/reference/FORMATS.md)")
     func strictness() throws {
         let key = try #require(VerifyingKey(rawBytes: half))
         var carry = 0

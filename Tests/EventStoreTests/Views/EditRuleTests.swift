@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-/// Words stay under the name of who said them (D24; docs/VIEWS.md, "messages").
+/// Words stay under the name of who said them (D24; docs/reference/VIEWS.md, "messages").
 struct EditRuleTests {
     private func id(_ low: UInt64, of origin: UInt64 = 0) -> EventID {
         EventID(UUIDBits(high: 100 + origin, low: low))

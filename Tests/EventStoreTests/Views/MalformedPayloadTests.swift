@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-/// Payloads that are not of the form that docs/FORMATS.md §5 gives are quarantined, listed and not counted.
+/// Payloads that are not of the form that docs/reference/FORMATS.md §5 gives are quarantined, listed and not counted.
 struct MalformedPayloadTests {
     private func quarantined(_ type: String, _ payload: String) throws -> (view: String?, reader: ViewReader) {
         let log = try LogFixture()

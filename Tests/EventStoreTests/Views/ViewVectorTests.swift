@@ -3,10 +3,11 @@ import Testing
 
 @testable import EventStore
 
-/// The vector of docs/VIEWS.md: digests that were made from that page and not with this code (INV-6).
+/// The vector of docs/reference/VIEWS.md: digests that were made from that page and not with this code (INV-6).
 struct ViewVectorTests {
     private func vector() throws -> (events: [Event], digests: [String]) {
-        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/VIEWS.md")
+        let page = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../docs/reference/VIEWS.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let block = try #require(text.split(separator: "```\n").last)
         let parts = block.split(separator: "\n\n")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncEngine
 
-/// Numbers from peers have bounds, and nothing behind them overflows (docs/sync.proto, NUMBERS; D22).
+/// Numbers from peers have bounds, and nothing behind them overflows (docs/reference/sync.proto, NUMBERS; D22).
 @Suite struct NumberBoundTests {
     private let origin = field(1, [UInt8](repeating: 1, count: 16))
     private static let bound: UInt64 = 17_592_186_044_415

@@ -176,7 +176,7 @@ struct MessageGenerator {
 enum WireFiles {
     static let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors")
     static let root = vectors.appending(path: "../../../..").standardizedFileURL
-    static let schema = root.appending(path: "docs/sync.proto")
+    static let schema = root.appending(path: "docs/reference/sync.proto")
 
     static func text(_ name: String) throws -> String {
         try String(contentsOf: vectors.appending(path: name), encoding: .utf8)

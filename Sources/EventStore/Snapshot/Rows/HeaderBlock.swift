@@ -1,4 +1,4 @@
-/// A block of memory for one row's canonical header (docs/sync.proto, EventHeader) after the other, with what a leaf's hash is
+/// A block of memory for one row's canonical header (sync.proto, EventHeader) after the other, with what a leaf's hash is
 /// over around it: 0x00 before, the payload's digest behind.
 struct HeaderBlock: ~Copyable {
     /// The zero, the longest header, a digest.

@@ -1,6 +1,6 @@
 /// Why a snapshot, or the offer of one, is refused. Nothing of it reaches the log; the node catches up event by event.
 package enum SnapshotError: Error, Hashable, Sendable {
-    /// Bytes that are not what docs/FORMATS.md §7 says.
+    /// Bytes that are not what docs/reference/FORMATS.md §7 says.
     case malformed(String)
     /// An event, its order, dependencies, signature or proof is wrong.
     case event(IngestError)

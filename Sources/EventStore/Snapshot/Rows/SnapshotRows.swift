@@ -1,6 +1,6 @@
 /// Consecutive rows of a log on their way to an empty node: a piece of a snapshot. Columns instead of events, with texts
 /// and origins named once: a third of the work of encoding, decoding and checking events one by one, and a leaf's hash
-/// is over the same bytes. docs/FORMATS.md §7 has the layout of the byte strings.
+/// is over the same bytes. docs/reference/FORMATS.md §7 has the layout of the byte strings.
 ///
 /// From a peer none of this is trusted: ``CheckedRows`` reads it.
 public struct SnapshotRows: Hashable, Sendable {

@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+
+/// Documents are read by people: they stay in plain English, and their links lead somewhere (CONTRIBUTING.md, "Plain words").
+struct DocumentTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    /// From the root of the package.
+    private static let pages: [(path: String, page: Page)] = {
+        var found: [String] = ["README.md", "README.ko.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+        for top in ["docs", "Tests", "Benchmarks", "Examples"] {
+            let folder = root.appending(path: top)
+            for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+                ?? FileManager.DirectoryEnumerator() where url.pathExtension == "md"
+            {
+                found.append(String(url.path.dropFirst(root.path.count + 1)))
+            }
+        }
+        return found.sorted().map { path in
+            (path, Page((try? String(contentsOf: root.appending(path: path), encoding: .utf8)) ?? ""))
+        }
+    }()
+
+    /// Lines of Swift that are comments alone.
+    private static let comments: [(path: String, number: Int, line: String)] = {
+        var found: [(String, Int, String)] = []
+        for top in ["Sources", "Tests", "Benchmarks"] {
+            let folder = root.appending(path: top)
+            for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+                ?? FileManager.DirectoryEnumerator() where url.pathExtension == "swift"
+            {
+                let path = String(url.path.dropFirst(root.path.count + 1))
+                let text = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+                for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                    let start = line.drop { $0 == " " }
+                    if start.hasPrefix("//") { found.append((path, index + 1, String(start))) }
+                }
+            }
+        }
+        return found.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+    }()
+
+    @Test("The documents are found at all")
+    func found() {
+        #expect(Self.pages.count > 60)
+        #expect(Self.pages.allSatisfy { !$0.page.prose.isEmpty || !$0.page.tables.isEmpty })
+    }
+
+    @Test("Every relative link leads to a file")
+    func links() {
+        var count = 0
+        for (path, page) in Self.pages {
+            let folder = Self.root.appending(path: path).deletingLastPathComponent()
+            for target in page.links {
+                count += 1
+                let file = folder.appending(path: target).standardizedFileURL.path
+                #expect(FileManager.default.fileExists(atPath: file), "\(path) links to \(target)")
+            }
+        }
+        #expect(count > 100)
+    }
+
+    @Test("No line above 160 characters, no paragraph above 120 words, no sentence above 40")
+    func lengths() {
+        for (path, page) in Self.pages {
+            for (number, line) in page.prose where line.count > 160 {
+                Issue.record("\(path):\(number): \(line.count) characters")
+            }
+            for (number, text) in page.paragraphs {
+                let words = Page.words(text)
+                if words > 120 { Issue.record("\(path):\(number): a paragraph of \(words) words") }
+                for sentence in words > 40 ? Page.sentences(text) : [] where Page.words(sentence) > 40 {
+                    Issue.record("\(path):\(number): \(Page.words(sentence)) words: \(sentence.prefix(60))")
+                }
+            }
+        }
+    }
+
+    @Test("Words that make a reader stop have plain ones instead of them")
+    func words() {
+        for (path, page) in Self.pages {
+            for (number, line) in page.prose + page.tables {
+                for word in PlainWords.found(in: Page.withoutCode(line)) {
+                    Issue.record("\(path):\(number): \(word): \(PlainWords.instead[word] ?? "")")
+                }
+            }
+        }
+    }
+
+    @Test("A decision has at most 60 lines, the five headings, and a line in the index")
+    func decisions() throws {
+        let index = try #require(Self.pages.first { $0.path == "docs/decisions/README.md" }).page
+        let decisions = Self.pages.filter { $0.path.hasPrefix("docs/decisions/0") }
+        #expect(decisions.count > 40)
+        for (path, page) in decisions {
+            #expect(page.lines.count <= 61, "\(path) has \(page.lines.count) lines")
+            let headings = page.lines.filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3) }
+            #expect(headings == ["Context", "Decision", "Consequences", "What was tried", "Status"], "\(path)")
+            #expect(index.links.contains { path.hasSuffix("/" + $0) }, "\(path) is not in the index")
+        }
+        #expect(index.links.filter { $0.hasPrefix("0") }.count == decisions.count)
+    }
+
+    @Test("Each decision that a comment cites, as D13, has its page")
+    func citations() {
+        let numbers = Set(Self.pages.compactMap { Int($0.path.dropFirst("docs/decisions/".count).prefix(4)) })
+        var count = 0
+        for (path, number, comment) in Self.comments where comment.contains("D") {
+            for match in comment.matches(of: /\bD(\d\d?)\b/) {
+                count += 1
+                let isThere = Int(match.output.1).map(numbers.contains) ?? false
+                #expect(isThere, "\(path):\(number) cites \(match.output.0)")
+            }
+        }
+        #expect(count > 50)
+    }
+
+    @Test("What the rules find in a page that breaks them")
+    func planted() {
+        let long = Array(repeating: "word", count: 41).joined(separator: " ")
+        let page = Page(
+            """
+            # Whoever reads headings
+
+            Nobody is `somebody`. [A page](there.md#part "title"), [a site](https://sillok.example).
+
+                code called code
+            - \(long).
+
+            | a table | is called so |
+            """)
+        #expect(page.links == ["there.md"])
+        #expect(page.prose.map(\.number) == [3, 6])
+        #expect(page.paragraphs.map { Page.words($0.text) } == [8, 41])
+        #expect(page.paragraphs.map { Page.sentences($0.text).count } == [2, 1])
+        #expect(PlainWords.found(in: Page.withoutCode(page.lines[2])) == ["nobody"])
+        #expect(page.tables.flatMap { PlainWords.found(in: $0.line) } == ["called"])
+    }
+}
+
+/// Words that are not said in documents, and what is said instead.
+enum PlainWords {
+    static let instead: [String: String] = [
+        "whoever": "'a thread that', 'anyone who', or the noun",
+        "whomever": "the noun",
+        "somebody": "the noun: a caller, a reader, a peer",
+        "nobody": "'no one', or the noun: no thread, no peer",
+        "anybody": "'anyone', or the noun",
+        "everybody": "the noun: every peer, every reader",
+        "in the place of": "'instead of'",
+        "called": "'named', 'dialled', or who calls: 'runs on the loop'",
+        "has nothing better to do": "'is idle'",
+    ]
+
+    static func found(in text: String) -> [String] {
+        let words = text.lowercased().split { !$0.isLetter && $0 != "'" }.joined(separator: " ")
+        return instead.keys.filter { " \(words) ".contains(" \($0) ") }.sorted()
+    }
+}
+
+/// A page of Markdown, taken apart as far as the rules need it.
+struct Page {
+    let lines: [String]
+    /// Lines of text, outside of code, tables, headings and parts that a program writes.
+    private(set) var prose: [(number: Int, line: String)] = []
+    private(set) var tables: [(number: Int, line: String)] = []
+    /// Paragraphs and items of lists, each in one line.
+    private(set) var paragraphs: [(number: Int, text: String)] = []
+
+    init(_ text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        var isCode = false
+        var isGenerated = false
+        var isOpen = false
+        for (index, line) in lines.enumerated() {
+            let text = line.trimmingCharacters(in: .whitespaces)
+            if text.hasPrefix("<!-- results") { isGenerated = true }
+            if text.hasPrefix("<!-- end of results") { isGenerated = false }
+            if text.hasPrefix("```") { isCode.toggle() }
+            let isIndented = line.hasPrefix("    ") && !isOpen
+            if isCode || isGenerated || isIndented || text.isEmpty || Self.starts.contains(where: text.hasPrefix) {
+                if text.hasPrefix("|"), !isGenerated { tables.append((index + 1, line)) }
+                isOpen = false
+                continue
+            }
+            prose.append((index + 1, line))
+            let item = text.prefixMatch(of: #/([-*]|\d+\.)\ /#)
+            if isOpen, item == nil {
+                paragraphs[paragraphs.count - 1].text += " " + text
+            } else {
+                paragraphs.append((index + 1, String(text.dropFirst(item?.output.0.count ?? 0))))
+            }
+            isOpen = true
+        }
+    }
+
+    /// Lines that begin so are no prose.
+    private static let starts = ["|", "#", "<!--", "```", "!["]
+
+    /// Targets of links and pictures within the repository, without the part behind '#'.
+    var links: [String] {
+        lines.filter { $0.contains("](") && !$0.hasPrefix("    ") }.flatMap { line in
+            Self.withoutCode(line).matches(of: /\]\(([^)\s#]+)[^)]*\)/).map { String($0.output.1) }
+        }.filter { !$0.contains("://") && !$0.hasPrefix("mailto:") }
+    }
+
+    /// Inline code counts as one word.
+    static func withoutCode(_ text: String) -> String {
+        let parts = text.split(separator: "`", omittingEmptySubsequences: false)
+        return parts.enumerated().map { $0 % 2 == 0 ? $1 : "x" }.joined()
+    }
+
+    static func words(_ text: String) -> Int {
+        withoutCode(text).split(whereSeparator: \.isWhitespace).count
+    }
+
+    static func sentences(_ text: String) -> [String] {
+        let text = withoutCode(text)
+        var sentences: [String] = []
+        var start = text.startIndex
+        for end in text.matches(of: /[.?!]["')*]*\s+/) {
+            sentences.append(String(text[start..<end.range.upperBound]))
+            start = end.range.upperBound
+        }
+        if start < text.endIndex { sentences.append(String(text[start...])) }
+        return sentences
+    }
+}
