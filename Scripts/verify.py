@@ -219,11 +219,11 @@ class Verifier:
         if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
-        if row.digest is not None: self.erased.append((at, row.hlc, (b'user.erased', user), (b'conversation.erased', conversation)))
+        if row.digest is not None: self.erased.append((at, row.hlc, (node, b'user.erased', user), (node, b'conversation.erased', conversation)))
         elif type in (b'user.erased', b'conversation.erased'):  # §2, Erasure: what may be without payload
             whose = json.loads(row.payload).get(type.decode()[:-7])
             whose = whose.encode() if whose else user if type == b'user.erased' else conversation
-            self.erasures[type, whose] = max(row.hlc, self.erasures.get((type, whose), 0))
+            self.erasures[node, type, whose] = max(row.hlc, self.erasures.get((node, type, whose), 0))
         dependencies = pairs(row.dependencies)
         if [self.origins[d][0] for d, _ in dependencies] != sorted({self.origins[d][0] for d, _ in dependencies} - {origin}):
             self.finds('order', 'its dependencies do not ascend by origin', at)

@@ -1,35 +1,41 @@
 /// What the erasure events of a log let go (D27; FORMATS.md, section 2). Only an event that one of them covers may have lost its
-/// payload.
+/// payload. A node lets go what it has recorded itself, in this origin and in earlier ones: what others have recorded no peer can blank.
 struct Erasures {
     static let user = ReservedType.userErased
     static let conversation = ReservedType.conversationErased
 
-    /// The latest erasure of each, by its hlc.
-    private var users: [String: HybridTime] = [:]
-    private var conversations: [String: HybridTime] = [:]
+    /// What one node says of one user or conversation.
+    private struct Subject: Hashable {
+        let node: NodeID
+        let text: String
+    }
 
-    /// Takes note of an event, if it is an erasure.
-    mutating func take(_ event: Event) {
+    /// The latest erasure of each, by its hlc.
+    private var users: [Subject: HybridTime] = [:]
+    private var conversations: [Subject: HybridTime] = [:]
+
+    /// Takes note of an event of `node`, if it is an erasure.
+    mutating func take(_ event: Event, of node: NodeID) {
         switch event.header.type {
-        case Self.user: note(event, "user", event.header.user, in: &users)
-        case Self.conversation: note(event, "conversation", event.header.conversation, in: &conversations)
+        case Self.user: note(event, of: node, "user", event.header.user, in: &users)
+        case Self.conversation: note(event, of: node, "conversation", event.header.conversation, in: &conversations)
         default: break
         }
     }
 
     private func note(
-        _ event: Event, _ member: String, _ own: String?, in times: inout [String: HybridTime]
+        _ event: Event, of node: NodeID, _ member: String, _ own: String?, in times: inout [Subject: HybridTime]
     ) {
         let named = event.payload.flatMap { JSONObject(validated: $0).string(member) }
-        guard let subject = named ?? own else { return }
+        guard let subject = (named ?? own).map({ Subject(node: node, text: $0) }) else { return }
         times[subject] = max(times[subject] ?? event.header.hlc, event.header.hlc)
     }
 
-    /// Whether an event with this hlc, of this user in this conversation, may have lost its payload.
-    func covers(_ hlc: HybridTime, user: String, conversation: String?) -> Bool {
-        if let time = users[user], hlc < time { return true }
-        if let conversation, let time = conversations[conversation], hlc < time { return true }
-        return false
+    /// Whether an event of `node` with this hlc, of this user in this conversation, may have lost its payload.
+    func covers(_ hlc: HybridTime, of node: NodeID, user: String, conversation: String?) -> Bool {
+        if let time = users[Subject(node: node, text: user)], hlc < time { return true }
+        guard let conversation, let time = conversations[Subject(node: node, text: conversation)] else { return false }
+        return hlc < time
     }
 }
 
@@ -47,8 +53,10 @@ extension LogReader {
                 let list = refs.map(String.init).joined(separator: ",")
                 let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE type IN (\(list))")
                 defer { select.reset() }
+                let nodes = try connection.nodes()
                 while try select.step() {
-                    erasures.take(try EventRow.read(select, names: &names, on: connection).event)
+                    let event = try EventRow.read(select, names: &names, on: connection).event
+                    if let node = nodes[event.header.dot.origin] { erasures.take(event, of: node) }
                 }
             }
             var dots: [Dot] = []
@@ -66,6 +74,8 @@ struct ErasedRow {
     let position: UInt64
     let origin: Int64
     let seq: UInt64
+    /// Of which node; `nil` where the origin's row is damaged.
+    private let node: NodeID?
     private let hlc: HybridTime
     private let user: Int64
     private let conversation: Int64?
@@ -77,13 +87,15 @@ struct ErasedRow {
         hlc = HybridTime(rawValue: row.uint64(3))
         user = row.int64(4)
         conversation = row.int64IfAny(5)
+        node = row.digest(6).map(NodeID.init)
     }
 
     func isCovered(
         by erasures: Erasures, _ names: inout InternedStrings, _ connection: Connection
     ) throws(SQLiteError) -> Bool {
+        guard let node else { return false }
         let text = try conversation.map { (ref) throws(SQLiteError) in try names.text(ref, on: connection) }
-        return erasures.covers(hlc, user: try names.text(user, on: connection), conversation: text)
+        return erasures.covers(hlc, of: node, user: try names.text(user, on: connection), conversation: text)
     }
 }
 
@@ -94,7 +106,7 @@ extension Connection {
     ) throws(SQLiteError) {
         let select = try statement(
             """
-            SELECT position, origin, seq, hlc, user, conversation FROM event
+            SELECT position, origin, seq, hlc, user, conversation, node FROM event LEFT JOIN origin ON ref = origin
             WHERE position <= ? AND digest IS NOT NULL ORDER BY position
             """)
         defer { select.reset() }

@@ -1,5 +1,5 @@
-/// Which events of a log do not count, because another one with the same id does (D6): of the events with one id the one
-/// with the smallest (hlc, origin) counts, the same on every node that has them.
+/// Which events of a log do not count, because a twin does (D6): of the events with one id, type, user, author and conversation the
+/// one with the smallest (hlc, origin) counts, the same on every node that has them.
 ///
 /// It keeps some 60 bytes in memory for each of them.
 package struct TwinMarks: Sendable {
@@ -10,16 +10,28 @@ package struct TwinMarks: Sendable {
 
     /// Takes note of events with one id.
     fileprivate mutating func add(_ group: [TwinMember]) {
-        guard let first = group.min() else { return }
-        for member in group where member.position != first.position { counting[member.position] = first.dot }
+        for twins in Dictionary(grouping: group, by: \.subject).values {
+            guard let first = twins.min() else { continue }
+            for member in twins where member.position != first.position { counting[member.position] = first.dot }
+        }
     }
 }
 
 /// One of the events with one id.
 private struct TwinMember: Comparable {
+    /// What twins have in common, as refs.
+    struct Subject: Hashable {
+        let type: Int64
+        let user: Int64
+        let author: Int64
+        let conversation: Int64?
+    }
+
+    static let columns = "position, hlc, origin, seq, type, user, author, conversation"
     let position: UInt64
     let hlc: HybridTime
     let dot: Dot
+    let subject: Subject
 
     static func < (a: TwinMember, b: TwinMember) -> Bool { a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot }
 }
@@ -35,7 +47,7 @@ extension LogReader {
             let isEnd = try mapped { () throws(SQLiteError) in
                 let select = try connection.statement(
                     """
-                    SELECT twin, position, hlc, origin, seq FROM event
+                    SELECT twin, \(TwinMember.columns) FROM event
                     WHERE twin >= ?1 AND (twin > ?1 OR position > ?2) ORDER BY twin, position LIMIT 4096
                     """)
                 defer { select.reset() }
@@ -64,8 +76,8 @@ extension LogReader {
     /// The event that counts in place of `stored`; `nil` if `stored` counts itself.
     package func counting(inPlaceOf stored: StoredEvent) throws(StoreError) -> Dot? {
         let first = stored.twinOf ?? stored.position
-        var group = try mapped { () throws(SQLiteError) in
-            let select = try connection.statement("SELECT position, hlc, origin, seq FROM event WHERE twin = ?")
+        let group = try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE twin = ?")
             defer { select.reset() }
             try select.bind(1, first)
             var group: [TwinMember] = []
@@ -73,38 +85,48 @@ extension LogReader {
             if !group.isEmpty, let member = try twinMember(at: first) { group.append(member) }
             return group
         }
-        group.sort()
-        return group.first.flatMap { $0.position == stored.position ? nil : $0.dot }
+        guard let subject = group.first(where: { $0.position == stored.position })?.subject else { return nil }
+        let counting = group.filter { $0.subject == subject }.min()
+        return counting.flatMap { $0.position == stored.position ? nil : $0.dot }
     }
 
     /// The node of every origin.
     package func nodes() throws(StoreError) -> [OriginID: NodeID] {
-        try mapped { () throws(SQLiteError) in
-            let select = try connection.statement("SELECT id, node FROM origin")
-            defer { select.reset() }
-            var nodes: [OriginID: NodeID] = [:]
-            while try select.step() {
-                guard let id = select.uuid(0), let node = select.digest(1) else {
-                    throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
-                }
-                nodes[OriginID(id)] = NodeID(node)
-            }
-            return nodes
-        }
+        try mapped { () throws(SQLiteError) in try connection.nodes() }
     }
 
     private func twinMember(at position: UInt64) throws(SQLiteError) -> TwinMember? {
-        let select = try connection.statement("SELECT position, hlc, origin, seq FROM event WHERE position = ?")
+        let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE position = ?")
         defer { select.reset() }
         try select.bind(1, position)
         return try select.step() ? try twinMember(select, from: 0) : nil
     }
 
-    /// Position, hlc, origin and seq from a column on.
+    /// Its columns, from one on.
     private func twinMember(_ row: Statement, from column: Int) throws(SQLiteError) -> TwinMember {
         let origin = try names.origin(row.int64(column + 2), on: connection)
+        let user = row.int64(column + 5)
         return TwinMember(
             position: row.uint64(column), hlc: HybridTime(rawValue: row.uint64(column + 1)),
-            dot: Dot(origin: origin, seq: row.uint64(column + 3)))
+            dot: Dot(origin: origin, seq: row.uint64(column + 3)),
+            subject: TwinMember.Subject(
+                type: row.int64(column + 4), user: user, author: row.int64IfAny(column + 6) ?? user,
+                conversation: row.int64IfAny(column + 7)))
+    }
+}
+
+extension Connection {
+    /// The node of every origin.
+    func nodes() throws(SQLiteError) -> [OriginID: NodeID] {
+        let select = try statement("SELECT id, node FROM origin")
+        defer { select.reset() }
+        var nodes: [OriginID: NodeID] = [:]
+        while try select.step() {
+            guard let id = select.uuid(0), let node = select.digest(1) else {
+                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+            }
+            nodes[OriginID(id)] = NodeID(node)
+        }
+        return nodes
     }
 }

@@ -330,13 +330,13 @@ package final class Projector {
         return last
     }
 
-    /// Of all events with one id the one counts that was recorded first (D6); it may arrive last, and then takes the
+    /// Of twins the one counts that was recorded first (D6); it may arrive last, and then takes the
     /// place of another.
     private func change(
         for event: ProjectedEvent
     ) throws(SQLiteError) -> (change: ViewChange, replaced: ProjectedEvent?) {
         guard let first = event.twinOf else { return (.insert, nil) }
-        let earlier = try source.predecessors(of: event, first: first)
+        let earlier = try source.predecessors(of: event, first: first).filter(event.isTwin)
         guard let counting = earlier.min(by: { $0.precedes($1) }) else { return (.insert, nil) }
         return event.precedes(counting) ? (.insert, counting) : (.shadow, nil)
     }

@@ -5,7 +5,7 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Raised with every change to a view's tables or meaning: older files are rebuilt.
-    static let version: Int64 = 9
+    static let version: Int64 = 10
 
     static func makeViews() -> [any View] {
         [

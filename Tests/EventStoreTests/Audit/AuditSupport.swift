@@ -11,8 +11,11 @@ struct ForeignOrigin {
     private(set) var received: [EncodedEvent] = []
     private(set) var tree = MerkleRange()
     private var last = HybridTime(rawValue: 0)
+    private let since: Int64
 
-    init(_ number: UInt64, name: String) {
+    /// - Parameter since: The first event is recorded a millisecond after it, Unix milliseconds.
+    init(_ number: UInt64, name: String, since: Int64 = 1_700_000_000_000) {
+        self.since = since
         id = OriginID(UUIDBits(high: 0x1111_0000_0000_4000, low: 0x8000_0000_0000_0000 + number))
         add(OriginStart(key: key.publicKey, name: name).draft)
     }
@@ -21,7 +24,7 @@ struct ForeignOrigin {
         _ draft: EventDraft, needs dependencies: [Dot] = [], unknown: [UInt8] = [], isErased: Bool = false
     ) {
         let seq = tree.size + 1
-        last = HybridTime(milliseconds: 1_700_000_000_000 + Int64(seq), counter: 7)
+        last = HybridTime(milliseconds: since + Int64(seq), counter: 7)
         let header = EventHeader(
             dot: Dot(origin: id, seq: seq), hlc: last, time: draft.time,
             id: draft.id ?? EventID(UUIDBits(high: id.bits.low, low: seq)), type: draft.type,
@@ -45,7 +48,7 @@ struct ForeignOrigin {
 
     /// The canonical header that the next event would have.
     mutating func next(_ type: String = "message.posted", user: String = "u", needs: [Dot] = []) -> EventHeader {
-        last = HybridTime(milliseconds: 1_700_000_000_000 + Int64(tree.size + 1), counter: 7)
+        last = HybridTime(milliseconds: since + Int64(tree.size + 1), counter: 7)
         return EventHeader(
             dot: Dot(origin: id, seq: tree.size + 1), hlc: last,
             id: EventID(UUIDBits(high: id.bits.low, low: tree.size + 1)), type: type, conversation: "c", user: user,
@@ -72,7 +75,7 @@ struct SampleStore {
         /// Own: conversation, author, cause, time and version all given.
         static let full: Int64 = 20
         /// Own, right after foreign events came in: has dependencies.
-        static let dependent: Int64 = 308
+        static let dependent: Int64 = 309
         /// Foreign: fields this release does not know.
         static let unknown: Int64 = 304
         /// Foreign: erased.
@@ -106,12 +109,12 @@ struct SampleStore {
         var repeated = EventDraft.message("same id", user: "u-b")
         repeated.id = Self.fullID
         busan.add(repeated)
+        // Covers the one without payload.
+        busan.add(EventDraft(type: "user.erased", user: "u-b", payload: Array("{}".utf8)))
         try busan.send(to: store)
         let daegu = ForeignOrigin(2, name: "daegu-1")
         try daegu.send(to: store)
-        _ = try store.appendBlocking((0..<19).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
-        // Covers the event that came without its payload.
-        _ = try store.recordBlocking([EventDraft(type: "user.erased", user: "u-b", payload: Array("{}".utf8))])
+        _ = try store.appendBlocking((0..<20).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
         store.close()
         top = try LogReader(StoreFiles(folder.path)).top()
     }

@@ -57,6 +57,25 @@ struct ErasureTests {
         }
     }
 
+    @Test("A peer's erasure covers what that peer has recorded, and of others nothing: they are healed (INV-4)")
+    func ofOthers() throws {
+        let folder = try made { store in
+            // Recorded after every event of this node.
+            var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 10_000)
+            peer.add(.message("부산", user: "u-1", conversation: "c-1"), isErased: true)
+            let erasure = EventDraft(type: "user.erased", user: "u-1", payload: Array("{}".utf8))
+            peer.add(erasure)
+            peer.add(EventDraft(type: "conversation.erased", conversation: "c-1", user: "p", payload: Array("{}".utf8)))
+            try peer.send(to: store)
+        }
+        #expect(try verify(folder).answer == .proven)
+        try erase(folder, position: 2)
+        let report = try verify(folder)
+        #expect(report.findings.map(\.check) == [.erasures] && report.findings.first?.position == 2, report.text)
+        let reader = try LogReader(StoreFiles(folder.path))
+        #expect(try reader.uncoveredErasures() == [Dot(origin: try StoreIdentity(reader).origin, seq: 2)])
+    }
+
     @Test(
         "Reserved types are refused in appends, each by itself and in a batch",
         arguments: [

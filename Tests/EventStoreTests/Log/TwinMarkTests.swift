@@ -35,6 +35,32 @@ struct TwinMarkTests {
         }
     }
 
+    @Test("Only the same said twice are twins: an id alone takes nothing away, in no order of arrival (INV-6)")
+    func strangers() throws {
+        // The same id, recorded before all others, with another type, user or conversation; the last is a twin of the first.
+        let all = [
+            event(1, 1, hlc: 10, id: 1), event(2, 1, hlc: 5, id: 1, type: "noise", user: "nobody"),
+            event(2, 2, hlc: 6, id: 1, conversation: "d"), event(2, 3, hlc: 7, id: 1, user: "v"),
+            event(3, 1, hlc: 12, id: 1),
+        ]
+        var digests: Set<[ViewDigest]> = []
+        for order in [[0, 1, 2, 3, 4], [4, 1, 2, 3, 0], [1, 4, 2, 3, 0], [1, 2, 3, 0, 4]] {
+            let fixture = try LogFixture()
+            try fixture.deliver(order.map { all[$0] })
+            let marks = try LogReader(fixture.files).twinMarks(through: 5)
+            for (index, number) in order.enumerated() {
+                let counting = number == 4 ? Dot(origin: origin(1), seq: 1) : nil
+                #expect(marks[UInt64(index + 1)] == counting, "\(order)")
+                let stored = try #require(try LogReader(fixture.files).event(at: UInt64(index + 1)))
+                #expect(try LogReader(fixture.files).counting(inPlaceOf: stored) == counting, "\(order)")
+            }
+            let found = try fixture.digests(batch: 2)
+            #expect(found.first { $0.view == "timeline" }?.rows == 4)
+            digests.insert(found)
+        }
+        #expect(digests.count == 1)
+    }
+
     @Test("What came after a position is not known at it")
     func knownAt() throws {
         let fixture = try LogFixture()

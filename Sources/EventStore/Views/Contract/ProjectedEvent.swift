@@ -4,6 +4,8 @@ struct ProjectedEvent {
     let user: Int64
     let conversation: Int64?
     let author: Int64
+    /// The ref of its type.
+    let typeRef: Int64
     /// `nil`: one that no view interprets.
     let type: EventType?
     /// `nil` if no view reads this type's payload.
@@ -39,6 +41,11 @@ struct ProjectedEvent {
             case .payload(let reason): reason
             }
         }
+    }
+
+    /// Whether `other`, with the same id, is the same said twice (D6): the id alone takes nothing away from others.
+    func isTwin(of other: ProjectedEvent) -> Bool {
+        (user, conversation, author, typeRef) == (other.user, other.conversation, other.author, other.typeRef)
     }
 
     /// Whether it is a line of dialogue.
@@ -143,7 +150,7 @@ final class ProjectionSource {
         let user = row.int64(Column.user)
         return ProjectedEvent(
             position: row.uint64(Column.position), user: user, conversation: row.int64IfAny(Column.conversation),
-            author: row.int64IfAny(Column.author) ?? user, type: type,
+            author: row.int64IfAny(Column.author) ?? user, typeRef: row.int64(Column.type), type: type,
             cause: isRead ? row.uuid(Column.cause).map(EventID.init) : nil,
             key: DisplayKey(
                 time: min(row.int64IfAny(Column.time) ?? .max, hlc.milliseconds), hlc: hlc,
