@@ -34,8 +34,8 @@ struct Erasures {
     /// Whether an event of `node` with this hlc, of this user in this conversation, may have lost its payload.
     func covers(_ hlc: HybridTime, of node: NodeID, user: String, conversation: String?) -> Bool {
         if let time = users[Subject(node: node, text: user)], hlc < time { return true }
-        guard let conversation, let time = conversations[Subject(node: node, text: conversation)] else { return false }
-        return hlc < time
+        guard let conversation else { return false }
+        return conversations[Subject(node: node, text: conversation)].map { hlc < $0 } ?? false
     }
 }
 

@@ -114,7 +114,7 @@ struct SampleStore {
         try busan.send(to: store)
         let daegu = ForeignOrigin(2, name: "daegu-1")
         try daegu.send(to: store)
-        _ = try store.appendBlocking((0..<20).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
+        _ = try store.appendBlocking((0..<19).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
         store.close()
         top = try LogReader(StoreFiles(folder.path)).top()
     }

@@ -65,7 +65,8 @@ struct ErasureTests {
             peer.add(.message("부산", user: "u-1", conversation: "c-1"), isErased: true)
             let erasure = EventDraft(type: "user.erased", user: "u-1", payload: Array("{}".utf8))
             peer.add(erasure)
-            peer.add(EventDraft(type: "conversation.erased", conversation: "c-1", user: "p", payload: Array("{}".utf8)))
+            peer.add(
+                EventDraft(type: "conversation.erased", conversation: "c-1", user: "p", payload: Array("{}".utf8)))
             try peer.send(to: store)
         }
         #expect(try verify(folder).answer == .proven)
