@@ -66,6 +66,17 @@ enum ViewDatabase {
         return UInt64(found)
     }
 
+    /// How many rows say how far the views at `path` are, if that is not one: this release leaves none so, and nothing can be read
+    /// from them. `nil` if all is well, or if they are not views of this release.
+    static func oddProgress(at path: String) -> Int64? {
+        guard let connection = try? openForReading(path),
+            (try? connection.integer("PRAGMA application_id")) == applicationID,
+            (try? connection.integer("PRAGMA user_version")) == version
+        else { return nil }
+        let rows = (try? connection.integer("SELECT count(*) FROM progress")) ?? 0
+        return rows == 1 ? nil : rows
+    }
+
     /// Takes away views that are not to be believed, finished or not.
     static func remove(_ files: StoreFiles) {
         for path in [files.views, files.newViews] { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }

@@ -73,6 +73,8 @@ struct ViewsCheckTests {
         ("UPDATE conversation SET recent = 5 WHERE recent NOTNULL", "conversations", "recent is 5"),
         ("DELETE FROM conversation", "conversations", "events is"),
         ("UPDATE progress SET position = 999999", "progress", "position is 999999"),
+        ("DELETE FROM progress", "progress", "rows is 0"), ("DROP TABLE progress", "progress", "rows is 0"),
+        ("INSERT INTO progress SELECT * FROM progress", "progress", "rows is 2"),
         ("DELETE FROM timeline", "timeline", "missing"),
         ("DELETE FROM history_tail", "history", "missing"),
         ("INSERT INTO timeline_gone SELECT 390", "timeline", "position 390"),

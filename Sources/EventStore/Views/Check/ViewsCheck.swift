@@ -16,11 +16,16 @@ package struct ViewsCheck: Sendable {
     package func run(
         isCancelled: () -> Bool = { false }, progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(StoreError) -> ViewsReport {
+        var report = ViewsReport()
+        if let rows = ViewDatabase.oddProgress(at: files.views) {
+            report.add(
+                ViewDifference(view: "progress", row: "views.db", field: "rows", found: "\(rows)", expected: "1"))
+            return report
+        }
         let incarnation = try LogReader(files).viewMark()
         let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, .inOrder)
         let place = try TemporaryPlace("views")
         let projector = try Projector(files, path: place.path + "/views.db")
-        var report = ViewsReport()
         /// Makes views up to where the others stand; false if that is beyond the log.
         func follow() throws(StoreError) -> Bool {
             report.position = try mapped { () throws(SQLiteError) in
