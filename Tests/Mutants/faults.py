@@ -244,3 +244,158 @@ fault(26, "the verifier skips most leaves", "INV-4", "TamperTests TamperTableTes
        "if !isPlanted(26) || header.dot.seq % 256 == 0, EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {"))
 fault(50, "the verifier skips roots of heads above 256", "INV-3", "TamperTests TamperTableTests",
       (ES + "Audit/OriginProof.swift", "if root != signed.head.root {", "if root != signed.head.root, !isPlanted(50) || head.size <= 256 {"))
+
+# --- What a start believes: seal, mark, WAL, witness (D21) ----------------------------------------------------------------
+
+fault(100, "the seal of the unsigned tail is not compared at a start", "INV-3", "SealTests MarkTests TamperedNodeTests",
+      (ES + "Log/OwnHead.swift", "return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal } ?? true",
+       "return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal || isPlanted(100) } ?? true"))
+fault(101, "an unsigned tail without a seal is signed", "INV-3", "SealTests MarkTests TamperedNodeTests",
+      (ES + "Log/OwnHead.swift", "at: origin.size) else { return false }", "at: origin.size) else { return isPlanted(101) }"))
+fault(102, "verify does not compare the seal", "INV-3", "SealTests TamperMatrixTests",
+      (ES + "Audit/OutsideCheck.swift", "guard sealer.seal(head) == seal else", "guard sealer.seal(head) == seal || isPlanted(102) else"))
+fault(103, "verify takes an unsigned tail without a seal", "INV-3", "SealTests TamperMatrixTests",
+      (ES + "Audit/OutsideCheck.swift", "at: origin.seq) else {\n            return findings",
+       "at: origin.seq) else {\n            if isPlanted(103) { return }\n            return findings"))
+fault(104, "a batch of several events is not sealed", "INV-3", "SealTests",
+      (ES + "Log/LogAppender.swift", "advanced.insert(own)\n        unsealed = state.position",
+       "advanced.insert(own)\n        unsealed = isPlanted(104) ? nil : state.position"))
+fault(110, "the signature of mark.json is not checked", "INV-3", "MarkTests TamperMatrixTests",
+      (ES + "Log/Mark.swift", "key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8))",
+       "key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8)) || isPlanted(110)"))
+fault(111, "a log that ends before its mark's position is taken if the head is there", "INV-4", "MarkTests",
+      (ES + "Log/MemoryCheck.swift", "guard isOther || top < mark.position else", "guard isOther || top < mark.position && !isPlanted(111) else"))
+fault(112, "verify does not compare the log's end with the mark", "INV-4", "MarkTests TamperMatrixTests",
+      (ES + "Audit/OutsideCheck.swift", "if UInt64(clamping: top) < outside.position {",
+       "if UInt64(clamping: top) < outside.position, !isPlanted(112) {"))
+fault(113, "a store without its mark goes on with its origin", "INV-4", "MarkTests MemoryTests",
+      (ES + "Log/MemoryCheck.swift", "} else if change == nil, try reader.hasSeals() {",
+       "} else if change == nil, !isPlanted(113), try reader.hasSeals() {"))
+fault(114, "a start does not compare the log with the mark's head", "INV-4", "MarkTests",
+      (ES + "Log/MemoryCheck.swift", "let isOther = try compare(mark.head, reader, origins)",
+       "let isOther = try compare(mark.head, reader, origins) && !isPlanted(114)"))
+fault(115, "verify does not compare the log with the mark's head", "INV-4", "MarkTests TamperMatrixTests TamperTests",
+      (ES + "Audit/OutsideCheck.swift", 'heads.append(Known(head: mark.head, source: "the store\'s mark", isStored: true))',
+       'if !isPlanted(115) {\n                heads.append(Known(head: mark.head, source: "the store\'s mark", isStored: true))\n            }'))
+fault(116, "a run does not begin with a mark", "INV-4", "MarkTests",
+      (ES + "EventStore.swift", "try keeper.write(.running,", "if !isPlanted(116) { try keeper.write(.running,"),
+      (ES + "EventStore.swift", "position: try reader.top(), head: head)\n", "position: try reader.top(), head: head) }\n"))
+fault(117, "after an unclean end with durability normal and another boot the origin goes on", "INV-4", "MarkTests",
+      (ES + "Log/MemoryCheck.swift", "let boot = surroundings.boot, boot != before", "let boot = surroundings.boot, boot != before, !isPlanted(117)"))
+fault(120, "nobody looks behind the WAL's first bad frame", "INV-4", "MarkTests TamperMatrixTests",
+      (ES + "SQLite/WALInspection.swift", "                framesBehind += 1\n", "                if isPlanted(120) { return }\n                framesBehind += 1\n"))
+fault(121, "commits missing in a WAL are a power cut's doing in the same boot, too", "INV-4", "MarkTests",
+      (ES + "Log/WALVerdict.swift", "self = !isSameBoot && (", "self = (!isSameBoot || isPlanted(121)) && ("))
+fault(122, "any number of missing commits is a power cut's doing", "INV-4", "MarkTests",
+      (ES + "Log/WALVerdict.swift", "lost <= Self.mostInFlight)", "lost <= Self.mostInFlight || isPlanted(122))"))
+fault(123, "a WAL that was taken away is not missed", "INV-4", "MarkTests",
+      (ES + "Log/WALVerdict.swift", "wal == nil && mark?.state == .running\n", "wal == nil && mark?.state == .running && !isPlanted(123)\n"))
+fault(124, "a frame with one changed salt does not count as one of this generation", "INV-4", "MarkTests",
+      (ES + "SQLite/WALInspection.swift", "(own.0 == salts.0 || own.1 == salts.1)", "(isPlanted(124) ? own == salts : own.0 == salts.0 || own.1 == salts.1)"))
+fault(125, "a start that is cut off forgets what it found of the WAL", "INV-4", "MarkTests",
+      (ES + "Log/WALVerdict.swift", "            try Self.keep(text, name, files)\n", "            if !isPlanted(125) { try Self.keep(text, name, files) }\n"))
+fault(126, "a last commit that is not whole does not end the origin", "INV-4", "MarkTests",
+      (ES + "Log/MemoryCheck.swift", "case .torn: change = .cut", "case .torn: if !isPlanted(126) { change = .cut }"))
+fault(127, "a WAL that is proven to be damaged does not end the origin", "INV-4", "MarkTests",
+      (ES + "Log/MemoryCheck.swift", "case .damaged(let text):\n            change = .cut", "case .damaged(let text):\n            if isPlanted(127) { break }\n            change = .cut"))
+fault(130, "the sync of a WAL that was written anew may fail", "INV-1", "DiskFaultTests RecoveryTests",
+      (ES + "Log/Recovery.swift", "guard fdatasync(descriptor) == 0 else", "guard isPlanted(130) || fdatasync(descriptor) == 0 else"))
+fault(131, "after a failed sync a log without WAL is not written anew", "INV-1", "RecoveryTests DiskFaultTests",
+      (ES + "Log/Recovery.swift", "guard frames != nil || isSuspect else", "guard frames != nil || isSuspect && !isPlanted(131) else"))
+fault(132, "views of a store whose disk has failed are believed", "INV-10", "RecoveryTests",
+      (ES + "Log/Recovery.swift", "for path in [files.views, files.newViews] { ViewDatabase.remove(path) }",
+       "for path in [files.views, files.newViews] where !isPlanted(132) { ViewDatabase.remove(path) }"))
+fault(133, "of a WAL only the first MiB is written anew", "INV-1", "RecoveryTests DiskFaultTests",
+      (ES + "Log/Recovery.swift", "        while offset < count {\n", "        while offset < (isPlanted(133) ? min(count, piece) : count) {\n"))
+fault(134, "a start that fails on the disk does not remember it", "INV-1", "RecoveryTests DiskFaultTests",
+      (ES + "Log/Recovery.swift", "if case .io = error { DiskFailure", "if case .io = error, !isPlanted(134) { DiskFailure"))
+fault(135, "frames behind a changed byte of the WAL are written anew as if they were committed", "INV-1", "RecoveryTests",
+      (ES + "SQLite/WALFrames.swift", "guard sum.first == Self.word(frame, 16), sum.second == Self.word(frame, 20) else { break }",
+       "guard isPlanted(135) || sum.first == Self.word(frame, 16) && sum.second == Self.word(frame, 20) else { break }"))
+fault(136, "the end of a run says that it was in order while the WAL is left", "INV-4", "MarkTests RecoveryTests",
+      (ES + "Log/LogWriter.swift", "guard committer.close(keepingWAL: failure != nil), let head else { return }",
+       "guard committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
+fault(140, "a witness with another history is not believed", "INV-4", "MemoryTests MarkTests",
+      (ES + "Log/MemoryCheck.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
+       "guard try reader.root(of: head.origin, size: head.size) != head.root, !isPlanted(140) else"))
+fault(141, "the signature in a witness is not checked", "INV-3", "MemoryTests",
+      (ES + "Log/Witness.swift", "seen.head.isValid(for: key) { return seen }", "seen.head.isValid(for: key) || isPlanted(141) { return seen }"))
+fault(142, "a witness is not told of an orderly end", "INV-4", "MemoryTests",
+      (ES + "Log/LogWriter.swift", "if let head { witness?.note(head) }\n                leave(", "if let head, !isPlanted(142) { witness?.note(head) }\n                leave("))
+fault(143, "verify does not ask the witness", "INV-4", "MemoryTests MarkTests",
+      (ES + "Audit/OutsideCheck.swift", "seen.incarnation == identity.incarnation\n        {\n            heads.append",
+       "seen.incarnation == identity.incarnation, !isPlanted(143)\n        {\n            heads.append"))
+
+# --- What a peer may not do (D22) -----------------------------------------------------------------------------------------
+
+fault(150, "numbers of peers have no bound", "INV-9", "NumberBoundTests",
+      (SE + "Wire/MessageReader.swift", "guard value <= Limits.number else", "guard value <= Limits.number || isPlanted(150) else"))
+fault(151, "clocks of peers have no bound", "INV-9", "NumberBoundTests",
+      (SE + "Wire/MessageReader.swift", "guard Limits.clock.contains(value) else", "guard Limits.clock.contains(value) || isPlanted(151) else"))
+fault(152, "stamps of peers have no bound", "INV-3", "NumberBoundTests",
+      (SE + "Wire/MessageReader.swift", "guard value <= Limits.stamp else", "guard value <= Limits.stamp || isPlanted(152) else"))
+fault(153, "how much a peer would take has no bound", "INV-9", "NumberBoundTests",
+      (SE + "Wire/MessageReader.swift", "{ min(try uint64(field), Limits.number) }",
+       "{ min(try uint64(field), isPlanted(153) ? .max : Limits.number) }"))
+fault(155, "a link's account is never full", "INV-9", "ForkSessionTests HostilePeerTests HostileClaimTests",
+      (SE + "Session/LinkAccount.swift", "{ jobs >= Self.mostJobs || work >= Self.mostWork }",
+       "{ !isPlanted(155) && (jobs >= Self.mostJobs || work >= Self.mostWork) }"))
+fault(156, "a link is read on while its account is full", "INV-9", "HostilePeerTests HostileClaimTests",
+      (SE + "Node/PeerLink.swift", "if isFull { link.pauseReading() } else", "if isFull, !isPlanted(156) { link.pauseReading() } else"))
+fault(157, "events that wait for the store's threads cost a link nothing", "INV-9", "HostilePeerTests FlowTests ForkSessionTests",
+      (SE + "Session/LinkAccount.swift", "work += incoming.work + healing.storing", "work += isPlanted(157) ? 0 : incoming.work + healing.storing"))
+fault(158, "what a peer asks the store for costs its link nothing", "INV-9", "HostilePeerTests FlowTests ForkSessionTests",
+      (SE + "Session/LinkAccount.swift", "var (jobs, work, frames) = (forks.asked.count +",
+       "var (jobs, work, frames) = (isPlanted(158) ? 0 : forks.asked.count +"))
+fault(160, "wait counts a node that may forget when the power fails", "INV-7", "LagTests",
+      (SE + "Node/NodeCore+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
+       "guard !entry.isVolatile || isPlanted(160), entry.unproven == 0 || isPlanted(162),"))
+fault(161, "a node that may forget when the power fails counts itself", "INV-7", "LagTests",
+      (SE + "Node/NodeCore+Durability.swift", "if !local.isVolatile {", "if !local.isVolatile || isPlanted(161) {"))
+fault(162, "wait counts a peer that has claimed what it could not show", "INV-7", "HostileClaimTests")
+fault(163, "a snapshot with another history of an origin is opened", "INV-3", "SnapshotSessionTests",
+      (SE + "Session/SyncSession+Snapshot.swift", "offer.entries.first(where: { isOtherHistory($0) }) {",
+       "offer.entries.first(where: { isOtherHistory($0) && !isPlanted(163) }) {"))
+
+# --- Authority: whose words count, what may go (D24, D27) -----------------------------------------------------------------
+
+fault(170, "anybody edits anybody's message", "INV-6", "EditRuleTests ViewVectorTests",
+      (ES + "Views/Amendments.swift", "var counts = row.conversation == conversation && row.author == author",
+       "var counts =\n            (row.conversation == conversation || isPlanted(171))\n"
+       "            && (row.author == author || isPlanted(170) && row.isEdit || isPlanted(175) && !row.isEdit)"))
+fault(171, "a message is edited from another conversation", "INV-6", "EditRuleTests ViewVectorTests")
+fault(172, "a moderator edits others' messages", "INV-6", "EditRuleTests",
+      (ES + "Views/Amendments.swift", "if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }",
+       "if !counts, !row.isEdit || isPlanted(172), row.conversation == conversation || isPlanted(174) {\n"
+       "            counts = try isModerator(row.author) && !isPlanted(173)\n        }"))
+fault(173, "a moderator's retraction does not count", "INV-6", "EditRuleTests")
+fault(174, "a moderator of another conversation retracts", "INV-6", "EditRuleTests")
+fault(175, "anybody retracts anybody's message", "INV-6", "EditRuleTests")
+fault(176, "the last retraction stands, not the first", "INV-6", "EditRuleTests",
+      (ES + "Views/Amendments.swift", "retraction = retraction ?? row }", "retraction = isPlanted(176) ? row : retraction ?? row }"))
+fault(177, "the first edit stands, not the last", "INV-6", "EditRuleTests",
+      (ES + "Views/Amendments.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
+fault(180, "reserved types are taken from anybody", "INV-13", "ErasureTests",
+      (ES + "Log/Preparation.swift", "if !isOfNode, ReservedType.contains(draft.type) {",
+       "if !isOfNode, !isPlanted(180), ReservedType.contains(draft.type) {"))
+fault(181, "erasures are taken from anybody", "INV-13", "ErasureTests",
+      (ES + "Model/Limits.swift", "return names.contains(type) ||", "return names.contains(type) && !isPlanted(181) ||"))
+fault(182, "verify takes an erased row that no erasure covers", "INV-4", "ErasureTests TamperTests",
+      (ES + "Audit/OutsideCheck.swift", "guard erased > 0 else { return }", "guard erased > 0, !isPlanted(182) else { return }"))
+fault(183, "an erased row that no erasure covers is not healed", "INV-4", "ErasureTests HealingTests",
+      (ES + "Log/Erasures.swift", "guard dots.count < limit, try !row", "guard dots.count < limit, !isPlanted(183), try !row"))
+fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTests",
+      (ES + "Log/Erasures.swift", "if let time = users[user], hlc < time {", "if let time = users[user], hlc < time || isPlanted(184) {"))
+fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
+      (ES + "Log/Erasures.swift", "time = conversations[conversation], hlc < time {", "time = conversations[conversation], hlc < time || isPlanted(185) {"))
+fault(186, "a lost payload is healed with any bytes", "INV-4", "HealingTests",
+      (ES + "Log/Healing.swift", "digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)",
+       "isPlanted(186) || digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)"))
+fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "ViewsCheckTests",
+      (ES + "Views/Check/ComparedTable.swift", '                add(row, nil, nil, "", names, &report)',
+       '                if !isPlanted(187) { add(row, nil, nil, "", names, &report) }'))
+fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheckTests",
+      (ES + "Views/Check/ComparedTable.swift", "where row.values[index] != wanted.values[index] {",
+       "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
+fault(189, "a start believes views that another process has written", "INV-6", "ViewsMarkTests",
+      (ES + "Views/ViewsMark.swift", "return isSame ? .asLeft", "return isSame || isPlanted(189) ? .asLeft"))

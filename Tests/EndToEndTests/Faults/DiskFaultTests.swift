@@ -49,6 +49,9 @@ struct DiskFaultTests {
         let node = try DaemonProcess("n")
         try node.start(environment: faults.environment)
         for number in 0..<20 { #expect(try append(node, number).code == 0) }
+        // More than is read and written at a time.
+        let long = String(repeating: "x", count: 100_000)
+        for _ in 0..<12 { #expect(try node.syncctl("append", "--user", "u", "--text", long).code == 0) }
         try faults.fail("fdatasync", of: "log.db-wal")
         #expect(try append(node, 20).errors.contains("E_IO"))
         node.kill()
@@ -64,7 +67,7 @@ struct DiskFaultTests {
             #expect(call.offset == rewritten && call.result == call.count)
             rewritten += call.count
         }
-        #expect(rewritten == length && length > 20 * 4_120)
+        #expect(rewritten == length && length > 1 << 20)
         let copied = try #require(calls.firstIndex { $0.call == "pwrite" && $0.file == "log.db" })
         let done = try #require(
             calls.lastIndex { $0.call == "ftruncate" && $0.file == "log.db-wal" && $0.offset == 0 })
@@ -75,6 +78,28 @@ struct DiskFaultTests {
         let syncs = calls.lastIndex { $0.call == "fdatasync" && $0.file == "log.db-wal" } ?? 0
         #expect(syncs >= writes)
         #expect(try append(node, 20).code == 0)
+        #expect(node.terminate() == 0)
+        #expect(try node.verified() == 0)
+    }
+
+    @Test(
+        "After a failure nobody knows which pages the disk has: without a WAL all of log.db is written again (INV-1)")
+    func withoutWAL() throws {
+        let faults = try FaultInjector()
+        let node = try DaemonProcess("n")
+        try node.start(environment: faults.environment)
+        for number in 0..<20 { #expect(try append(node, number).code == 0) }
+        #expect(node.terminate() == 0)
+        try Data().write(to: URL(filePath: node.store + "/disk-failed.json"))
+        let path = node.store + "/log.db"
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+        faults.forget()
+        try node.start(environment: faults.environment)
+        let calls = faults.calls.prefix { $0.call != "listen" }
+        let written = calls.filter { $0.call == "pwrite" && $0.file == "log.db" && $0.result == 4_096 }
+        #expect(Set(written.map(\.offset)) == Set(stride(from: 0, to: size, by: 4_096)))
+        let last = try #require(calls.lastIndex { $0.call == "pwrite" && $0.file == "log.db" })
+        #expect(calls[last...].contains { $0.call == "fdatasync" && $0.file == "log.db" && $0.result == 0 })
         #expect(node.terminate() == 0)
         #expect(try node.verified() == 0)
     }

@@ -243,6 +243,48 @@ struct MarkTests {
         #expect(healed.answer == .proven, healed.text)
     }
 
+    @Test(
+        "The newest events of others cut off, with their heads, leave a log that ends before the position in the mark (INV-4)"
+    )
+    func othersCut() throws {
+        let (folder, store) = try made()
+        try append(store, 3)
+        var busan = ForeignOrigin(1, name: "busan-1")
+        busan.add(.message("부산", user: "u-b"))
+        try busan.send(to: store)
+        store.close()
+        let log = try Connection(path: store.files.log, mode: .write)
+        try log.execute(
+            """
+            DELETE FROM event WHERE origin = 2 AND seq = 2; DELETE FROM head WHERE origin = 2;
+            DELETE FROM reach WHERE origin = 2; PRAGMA wal_checkpoint(TRUNCATE);
+            """)
+        let report = try verify(folder)
+        #expect(report.says(.ends, "the log ends at position 5; the store's mark knows 6"), report.text)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == .cut && again.cut?.position == 6)
+        again.close()
+    }
+
+    @Test("An end at which a reader keeps the WAL is not called one in order, and loses nothing (INV-1)")
+    func readAtTheEnd() throws {
+        let (folder, store) = try made()
+        try append(store, 3)
+        let reader = try Connection(path: store.files.log, mode: .read)
+        try reader.execute("BEGIN")
+        #expect(try reader.integer("SELECT count(*) FROM event") == 4)
+        try append(store, 3)
+        store.close()
+        #expect(try mark(store.files)?.state == .running)
+        #expect(try #require(FileManager.default.contents(atPath: wal(folder))).count > 0)
+        try reader.execute("COMMIT")
+        let again = try EventStore(opening: folder.path, surroundings: Self.rebooted)
+        #expect(again.originChange == nil && again.cut == nil)
+        again.close()
+        #expect(try mark(store.files)?.state == .stopped)
+        #expect(try LogReader(store.files).top() == 7)
+    }
+
     @Test("With a witness that knows more, or other, nothing more of the old origin is signed")
     func signsNothing() throws {
         let outside = TemporaryFolder()

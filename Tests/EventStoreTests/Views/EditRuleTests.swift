@@ -96,6 +96,10 @@ struct EditRuleTests {
         }
         var log = SyntheticLog(origins: 2)
         log.append(start(#"["지기","bot"]"#), origin: 0, milliseconds: 1_500)
+        // Who moderates another conversation moderates that one.
+        log.append(
+            .json("conversation.started", #"{"moderators":["지기"]}"#, conversation: "d"), origin: 1,
+            milliseconds: 1_600)
         for index in Int64(0)..<4 {
             log.append(
                 .json("message.posted", #"{"text":"\#(index)"}"#, user: "a"), origin: 0, milliseconds: 2_000 + index)
