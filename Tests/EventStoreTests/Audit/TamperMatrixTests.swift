@@ -52,6 +52,52 @@ struct TamperMatrixTests {
         return rows
     }
 
+    /// All that stands in tables of the views.
+    private func viewsContent(_ files: StoreFiles) throws -> [String] {
+        let connection = try openForReading(files.views)
+        var rows: [String] = []
+        func read(_ sql: String) throws {
+            let select = try connection.statement(sql)
+            while try select.step() { rows.append(select.text(0)) }
+            select.reset()
+        }
+        try read(
+            "SELECT quote(type)||quote(name)||quote(tbl_name)||quote(sql) FROM sqlite_schema ORDER BY type, name")
+        var tables: [String] = []
+        let names = try connection.statement(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name")
+        while try names.step() { tables.append(names.text(0)) }
+        names.reset()
+        for table in tables {
+            var columns: [String] = []
+            let info = try connection.statement("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
+            while try info.step() { columns.append("quote(\(info.text(0)))") }
+            info.reset()
+            try read(
+                "SELECT '\(table) '||\(columns.joined(separator: "||','||")) FROM \(table) NOT INDEXED ORDER BY 1")
+        }
+        return rows
+    }
+
+    /// What a flipped bit of the views comes to: `verify --views` names it, or nothing is answered from such views.
+    private func judgeViews(_ files: StoreFiles, _ original: [String], _ place: String, _ counts: inout Counts) throws
+    {
+        let report: ViewsReport
+        do throws(StoreError) { report = try ViewsCheck(files).run() } catch {
+            counts.refused += 1
+            return
+        }
+        if !report.isIntact {
+            counts.contradicted += 1
+        } else if report.position < (try LogReader(files).top()) {
+            counts.notCovered += 1
+        } else if let now = try? viewsContent(files), now == original {
+            counts.nothing += 1
+        } else {
+            counts.unnoticed.append(place)
+        }
+    }
+
     /// What a flipped bit comes to.
     private func judge(_ folder: TemporaryFolder, _ original: [String], _ place: String, _ counts: inout Counts)
         throws
@@ -91,8 +137,16 @@ struct TamperMatrixTests {
 
     /// Flips bits of a file of the store in `folder`.
     private func flips(_ folder: TemporaryFolder, _ name: String, samples: Int) throws -> Counts {
-        let path = folder.path + "/" + name
         let original = try content(folder)
+        return try flips(folder, name, samples: samples) { place, counts in
+            try judge(folder, original, place, &counts)
+        }
+    }
+
+    private func flips(
+        _ folder: TemporaryFolder, _ name: String, samples: Int, _ judge: (String, inout Counts) throws -> Void
+    ) throws -> Counts {
+        let path = folder.path + "/" + name
         let bytes = try #require(FileManager.default.contents(atPath: path))
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         defer { try? handle.close() }
@@ -102,7 +156,7 @@ struct TamperMatrixTests {
         for bit in stride(from: 0, to: bits, by: Self.step ?? max(1, bits / samples) | 1) {
             try handle.seek(toOffset: UInt64(bit / 8))
             try handle.write(contentsOf: [bytes[bit / 8] ^ (1 << UInt8(bit % 8))])
-            try judge(folder, original, "\(name) byte \(bit / 8) bit \(bit % 8)", &counts)
+            try judge("\(name) byte \(bit / 8) bit \(bit % 8)", &counts)
             try handle.seek(toOffset: UInt64(bit / 8))
             try handle.write(contentsOf: [bytes[bit / 8]])
         }
@@ -154,5 +208,36 @@ struct TamperMatrixTests {
         let counts = try flips(folder, "mark.json", samples: 200)
         #expect(counts.unnoticed.isEmpty, "\(counts.unnoticed)")
         #expect(counts.notCovered > 0)
+    }
+
+    @Test("Of views.db no flipped bit goes unnoticed by verify --views that carries something (D21)")
+    func views() throws {
+        let (folder, store) = try store()
+        let files = StoreFiles(folder.path)
+        let message = EventID(UUIDBits(high: 0x1d, low: 5))
+        _ = try store.appendBlocking([
+            .json(
+                "conversation.started", #"{"title":"제목","category":"text","participants":["p"],"moderators":["m"]}"#),
+            .json("profile.changed", #"{"fields":{"name":"김"}}"#),
+            .json("survey.answered", #"{"survey":"s","question":"q","rating":3}"#),
+            .json("message.edited", #"{"message":"\#(message)","text":"고침"}"#),
+            .json("message.posted", #"{"text":7}"#),
+        ])
+        store.close()
+        // Some rows merged, some in the tails.
+        do {
+            let projector = try Projector(files, tails: ViewTails(generation: 8))
+            while projector.position < 9 { try projector.step(through: 9, limit: 3) }
+            while projector.pending > 0 { try projector.merge() }
+            try projector.catchUp()
+        }
+        let mold = try #require(FileManager.default.contents(atPath: files.views))
+        #expect(try ViewsCheck(files).run().isIntact && mold.count > 40_960)
+        let original = try viewsContent(files)
+        let counts = try flips(folder, "views.db", samples: 200) { place, counts in
+            try judgeViews(files, original, place, &counts)
+        }
+        #expect(counts.unnoticed.isEmpty, "\(counts.unnoticed)")
+        #expect(counts.contradicted > 0)
     }
 }
