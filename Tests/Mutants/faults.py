@@ -294,11 +294,13 @@ fault(124, "a frame with one changed salt does not count as one of this generati
       (ES + "SQLite/WALInspection.swift", "(own.0 == salts.0 || own.1 == salts.1)", "(isPlanted(124) ? own == salts : own.0 == salts.0 || own.1 == salts.1)"))
 fault(125, "a start that is cut off forgets what it found of the WAL", "INV-4", "MarkTests",
       (ES + "Log/WALVerdict.swift", "            try Self.keep(text, name, files)\n", "            if !isPlanted(125) { try Self.keep(text, name, files) }\n"))
+fault(128, "a start that is cut off forgets that the WAL's last commit was not whole", "INV-4", "MarkTests",
+      (ES + "Log/WALVerdict.swift", "            try Self.keep(text, nil, files)\n", "            if !isPlanted(128) { try Self.keep(text, nil, files) }\n"))
 fault(126, "a last commit that is not whole does not end the origin", "INV-4", "MarkTests",
       (ES + "Log/MemoryCheck.swift", "case .torn: change = .cut", "case .torn: if !isPlanted(126) { change = .cut }"))
 fault(127, "a WAL that is proven to be damaged does not end the origin", "INV-4", "MarkTests",
       (ES + "Log/MemoryCheck.swift", "case .damaged(let text):\n            change = .cut", "case .damaged(let text):\n            if isPlanted(127) { break }\n            change = .cut"))
-fault(130, "the sync of a WAL that was written anew may fail", "INV-1", "DiskFaultTests RecoveryTests",
+fault(130, "a WAL that was written anew is not synced", "INV-1", "DiskFaultTests RecoveryTests",
       (ES + "Log/Recovery.swift", "guard fdatasync(descriptor) == 0 else", "guard isPlanted(130) || fdatasync(descriptor) == 0 else"))
 fault(131, "after a failed sync a log without WAL is not written anew", "INV-1", "RecoveryTests DiskFaultTests",
       (ES + "Log/Recovery.swift", "guard frames != nil || isSuspect else", "guard frames != nil || isSuspect && !isPlanted(131) else"))
@@ -313,8 +315,11 @@ fault(135, "frames behind a changed byte of the WAL are written anew as if they 
       (ES + "SQLite/WALFrames.swift", "guard sum.first == Self.word(frame, 16), sum.second == Self.word(frame, 20) else { break }",
        "guard isPlanted(135) || sum.first == Self.word(frame, 16) && sum.second == Self.word(frame, 20) else { break }"))
 fault(136, "the end of a run says that it was in order while the WAL is left", "INV-4", "MarkTests RecoveryTests",
-      (ES + "Log/LogWriter.swift", "guard committer.close(keepingWAL: failure != nil), let head else { return }",
-       "guard committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
+      (ES + "Log/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head else { return }",
+       "guard try committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
+fault(137, "a copying that fails at the orderly end is passed over", "INV-1", "DiskFaultTests",
+      (ES + "Log/LogCommitter.swift", "guard error.isFailedIO || error.isCorrupt else { return false }",
+       "guard error.isFailedIO && !isPlanted(137) || error.isCorrupt else { return false }"))
 fault(140, "a witness with another history is not believed", "INV-4", "MemoryTests MarkTests",
       (ES + "Log/MemoryCheck.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
        "guard try reader.root(of: head.origin, size: head.size) != head.root, !isPlanted(140) else"))
@@ -337,16 +342,15 @@ fault(152, "stamps of peers have no bound", "INV-3", "NumberBoundTests",
 fault(153, "how much a peer would take has no bound", "INV-9", "NumberBoundTests",
       (SE + "Wire/MessageReader.swift", "{ min(try uint64(field), Limits.number) }",
        "{ min(try uint64(field), isPlanted(153) ? .max : Limits.number) }"))
-fault(155, "a link's account is never full", "INV-9", "ForkSessionTests HostilePeerTests HostileClaimTests",
+fault(155, "a link's account is never full", "INV-9", "ForkSessionTests LinkAccountTests",
       (SE + "Session/LinkAccount.swift", "{ jobs >= Self.mostJobs || work >= Self.mostWork }",
        "{ !isPlanted(155) && (jobs >= Self.mostJobs || work >= Self.mostWork) }"))
-fault(156, "a link is read on while its account is full", "INV-9", "HostilePeerTests HostileClaimTests",
+fault(156, "a link is read on while its account is full", "INV-9", "LinkAccountTests",
       (SE + "Node/PeerLink.swift", "if isFull { link.pauseReading() } else", "if isFull, !isPlanted(156) { link.pauseReading() } else"))
-fault(157, "events that wait for the store's threads cost a link nothing", "INV-9", "HostilePeerTests FlowTests ForkSessionTests",
+fault(157, "events that wait for the store's threads cost a link nothing", "INV-9", "LinkAccountTests",
       (SE + "Session/LinkAccount.swift", "work += incoming.work + healing.storing", "work += isPlanted(157) ? 0 : incoming.work + healing.storing"))
-fault(158, "what a peer asks the store for costs its link nothing", "INV-9", "HostilePeerTests FlowTests ForkSessionTests",
-      (SE + "Session/LinkAccount.swift", "var (jobs, work, frames) = (forks.asked.count +",
-       "var (jobs, work, frames) = (isPlanted(158) ? 0 : forks.asked.count +"))
+fault(158, "frames that wait for the store's threads are not counted", "INV-9", "LinkAccountTests",
+      (SE + "Session/LinkAccount.swift", "jobs += incoming.storing.count +", "jobs += (isPlanted(158) ? 0 : incoming.storing.count) +"))
 fault(160, "wait counts a node that may forget when the power fails", "INV-7", "LagTests",
       (SE + "Node/NodeCore+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
        "guard !entry.isVolatile || isPlanted(160), entry.unproven == 0 || isPlanted(162),"))
@@ -356,6 +360,10 @@ fault(162, "wait counts a peer that has claimed what it could not show", "INV-7"
 fault(163, "a snapshot with another history of an origin is opened", "INV-3", "SnapshotSessionTests",
       (SE + "Session/SyncSession+Snapshot.swift", "offer.entries.first(where: { isOtherHistory($0) }) {",
        "offer.entries.first(where: { isOtherHistory($0) && !isPlanted(163) }) {"))
+fault(164, "a snapshot with another history of an origin ends the session", "INV-12", "SnapshotSessionTests",
+      (SE + "Session/SyncSession+Snapshot.swift", "            return refuse(offer, SessionFailure(.fork, text), now: now, &effects)\n",
+       "            if isPlanted(164) { return fail(SessionFailure(.fork, text), now: now, &effects) }\n"
+       "            return refuse(offer, SessionFailure(.fork, text), now: now, &effects)\n"))
 
 # --- Authority: whose words count, what may go (D24, D27) -----------------------------------------------------------------
 

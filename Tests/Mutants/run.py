@@ -11,6 +11,7 @@ A text to be replaced that is not found exactly once is an error: the sources ha
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -90,6 +91,15 @@ def run_tests(number, suites, seconds):
     return ("passed" if code == 0 else "failed"), log
 
 
+def first_to_fail(log):
+    """The test that noticed, for whoever wants to know whether it was the fault: a busy machine fails tests, too."""
+    for line in log.read_text(errors="replace").splitlines():
+        found = re.search(r'Test "(.*)" recorded an issue|Test (\S+\(.*?\)) recorded an issue', line)
+        if found:
+            return (found.group(1) or found.group(2))[:80]
+    return "it crashed, or could not run"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("numbers", nargs="*", type=int, help="only these faults")
@@ -128,7 +138,8 @@ def main():
         is_caught = outcome == "failed"
         passed, failed = passed + is_caught, failed + (not is_caught)
         verdict = "caught" if is_caught else f"SURVIVED ({outcome})"
-        print(f"{fault.number:3} {verdict:20} {time.monotonic() - start:5.1f} s  {fault.name}", flush=True)
+        by = f"  [{first_to_fail(log)}]" if is_caught else ""
+        print(f"{fault.number:3} {verdict:20} {time.monotonic() - start:5.1f} s  {fault.name}{by}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

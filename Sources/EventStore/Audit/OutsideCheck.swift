@@ -51,6 +51,10 @@ struct Outside {
         } else if pem != nil, try reader.hasSeals() {
             notes.append("the store has no mark of its own: nothing here says how far its log went")
         }
+        let strange = try reader.strangeSettings()
+        if !strange.isEmpty {
+            notes.append("table meta has what this release does not know: \(strange.joined(separator: ", "))")
+        }
         if let folder = try reader.meta("witness"), !folder.isEmpty,
             let seen = WitnessKeeper(folder: folder, identity: identity).read(key),
             seen.incarnation == identity.incarnation
@@ -62,6 +66,23 @@ struct Outside {
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
         if case .torn(let text) = wal { notes.append(text) }
+    }
+}
+
+extension LogReader {
+    /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
+    fileprivate func strangeSettings() throws(StoreError) -> [String] {
+        let known = ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
+        return try mapped { () throws(SQLiteError) in
+            let select = try connection.statement("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key")
+            defer { select.reset() }
+            var strange: [String] = []
+            while try select.step() {
+                let key = select.text(0)
+                if !known.contains(key) { strange.append(key) }
+            }
+            return strange
+        }
     }
 }
 

@@ -104,6 +104,31 @@ struct DiskFaultTests {
         #expect(try node.verified() == 0)
     }
 
+    @Test("A start that a failed sync ends is not believed by the next one either (INV-1)")
+    func failedStart() throws {
+        let faults = try FaultInjector()
+        let node = try DaemonProcess("n")
+        try node.start(environment: faults.environment)
+        for number in 0..<20 { #expect(try append(node, number).code == 0) }
+        node.kill()
+        try faults.fail("fdatasync", of: "log.db-wal")
+        let failed = Process()
+        failed.executableURL = Programs.folder.appending(path: "syncd")
+        failed.arguments = ["--dev", node.store, "--node-name", "n", "--log-level", "error"]
+        failed.environment = ProcessInfo.processInfo.environment.merging(faults.environment) { $1 }
+        failed.standardError = FileHandle.nullDevice
+        try failed.run()
+        failed.waitUntilExit()
+        #expect(failed.terminationStatus == 74)
+        #expect(FileManager.default.fileExists(atPath: node.store + "/disk-failed.json"))
+        try faults.mend()
+        try node.start(isTalking: true, environment: faults.environment)
+        #expect(node.said.contains("was written anew"), "\(node.said)")
+        #expect(try node.syncctl("export").output.split(separator: "\n").count == 21)
+        #expect(node.terminate() == 0)
+        #expect(try node.verified() == 0)
+    }
+
     /// Bytes of the WAL up to the last commit, as a second reader of the format counts them.
     private func committed(_ path: String) throws -> Int {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
@@ -148,6 +173,25 @@ struct DiskFaultTests {
         try node.start(isTalking: true, environment: faults.environment)
         let there = try node.syncctl("export").output.split(separator: "\n").count
         #expect(there >= acknowledged + 2)
+        #expect(node.terminate() == 0)
+        #expect(try node.verified() == 0)
+    }
+
+    @Test(
+        "A disk that fails when the daemon ends in order is said, ends it with 74, and leaves the WAL (INV-1)",
+        arguments: ["fdatasync", "pwrite"])
+    func end(call: String) throws {
+        let faults = try FaultInjector()
+        let node = try DaemonProcess("n")
+        try node.start(isTalking: true, environment: faults.environment)
+        for number in 0..<20 { #expect(try append(node, number).code == 0) }
+        try faults.fail(call, of: "log.db")
+        #expect(node.terminate() == 74)
+        #expect(node.said.contains("the disk has failed"), "\(node.said)")
+        #expect(try committed(node.store + "/log.db-wal") > 20 * 4_120)
+        try faults.mend()
+        try node.start(isTalking: true, environment: faults.environment)
+        #expect(try node.syncctl("export").output.split(separator: "\n").count == 21)
         #expect(node.terminate() == 0)
         #expect(try node.verified() == 0)
     }

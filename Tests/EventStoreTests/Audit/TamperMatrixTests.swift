@@ -52,7 +52,8 @@ struct TamperMatrixTests {
         return rows
     }
 
-    /// All that stands in tables of the views.
+    /// All that stands in tables of the views, but for what is named in docs/RELIABILITY.md: where a merge has ended, and the number by
+    /// which a process knows its own tails.
     private func viewsContent(_ files: StoreFiles) throws -> [String] {
         let connection = try openForReading(files.views)
         var rows: [String] = []
@@ -71,7 +72,16 @@ struct TamperMatrixTests {
         for table in tables {
             var columns: [String] = []
             let info = try connection.statement("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
-            while try info.step() { columns.append("quote(\(info.text(0)))") }
+            while try info.step() {
+                let name = info.text(0)
+                switch name {
+                case "epoch" where table.hasSuffix("_merge"): continue
+                case "owner", "time", "hlc", "position":
+                    let isCursor = table.hasSuffix("_merge")
+                    columns.append(isCursor ? "quote(iif(applied < merging, \(name), 0))" : "quote(\(name))")
+                default: columns.append("quote(\(name))")
+                }
+            }
             info.reset()
             try read(
                 "SELECT '\(table) '||\(columns.joined(separator: "||','||")) FROM \(table) NOT INDEXED ORDER BY 1")

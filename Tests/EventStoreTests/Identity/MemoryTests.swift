@@ -121,6 +121,20 @@ struct MemoryTests {
         #expect(try EventStore(opening: folder.path, witness: .none).originChange == nil)
     }
 
+    @Test("The witness knows the last event of a run that ended in order, however soon it ended (INV-4)")
+    func toldAtTheEnd() throws {
+        let (folder, store) = try makeStore()
+        let outside = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        store.close()
+        for size in UInt64(2)...9 {
+            let run = try EventStore(opening: folder.path, witness: .folder(outside.path))
+            try append(run, 1)
+            run.close()
+            #expect(run.witness?.read(run.key.publicKey)?.head.head.size == size)
+        }
+    }
+
     @Test("A log rewound and written anew is another history: the witness sees that, too")
     func rewritten() throws {
         let (folder, store) = try makeStore()

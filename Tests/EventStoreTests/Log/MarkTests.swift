@@ -74,6 +74,19 @@ struct MarkTests {
         again.close()
     }
 
+    @Test(
+        "A key of table meta that nobody has written is told: where the store found itself last may be lost with it")
+    func strangeSetting() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "a")
+        try EventStore(opening: folder.path, surroundings: Surroundings(machine: nil, file: 1)).close()
+        #expect(try verify(folder).answer == .proven)
+        let log = try Connection(path: StoreFiles(folder.path).log, mode: .write)
+        try log.execute("UPDATE meta SET key = 'fmle' WHERE key = 'file'; PRAGMA wal_checkpoint(TRUNCATE);")
+        let report = try verify(folder)
+        #expect(report.answer == .notCovered && report.notes.contains { $0.contains("does not know: fmle") })
+    }
+
     @Test("After kill -9 with a sound WAL the node goes on as it was, in the same boot and after another")
     func killedSound() throws {
         let (folder, store) = try made()
@@ -170,6 +183,29 @@ struct MarkTests {
         #expect(try verify(folder).says(.ends, "cut-0123456789abcdef"))
     }
 
+    @Test("A start that is cut off between what it finds and what it does leaves that to the next (INV-4)")
+    func cutOff() throws {
+        let (folder, store) = try made()
+        try append(store, 30)
+        let frames = try #require(try WALInspection(path: wal(folder))).frames
+        let frame = 24 + 4_096
+        for (byte, isDamaged) in [(32 + 5 * frame + 3_000, true), (32 + (frames - 1) * frame + 3_000, false)] {
+            let copy = try killed(store)
+            let files = StoreFiles(copy.path)
+            try flip(wal(copy), byte: byte)
+            let found = try FoundWAL(files, after: try mark(files), boot: Self.rebooted.boot)
+            #expect(found.verdict != .whole && (found.kept != nil) == isDamaged)
+            _ = try Recovery.run(files)
+            // Nothing of it is in the WAL any more.
+            #expect(try #require(try WALInspection(path: wal(copy))).size == 0)
+            let again = try EventStore(opening: copy.path, surroundings: Self.rebooted)
+            #expect(again.originChange == .cut && (again.cut != nil) == isDamaged)
+            again.close()
+            #expect(!FileManager.default.fileExists(atPath: files.foundWAL))
+        }
+        store.close()
+    }
+
     @Test("A WAL that was taken away from a run that did not end is not passed over")
     func missingWAL() throws {
         let (folder, store) = try made()
@@ -263,6 +299,29 @@ struct MarkTests {
         #expect(report.says(.ends, "the log ends at position 5; the store's mark knows 6"), report.text)
         let again = try EventStore(opening: folder.path, surroundings: Self.here)
         #expect(again.originChange == .cut && again.cut?.position == 6)
+        again.close()
+    }
+
+    @Test("A log as long as the mark knows, but with other events, is not gone on with (INV-4)")
+    func otherEvents() throws {
+        let (folder, store) = try made()
+        try append(store, 3)
+        store.close()
+        let twin = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: twin.path)
+        for (path, text) in [(folder.path, "말"), (twin.path, "다른 말")] {
+            let again = try EventStore(opening: path, surroundings: Self.here)
+            #expect(again.originChange == nil)
+            try append(again, 4, text)
+            again.close()
+        }
+        try Data(contentsOf: URL(fileURLWithPath: StoreFiles(folder.path).mark))
+            .write(to: URL(fileURLWithPath: StoreFiles(twin.path).mark))
+        let report = try verify(twin)
+        #expect(report.says(.ends, "has other events up to seq 8 than the store's mark knows"), report.text)
+        let again = try EventStore(opening: twin.path, surroundings: Self.here)
+        #expect(again.originChange == .cut && again.cut?.text.contains("other events") == true)
+        #expect(again.identity.origin != store.identity.origin)
         again.close()
     }
 

@@ -75,6 +75,8 @@ struct ViewsCheckTests {
         ("UPDATE progress SET position = 999999", "progress", "position is 999999"),
         ("DELETE FROM progress", "progress", "rows is 0"), ("DROP TABLE progress", "progress", "rows is 0"),
         ("INSERT INTO progress SELECT * FROM progress", "progress", "rows is 2"),
+        ("UPDATE timeline_merge SET merging = 401", "timeline", "merging is 401, the log says from"),
+        ("UPDATE history_merge SET merging = applied - 1", "history", "merging is"),
         ("DELETE FROM timeline", "timeline", "missing"),
         ("DELETE FROM history_tail", "history", "missing"),
         ("INSERT INTO timeline_gone SELECT 390", "timeline", "position 390"),

@@ -128,6 +128,20 @@ extension ComparedRow {
 }
 
 extension ComparedTable {
+    /// No tail is merged further than events were applied, or rows that come later would be taken for merged, and never be seen.
+    static func merges(
+        _ found: Connection, through position: UInt64, _ report: inout ViewsReport
+    ) throws(SQLiteError) {
+        for table in [OrderedTable.timeline, .history] {
+            let merge = try table.merge(found)
+            if merge.applied <= merge.merging, merge.merging <= position { continue }
+            report.add(
+                ViewDifference(
+                    view: table.name, row: "views.db", field: "merging", found: "\(merge.merging)",
+                    expected: "from \(merge.applied) to \(position)"))
+        }
+    }
+
     /// Compares tables, indexes and triggers, and asks SQLite whether pages and indexes are sound.
     static func database(
         _ found: Connection, _ expected: Connection, _ report: inout ViewsReport

@@ -57,6 +57,7 @@ package struct ViewsCheck: Sendable {
         let names = ViewNames(try LogReader(files))
         do throws(SQLiteError) {
             try ComparedTable.database(found, expected, &report)
+            try ComparedTable.merges(found, through: report.position, &report)
             for table in ComparedTable.all {
                 if isCancelled() { throw SQLiteError(extendedCode: 9, message: "cancelled", context: "views") }
                 try table.compare(found, expected, names, &report)

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@testable import EventStore
+@testable import SyncEngine
+
+/// What a peer makes a node keep for it is bounded, however slow the store is (INV-9).
+@Suite(.serialized)
+struct LinkAccountTests {
+    /// A store whose commits are told to nobody until the gate is opened, so that nothing received is answered.
+    private final class Gate: Sendable {
+        private let isOpen = Monitor(false)
+
+        init(_ store: EventStore) {
+            _ = store.observeCommits { [isOpen] _ in _ = isOpen.wait(milliseconds: 60_000) { $0 ? true : nil } }
+        }
+
+        func open() {
+            isOpen.update { isOpen in
+                isOpen = true
+                return true
+            }
+        }
+    }
+
+    /// A JSON text of so many bytes that shrinks to about a thirtieth.
+    private func payload(_ count: Int) -> [UInt8] {
+        let noise = hexText(randomBytes(count / 60))
+        return Array(#"{"text":"\#(noise)\#(String(repeating: "x", count: max(0, count - noise.utf8.count)))"}"#.utf8)
+    }
+
+    @Test(
+        "While the store is busy no more is read from a peer than its account has room for, and all of it later (INV-9)",
+        arguments: [(frames: 30, events: 4, bytes: 220_000), (frames: 1_500, events: 1, bytes: 100)])
+    func busy(frames: Int, events: Int, bytes: Int) throws {
+        let scene = try HostilePeerTests.Scene()
+        let gate = Gate(scene.a.store)
+        defer {
+            gate.open()
+            scene.stop()
+        }
+        let client = try scene.client()
+        try client.open()
+        var origin = ForeignOrigin(key: client.key)
+        for _ in 0..<frames {
+            let first = origin.events.count
+            for _ in 0..<events { origin.append(origin.header(), payload(bytes)) }
+            client.send(.events(origin.batch(from: first == 1 ? 0 : first)), compress: bytes > 1_000)
+        }
+        func account() -> LinkAccount? {
+            scene.a.node.status().peers.first { $0.peer.name == "mallory" }?.account
+        }
+        #expect(eventually { account()?.isFull == true }, "\(String(describing: account())), \(scene.error ?? "")")
+        usleep(300_000)
+        let full = try #require(account())
+        #expect(full.work < LinkAccount.mostWork + 1 << 20 && full.jobs <= LinkAccount.mostJobs + 1, "\(full)")
+        #expect(full.work >= LinkAccount.mostWork || full.jobs >= LinkAccount.mostJobs)
+        gate.open()
+        let size = UInt64(origin.events.count)
+        #expect(try eventually { try scene.a.vector()[origin.id] == size }, "\(scene.error ?? "")")
+        #expect(eventually { account()?.work == 0 })
+    }
+}
