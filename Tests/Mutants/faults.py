@@ -83,7 +83,7 @@ fault(28, "after a restart what arrived directly behind the last own event is no
 fault(80, "after a restart own events name no dependencies of what came before", "INV-5", "CausalTraceTests MemoryTests ReopenTests")
 fault(49, "a witness that has seen one event more is not noticed", "INV-4", "MemoryTests SnapshotNodeTests",
       (ES + "Identity/RollbackDetection.swift", "if size < head.size {", "if size + (isPlanted(49) ? 1 : 0) < head.size {"))
-fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockTests",
+fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests",
       (ES + "Model/HybridClock.swift", "guard remote.milliseconds <= wall.addingSaturated(Self.bound) else",
        "guard remote.milliseconds <= wall.addingSaturated(Self.bound) || isPlanted(73) else"))
 
@@ -92,18 +92,18 @@ fault(73, "a stamp far ahead moves the clock", "INV-3", "ClockTests HybridClockT
 fault(6, "a head is handed out over what is not committed", "INV-3", "HeadSignerTests",
       (ES + "Writer/HeadSigner.swift", "ahead.head.head.origin == origin.id, ahead.range == origin.range {",
        "ahead.head.head.origin == origin.id, isPlanted(6) || ahead.range == origin.range {"))
-fault(7, "a received head is taken unsigned if one of its size was good before", "INV-3", "IngestVerifierTests HostilePeerTests",
+fault(7, "a received head is taken unsigned if one of its size was good before", "INV-3", "SecondLookTests HostilePeerTests",
       (ES + "Replication/IngestVerifier.swift", "let isKnown = tree.ahead.contains(cover.head)",
        "let isKnown =\n            isPlanted(7) && tree.ahead.contains { $0.head.size == head.size }\n"
        "            || isPlanted(47) && tree.ahead.contains { $0.head == head } || tree.ahead.contains(cover.head)"))
-fault(47, "a received head of known size and root is taken with a false signature", "INV-3", "IngestVerifierTests HostilePeerTests")
+fault(47, "a received head of known size and root is taken with a false signature", "INV-3", "SecondLookTests HostilePeerTests")
 fault(8, "the root is not compared when head and tree have equal sizes", "INV-3", "HostilePeerTests",
       (ES + "Replication/IngestVerifier.swift", "        guard\n            MerkleProof.isConsistent(\n                old: size, oldRoot: root,",
        "        guard\n            isPlanted(8) && head.size == size\n                || MerkleProof.isConsistent(\n"
        "                old: size, oldRoot: root,"))
 fault(9, "a received dependency may be missing by one", "INV-5", "CausalTraceTests",
       (ES + "Replication/IngestVerifier.swift", "guard needs.seq <= have ||", "guard needs.seq <= have + (isPlanted(9) ? 1 : 0) ||"))
-fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "IngestVerifierTests",
+fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "SecondLookTests",
       (ES + "Replication/IngestVerifier.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
       (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
@@ -248,31 +248,31 @@ fault(50, "the verifier skips roots of heads above 256", "INV-3", "TamperTests T
 # --- What a start believes: seal, mark, WAL, witness (D21) ----------------------------------------------------------------
 
 fault(100, "the seal of the unsigned tail is not compared at a start", "INV-3", "SealTests MarkTests TamperedNodeTests",
-      (ES + "Log/OwnHead.swift", "return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal } ?? true",
+      (ES + "Writer/OwnHead.swift", "return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal } ?? true",
        "return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal || isPlanted(100) } ?? true"))
 fault(101, "an unsigned tail without a seal is signed", "INV-3", "SealTests MarkTests TamperedNodeTests",
-      (ES + "Log/OwnHead.swift", "at: origin.size) else { return false }", "at: origin.size) else { return isPlanted(101) }"))
+      (ES + "Writer/OwnHead.swift", "at: origin.size) else { return false }", "at: origin.size) else { return isPlanted(101) }"))
 fault(102, "verify does not compare the seal", "INV-3", "SealTests TamperMatrixTests",
       (ES + "Audit/OutsideCheck.swift", "guard sealer.seal(head) == seal else", "guard sealer.seal(head) == seal || isPlanted(102) else"))
 fault(103, "verify takes an unsigned tail without a seal", "INV-3", "SealTests TamperMatrixTests",
       (ES + "Audit/OutsideCheck.swift", "at: origin.seq) else {\n            return findings",
        "at: origin.seq) else {\n            if isPlanted(103) { return }\n            return findings"))
 fault(104, "a batch of several events is not sealed", "INV-3", "SealTests",
-      (ES + "Log/LogAppender.swift", "advanced.insert(own)\n        unsealed = state.position",
+      (ES + "Writer/Appender.swift", "advanced.insert(own)\n        unsealed = state.position",
        "advanced.insert(own)\n        unsealed = isPlanted(104) ? nil : state.position"))
 fault(110, "the signature of mark.json is not checked", "INV-3", "MarkTests TamperMatrixTests",
       (ES + "Log/Mark.swift", "key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8))",
        "key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8)) || isPlanted(110)"))
 fault(111, "a log that ends before its mark's position is taken if the head is there", "INV-4", "MarkTests",
-      (ES + "Log/MemoryCheck.swift", "guard isOther || top < mark.position else", "guard isOther || top < mark.position && !isPlanted(111) else"))
+      (ES + "Identity/RollbackDetection.swift", "guard isOther || top < mark.position else", "guard isOther || top < mark.position && !isPlanted(111) else"))
 fault(112, "verify does not compare the log's end with the mark", "INV-4", "MarkTests TamperMatrixTests",
       (ES + "Audit/OutsideCheck.swift", "if UInt64(clamping: top) < outside.position {",
        "if UInt64(clamping: top) < outside.position, !isPlanted(112) {"))
 fault(113, "a store without its mark goes on with its origin", "INV-4", "MarkTests MemoryTests",
-      (ES + "Log/MemoryCheck.swift", "} else if change == nil, try reader.hasSeals() {",
+      (ES + "Identity/RollbackDetection.swift", "} else if change == nil, try reader.hasSeals() {",
        "} else if change == nil, !isPlanted(113), try reader.hasSeals() {"))
 fault(114, "a start does not compare the log with the mark's head", "INV-4", "MarkTests",
-      (ES + "Log/MemoryCheck.swift", "let isOther = try compare(mark.head, reader, origins)",
+      (ES + "Identity/RollbackDetection.swift", "let isOther = try compare(mark.head, reader, origins)",
        "let isOther = try compare(mark.head, reader, origins) && !isPlanted(114)"))
 fault(115, "verify does not compare the log with the mark's head", "INV-4", "MarkTests TamperMatrixTests TamperTests",
       (ES + "Audit/OutsideCheck.swift", 'heads.append(Known(head: mark.head, source: "the store\'s mark", isStored: true))',
@@ -281,52 +281,52 @@ fault(116, "a run does not begin with a mark", "INV-4", "MarkTests",
       (ES + "EventStore.swift", "try keeper.write(.running,", "if !isPlanted(116) { try keeper.write(.running,"),
       (ES + "EventStore.swift", "position: try reader.top(), head: head)\n", "position: try reader.top(), head: head) }\n"))
 fault(117, "after an unclean end with durability normal and another boot the origin goes on", "INV-4", "MarkTests",
-      (ES + "Log/MemoryCheck.swift", "let boot = surroundings.boot, boot != before", "let boot = surroundings.boot, boot != before, !isPlanted(117)"))
+      (ES + "Identity/RollbackDetection.swift", "let boot = surroundings.boot, boot != before", "let boot = surroundings.boot, boot != before, !isPlanted(117)"))
 fault(120, "nobody looks behind the WAL's first bad frame", "INV-4", "MarkTests TamperMatrixTests",
       (ES + "SQLite/WALInspection.swift", "                framesBehind += 1\n", "                if isPlanted(120) { return }\n                framesBehind += 1\n"))
 fault(121, "commits missing in a WAL are a power cut's doing in the same boot, too", "INV-4", "MarkTests",
-      (ES + "Log/WALVerdict.swift", "self = !isSameBoot && (", "self = (!isSameBoot || isPlanted(121)) && ("))
+      (ES + "Identity/WALVerdict.swift", "self = !isSameBoot && (", "self = (!isSameBoot || isPlanted(121)) && ("))
 fault(122, "any number of missing commits is a power cut's doing", "INV-4", "MarkTests",
-      (ES + "Log/WALVerdict.swift", "lost <= Self.mostInFlight)", "lost <= Self.mostInFlight || isPlanted(122))"))
+      (ES + "Identity/WALVerdict.swift", "lost <= Self.mostInFlight)", "lost <= Self.mostInFlight || isPlanted(122))"))
 fault(123, "a WAL that was taken away is not missed", "INV-4", "MarkTests",
-      (ES + "Log/WALVerdict.swift", "wal == nil && mark?.state == .running\n", "wal == nil && mark?.state == .running && !isPlanted(123)\n"))
+      (ES + "Identity/WALVerdict.swift", "wal == nil && mark?.state == .running\n", "wal == nil && mark?.state == .running && !isPlanted(123)\n"))
 fault(124, "a frame with one changed salt does not count as one of this generation", "INV-4", "MarkTests",
       (ES + "SQLite/WALInspection.swift", "(own.0 == salts.0 || own.1 == salts.1)", "(isPlanted(124) ? own == salts : own.0 == salts.0 || own.1 == salts.1)"))
 fault(125, "a start that is cut off forgets what it found of the WAL", "INV-4", "MarkTests",
-      (ES + "Log/WALVerdict.swift", "            try Self.keep(text, name, files)\n", "            if !isPlanted(125) { try Self.keep(text, name, files) }\n"))
+      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, name, files)\n", "            if !isPlanted(125) { try Self.keep(text, name, files) }\n"))
 fault(128, "a start that is cut off forgets that the WAL's last commit was not whole", "INV-4", "MarkTests",
-      (ES + "Log/WALVerdict.swift", "            try Self.keep(text, nil, files)\n", "            if !isPlanted(128) { try Self.keep(text, nil, files) }\n"))
+      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, nil, files)\n", "            if !isPlanted(128) { try Self.keep(text, nil, files) }\n"))
 fault(126, "a last commit that is not whole does not end the origin", "INV-4", "MarkTests",
-      (ES + "Log/MemoryCheck.swift", "case .torn: change = .cut", "case .torn: if !isPlanted(126) { change = .cut }"))
+      (ES + "Identity/RollbackDetection.swift", "case .torn: change = .cut", "case .torn: if !isPlanted(126) { change = .cut }"))
 fault(127, "a WAL that is proven to be damaged does not end the origin", "INV-4", "MarkTests",
-      (ES + "Log/MemoryCheck.swift", "case .damaged(let text):\n            change = .cut", "case .damaged(let text):\n            if isPlanted(127) { break }\n            change = .cut"))
+      (ES + "Identity/RollbackDetection.swift", "case .damaged(let text):\n            change = .cut", "case .damaged(let text):\n            if isPlanted(127) { break }\n            change = .cut"))
 fault(130, "a WAL that was written anew is not synced", "INV-1", "DiskFaultTests RecoveryTests",
-      (ES + "Log/Recovery.swift", "guard fdatasync(descriptor) == 0 else", "guard isPlanted(130) || fdatasync(descriptor) == 0 else"))
+      (ES + "Identity/Recovery.swift", "guard fdatasync(descriptor) == 0 else", "guard isPlanted(130) || fdatasync(descriptor) == 0 else"))
 fault(131, "after a failed sync a log without WAL is not written anew", "INV-1", "RecoveryTests DiskFaultTests",
-      (ES + "Log/Recovery.swift", "guard frames != nil || isSuspect else", "guard frames != nil || isSuspect && !isPlanted(131) else"))
+      (ES + "Identity/Recovery.swift", "guard frames != nil || isSuspect else", "guard frames != nil || isSuspect && !isPlanted(131) else"))
 fault(132, "views of a store whose disk has failed are believed", "INV-10", "RecoveryTests",
-      (ES + "Log/Recovery.swift", "for path in [files.views, files.newViews] { ViewDatabase.remove(path) }",
-       "for path in [files.views, files.newViews] where !isPlanted(132) { ViewDatabase.remove(path) }"))
+      (ES + "Identity/Recovery.swift", "for path in [files.views, files.newViews] { SmallFile.removeDatabase(path) }",
+       "for path in [files.views, files.newViews] where !isPlanted(132) { SmallFile.removeDatabase(path) }"))
 fault(133, "of a WAL only the first MiB is written anew", "INV-1", "RecoveryTests DiskFaultTests",
-      (ES + "Log/Recovery.swift", "        while offset < count {\n", "        while offset < (isPlanted(133) ? min(count, piece) : count) {\n"))
+      (ES + "Identity/Recovery.swift", "        while offset < count {\n", "        while offset < (isPlanted(133) ? min(count, piece) : count) {\n"))
 fault(134, "a start that fails on the disk does not remember it", "INV-1", "RecoveryTests DiskFaultTests",
-      (ES + "Log/Recovery.swift", "if case .io = error { DiskFailure", "if case .io = error, !isPlanted(134) { DiskFailure"))
+      (ES + "Identity/Recovery.swift", "if case .io = error { DiskFailure", "if case .io = error, !isPlanted(134) { DiskFailure"))
 fault(135, "frames behind a changed byte of the WAL are written anew as if they were committed", "INV-1", "RecoveryTests",
       (ES + "SQLite/WALFrames.swift", "guard sum.first == Self.word(frame, 16), sum.second == Self.word(frame, 20) else { break }",
        "guard isPlanted(135) || sum.first == Self.word(frame, 16) && sum.second == Self.word(frame, 20) else { break }"))
 fault(136, "the end of a run says that it was in order while the WAL is left", "INV-4", "MarkTests RecoveryTests",
-      (ES + "Log/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head else { return }",
+      (ES + "Writer/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head else { return }",
        "guard try committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
 fault(137, "a copying that fails at the orderly end is passed over", "INV-1", "DiskFaultTests",
-      (ES + "Log/LogCommitter.swift", "guard error.isFailedIO || error.isCorrupt else { return false }",
+      (ES + "Writer/Committer.swift", "guard error.isFailedIO || error.isCorrupt else { return false }",
        "guard error.isFailedIO && !isPlanted(137) || error.isCorrupt else { return false }"))
 fault(140, "a witness with another history is not believed", "INV-4", "MemoryTests MarkTests",
-      (ES + "Log/MemoryCheck.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
+      (ES + "Identity/RollbackDetection.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
        "guard try reader.root(of: head.origin, size: head.size) != head.root, !isPlanted(140) else"))
 fault(141, "the signature in a witness is not checked", "INV-3", "MemoryTests",
-      (ES + "Log/Witness.swift", "seen.head.isValid(for: key) { return seen }", "seen.head.isValid(for: key) || isPlanted(141) { return seen }"))
+      (ES + "Identity/Witness.swift", "seen.head.isValid(for: key) { return seen }", "seen.head.isValid(for: key) || isPlanted(141) { return seen }"))
 fault(142, "a witness is not told of an orderly end", "INV-4", "MemoryTests",
-      (ES + "Log/LogWriter.swift", "if let head { witness?.note(head) }\n                leave(", "if let head, !isPlanted(142) { witness?.note(head) }\n                leave("))
+      (ES + "Writer/LogWriter.swift", "if let head { witness?.note(head) }\n                leave(", "if let head, !isPlanted(142) { witness?.note(head) }\n                leave("))
 fault(143, "verify does not ask the witness", "INV-4", "MemoryTests MarkTests",
       (ES + "Audit/OutsideCheck.swift", "seen.incarnation == identity.incarnation\n        {\n            heads.append",
        "seen.incarnation == identity.incarnation, !isPlanted(143)\n        {\n            heads.append"))
@@ -368,23 +368,23 @@ fault(164, "a snapshot with another history of an origin ends the session", "INV
 # --- Authority: whose words count, what may go (D24, D27) -----------------------------------------------------------------
 
 fault(170, "anybody edits anybody's message", "INV-6", "EditRuleTests ViewVectorTests",
-      (ES + "Views/Amendments.swift", "var counts = row.conversation == conversation && row.author == author",
+      (ES + "Views/Messages/Amendments.swift", "var counts = row.conversation == conversation && row.author == author",
        "var counts =\n            (row.conversation == conversation || isPlanted(171))\n"
        "            && (row.author == author || isPlanted(170) && row.isEdit || isPlanted(175) && !row.isEdit)"))
 fault(171, "a message is edited from another conversation", "INV-6", "EditRuleTests ViewVectorTests")
 fault(172, "a moderator edits others' messages", "INV-6", "EditRuleTests",
-      (ES + "Views/Amendments.swift", "if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }",
+      (ES + "Views/Messages/Amendments.swift", "if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }",
        "if !counts, !row.isEdit || isPlanted(172), row.conversation == conversation || isPlanted(174) {\n"
        "            counts = try isModerator(row.author) && !isPlanted(173)\n        }"))
 fault(173, "a moderator's retraction does not count", "INV-6", "EditRuleTests")
 fault(174, "a moderator of another conversation retracts", "INV-6", "EditRuleTests")
 fault(175, "anybody retracts anybody's message", "INV-6", "EditRuleTests")
 fault(176, "the last retraction stands, not the first", "INV-6", "EditRuleTests",
-      (ES + "Views/Amendments.swift", "retraction = retraction ?? row }", "retraction = isPlanted(176) ? row : retraction ?? row }"))
+      (ES + "Views/Messages/Amendments.swift", "retraction = retraction ?? row }", "retraction = isPlanted(176) ? row : retraction ?? row }"))
 fault(177, "the first edit stands, not the last", "INV-6", "EditRuleTests",
-      (ES + "Views/Amendments.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
+      (ES + "Views/Messages/Amendments.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
 fault(180, "reserved types are taken from anybody", "INV-13", "ErasureTests",
-      (ES + "Log/Preparation.swift", "if !isOfNode, ReservedType.contains(draft.type) {",
+      (ES + "Writer/DraftValidation.swift", "if !isOfNode, ReservedType.contains(draft.type) {",
        "if !isOfNode, !isPlanted(180), ReservedType.contains(draft.type) {"))
 fault(181, "erasures are taken from anybody", "INV-13", "ErasureTests",
       (ES + "Model/Limits.swift", "return names.contains(type) ||", "return names.contains(type) && !isPlanted(181) ||"))
@@ -393,11 +393,14 @@ fault(182, "verify takes an erased row that no erasure covers", "INV-4", "Erasur
 fault(183, "an erased row that no erasure covers is not healed", "INV-4", "ErasureTests HealingTests",
       (ES + "Log/Erasures.swift", "guard dots.count < limit, try !row", "guard dots.count < limit, !isPlanted(183), try !row"))
 fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "if let time = users[user], hlc < time {", "if let time = users[user], hlc < time || isPlanted(184) {"))
+      (ES + "Log/Erasures.swift", "if let time = users[Subject(node: node, text: user)], hlc < time {",
+       "if isPlanted(190), users.contains(where: { $0.key.text == user && hlc < $0.value }) { return true }\n"
+       "        if let time = users[Subject(node: node, text: user)], hlc < time || isPlanted(184) {"))
 fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "time = conversations[conversation], hlc < time {", "time = conversations[conversation], hlc < time || isPlanted(185) {"))
+      (ES + "Log/Erasures.swift", "        return hlc < time\n", "        return hlc < time || isPlanted(185)\n"))
+fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests")
 fault(186, "a lost payload is healed with any bytes", "INV-4", "HealingTests",
-      (ES + "Log/Healing.swift", "digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)",
+      (ES + "Writer/Appender+Healing.swift", "digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)",
        "isPlanted(186) || digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)"))
 fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ComparedTable.swift", '                add(row, nil, nil, "", names, &report)',
@@ -406,4 +409,4 @@ fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheck
       (ES + "Views/Check/ComparedTable.swift", "where row.values[index] != wanted.values[index] {",
        "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
 fault(189, "a start believes views that another process has written", "INV-6", "ViewsMarkTests",
-      (ES + "Views/ViewsMark.swift", "return isSame ? .asLeft", "return isSame || isPlanted(189) ? .asLeft"))
+      (ES + "Projection/ViewsMark.swift", "return isSame ? .asLeft", "return isSame || isPlanted(189) ? .asLeft"))

@@ -203,6 +203,33 @@ struct HostileClaimTests {
         scene.stop()
     }
 
+    @Test("A peer that could not show what it claimed counts for nothing, whatever it says afterwards (INV-7, D12)")
+    func honestAfterClaim() throws {
+        let scene = try Scene()
+        let (a, origin) = (scene.a, scene.a.store.identity.origin)
+        var client = try claim(scene, [StateEntry(.new(origin), seq: Limits.number, root: 1)])
+        _ = try #require(try question(client))
+        client.send(.headTold(HeadTold(origin: origin, head: nil)))
+        #expect(eventually { notices(a).contains(.unprovenClaim) })
+        // Now it says what is true.
+        let own = try #require(try a.store.progressBlocking().first { $0.origin == origin })
+        client = try claim(scene, [StateEntry(.new(origin), seq: own.seq, root: own.rootPrefix)])
+        let vector = VersionVector([Dot(origin: origin, seq: own.seq)])
+        #expect(
+            eventually {
+                a.node.standings().peers.allSatisfy { $0.durable?.covers(vector) == true }
+            })
+        let found = Monitor<Holders?>(nil)
+        _ = a.node.wait(for: vector, nodes: 3, timeout: .milliseconds(50)) { holders in
+            found.update { found in
+                found = holders
+                return true
+            }
+        }
+        #expect(found.wait(milliseconds: 5_000) { $0 } == Holders(nodes: ["a", "b"], isReached: false))
+        scene.stop()
+    }
+
     /// Bytes that do not shrink to less than a 64th, in a field that nobody knows.
     private func padded(_ body: [UInt8]) -> [UInt8] {
         var writer = ProtobufWriter()
