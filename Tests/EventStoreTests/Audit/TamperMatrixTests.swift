@@ -52,7 +52,7 @@ struct TamperMatrixTests {
         return rows
     }
 
-    /// All that stands in tables of the views, but for what is named in docs/RELIABILITY.md: where a merge has ended, and the number by
+    /// All that stands in tables of the views, but for what is named in RELIABILITY.md: where a merge has ended, and the number by
     /// which a process knows its own tails.
     private func viewsContent(_ files: StoreFiles) throws -> [String] {
         let connection = try openForReading(files.views)
@@ -236,7 +236,7 @@ struct TamperMatrixTests {
         store.close()
         // Some rows merged, some in the tails.
         do {
-            let projector = try Projector(files, tails: ViewTails(generation: 8))
+            let projector = try Projector(files, tails: ViewMemtables(generation: 8))
             while projector.position < 9 { try projector.step(through: 9, limit: 3) }
             while projector.pending > 0 { try projector.merge() }
             try projector.catchUp()

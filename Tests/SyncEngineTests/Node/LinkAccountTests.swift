@@ -7,7 +7,7 @@ import Testing
 /// What a peer makes a node keep for it is bounded, however slow the store is (INV-9).
 @Suite(.serialized)
 struct LinkAccountTests {
-    /// A store whose commits are told to nobody until the gate is opened, so that nothing received is answered.
+    /// A store that tells no one of its commits until the gate is opened, so that nothing received is answered.
     private final class Gate: Sendable {
         private let isOpen = Monitor(false)
 

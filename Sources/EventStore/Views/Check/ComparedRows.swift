@@ -132,7 +132,7 @@ extension ComparedTable {
     static func merges(
         _ found: Connection, through position: UInt64, _ report: inout ViewsReport
     ) throws(SQLiteError) {
-        for table in [OrderedTable.timeline, .history] {
+        for table in [SortedTable.timeline, .history] {
             let merge = try table.merge(found)
             if merge.applied <= merge.merging, merge.merging <= position { continue }
             report.add(
