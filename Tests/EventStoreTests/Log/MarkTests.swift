@@ -79,7 +79,7 @@ struct MarkTests {
     func strangeSetting() throws {
         let folder = TemporaryFolder()
         try EventStore.create(in: folder.path, name: "a")
-        try EventStore(opening: folder.path, surroundings: Surroundings(machine: nil, file: 1)).close()
+        try EventStore(opening: folder.path, surroundings: HostFingerprint(machine: nil, file: 1)).close()
         #expect(try verify(folder).answer == .proven)
         let log = try Connection(path: StoreFiles(folder.path).log, mode: .write)
         try log.execute("UPDATE meta SET key = 'fmle' WHERE key = 'file'; PRAGMA wal_checkpoint(TRUNCATE);")
