@@ -247,6 +247,39 @@ struct SnapshotTamperTests {
         }
     }
 
+    @Test(
+        "A row that depends on the next event of an origin, which is not there yet, is refused by that name (INV-5)")
+    func missingDependency() throws {
+        let (folder, store) = try makeStore(name: "full")
+        var busan = ForeignOrigin(1, name: "busan-1")
+        busan.add(.message("부산", user: "u-b"))
+        try busan.send(to: store)
+        _ = try store.appendBlocking([.message("끝", user: "u")])
+        try store.flushBlocking()
+        store.close()
+        var pieces = try SnapshotPieces(of: folder)
+        let id = busan.id.bits.bytes
+        var changed = 0
+        for index in pieces.pieces.indices {
+            let columns = Array(pieces.pieces[index].columns)
+            for place in columns.indices.dropLast(16) where columns[place..<place + 16].elementsEqual(id) {
+                #expect(columns[place + 16] == 2)
+                var other = columns
+                other[place + 16] = 3
+                pieces.pieces[index].columns = other[...]
+                changed += 1
+            }
+        }
+        #expect(changed == 1)
+        let empty = try makeEmptyStore()
+        #expect {
+            try pieces.build(in: empty)
+        } throws: { error in
+            guard case .event(.causalGap(_, let needs))? = error as? SnapshotError else { return false }
+            return needs == Dot(origin: busan.id, seq: 3)
+        }
+    }
+
     @Test("Any bit of any piece: either it is refused, or the log is the same")
     func anyBit() throws {
         let original = try Self.pieces.get()
