@@ -33,7 +33,7 @@ struct JobPoolTests {
         let bad: SnapshotJob = { () throws(SQLiteError) in
             throw SQLiteError(extendedCode: 13, message: "full", context: "test")
         }
-        let jobs = JobPool([], threads: threads)
+        let jobs = JobPool<SQLiteError>([], threads: threads)
         jobs.add([bad])
         let error = #expect(throws: SQLiteError.self) { try jobs.finish() }
         #expect(error?.extendedCode == 13)

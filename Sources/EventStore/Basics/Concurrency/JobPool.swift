@@ -1,19 +1,18 @@
-/// A part of the work on a snapshot's indexes.
-typealias SnapshotJob = @Sendable () throws(SQLiteError) -> Void
-
 /// Does jobs on some threads, what was added last first. Whoever drops it waits for the jobs that were begun.
-final class JobPool {
+final class JobPool<Failure: Error> {
+    typealias Job = @Sendable () throws(Failure) -> Void
+
     private struct State {
-        var jobs: [SnapshotJob]
+        var jobs: [Job]
         /// Whether no more will be added.
         var isComplete = false
-        var failure: SQLiteError?
+        var failure: Failure?
     }
 
     private let state: Monitor<State>
     private var threads: [WorkerThread] = []
 
-    init(_ jobs: [SnapshotJob], threads count: Int) {
+    init(_ jobs: [Job], threads count: Int) {
         let state = Monitor(State(jobs: jobs))
         self.state = state
         threads = (0..<count).map { _ in WorkerThread(name: "snapshot-index") { Self.run(state) } }
@@ -21,7 +20,7 @@ final class JobPool {
 
     deinit { end() }
 
-    func add(_ jobs: [SnapshotJob]) {
+    func add(_ jobs: [Job]) {
         state.update { state in
             if state.failure == nil { state.jobs += jobs }
             return true
@@ -29,7 +28,7 @@ final class JobPool {
     }
 
     /// Takes part until all is done. Throws the first error of a job; what was not begun before it is not done.
-    func finish() throws(SQLiteError) {
+    func finish() throws(Failure) {
         state.update { state in
             state.isComplete = true
             return true
@@ -50,12 +49,12 @@ final class JobPool {
     }
 
     private static func run(_ state: Monitor<State>) {
-        func next(_ state: inout State) -> Waiting<SnapshotJob?> {
+        func next(_ state: inout State) -> Waiting<Job?> {
             if let job = state.jobs.popLast() { return .done(job) }
             return state.isComplete ? .done(nil) : .forever
         }
         while let job = state.wait(for: next) {
-            do throws(SQLiteError) {
+            do throws(Failure) {
                 try job()
             } catch {
                 state.update { state in

@@ -4,13 +4,14 @@ internal import CLinux
 package protocol PieceWorker: SendableMetatype {
     /// What comes of a part of a piece.
     associatedtype Output: Sendable
+    associatedtype Failure: Error
 
     /// Begins with the piece of this number.
     mutating func begin(_ piece: Int)
     /// What comes of the next part of the piece; `nil` at its end.
     ///
     /// - Parameter spent: An earlier output that is not wanted any longer; its memory can be used again.
-    mutating func next(reusing spent: consuming Output?) throws(StoreError) -> Output?
+    mutating func next(reusing spent: consuming Output?) throws(Failure) -> Output?
 }
 
 /// Numbered pieces of work, done on several threads ahead of who takes what comes of them, in the order of their numbers.
@@ -23,7 +24,7 @@ package protocol PieceWorker: SendableMetatype {
 package final class OrderedPipeline<Worker: PieceWorker> {
     private enum Source {
         case own(Worker)
-        case threads([(queue: OutputQueue<Worker.Output>, thread: WorkerThread)])
+        case threads([(queue: OutputQueue<Worker.Output, Worker.Failure>, thread: WorkerThread)])
         case over
     }
 
@@ -39,8 +40,8 @@ package final class OrderedPipeline<Worker: PieceWorker> {
     ///   - threads: At most one for each piece is used.
     ///   - make: Called once on each thread.
     package init(
-        pieces: Int, threads: Int, _ make: @escaping @Sendable () throws(StoreError) -> Worker
-    ) throws(StoreError) {
+        pieces: Int, threads: Int, _ make: @escaping @Sendable () throws(Worker.Failure) -> Worker
+    ) throws(Worker.Failure) {
         self.pieces = pieces
         let count = min(threads, pieces)
         guard count > 1 else {
@@ -49,9 +50,9 @@ package final class OrderedPipeline<Worker: PieceWorker> {
         }
         source = .threads(
             (0..<count).map { first in
-                let queue = OutputQueue<Worker.Output>()
+                let queue = OutputQueue<Worker.Output, Worker.Failure>()
                 let thread = WorkerThread(name: "ordered-work") {
-                    do throws(StoreError) {
+                    do throws(Worker.Failure) {
                         var worker = try make()
                         for piece in stride(from: first, to: pieces, by: count) {
                             worker.begin(piece)
@@ -71,7 +72,7 @@ package final class OrderedPipeline<Worker: PieceWorker> {
     deinit { stop() }
 
     /// The next output; `nil` after the last one. After an error there is no more.
-    package func next() throws(StoreError) -> Worker.Output? {
+    package func next() throws(Worker.Failure) -> Worker.Output? {
         while piece < pieces {
             if let output = try nextOfPiece() { return output }
             piece += 1
@@ -81,13 +82,13 @@ package final class OrderedPipeline<Worker: PieceWorker> {
         return nil
     }
 
-    private func nextOfPiece() throws(StoreError) -> Worker.Output? {
+    private func nextOfPiece() throws(Worker.Failure) -> Worker.Output? {
         switch source {
         case .over: return nil
         case .own(var worker):
             if !hasBegun { worker.begin(piece) }
             hasBegun = true
-            do throws(StoreError) {
+            do throws(Worker.Failure) {
                 let output = try worker.next(reusing: spent.take())
                 source = .own(worker)
                 return output
@@ -125,12 +126,12 @@ package final class OrderedPipeline<Worker: PieceWorker> {
 }
 
 /// What one thread has made and another has not yet taken.
-private final class OutputQueue<Output: Sendable>: Sendable {
+private final class OutputQueue<Output: Sendable, Failure: Error>: Sendable {
     enum Item: Sendable {
         case output(Output)
         /// The end of a piece.
         case end
-        case failure(StoreError)
+        case failure(Failure)
     }
 
     private struct State {

@@ -1,4 +1,7 @@
 /// Builds an index of table `event`, in parts by several threads, and finds the twins.
+/// A part of the work on a snapshot's indexes.
+typealias SnapshotJob = JobPool<SQLiteError>.Job
+
 ///
 /// `@unchecked Sendable`: the twins are behind a lock, as is what has been built; all else does not change.
 final class IndexBuilder: @unchecked Sendable {

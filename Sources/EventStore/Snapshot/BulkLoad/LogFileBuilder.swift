@@ -98,7 +98,7 @@ final class LogFileBuilder {
     struct Indexes {
         fileprivate let work: [IndexBuilder]
         fileprivate let twins: SortedRuns
-        fileprivate let jobs: JobPool
+        fileprivate let jobs: JobPool<SQLiteError>
         fileprivate let hasNames: Bool
     }
 
