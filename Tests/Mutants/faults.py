@@ -76,7 +76,7 @@ fault(51, "the writer does not see an event right behind the expected version", 
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Writer/Appender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
 fault(22, "a new origin does not depend on the old one", "INV-5", "MemoryTests",
-      (ES + "Identity/OriginChange.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
+      (ES + "Writer/Appender+Origin.swift", "end.isNamed && head != nil ? [index]", "end.isNamed && head != nil && !isPlanted(22) ? [index]"))
 fault(28, "after a restart what arrived directly behind the last own event is no dependency", "INV-5",
       "CausalTraceTests MemoryTests ReopenTests",
       (ES + "Log/LogState.swift", "last[$0] > last[own] }", "last[$0] > last[own] + (isPlanted(28) ? 1 : 0) && !isPlanted(80) }"))

@@ -53,7 +53,7 @@ def plant():
     for path, text in texts.items():
         if not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
             texts[path] = "internal import EventStore\n" + text
-    texts["Sources/EventStore/System/Planted.swift"] = SWITCH
+    texts["Sources/EventStore/Basics/Planted.swift"] = SWITCH
     for name in names | set(texts):
         write(TREE / name, texts[name].encode() if name in texts else (ROOT / name).read_bytes())
     for top in ("Sources", "Tests", "Benchmarks"):
