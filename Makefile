@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test tamper soak sim mutants lint bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: help deps build demo test tamper soak sim mutants lint rooms bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -20,6 +20,7 @@ help:
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make lint      swift format lint --strict'
+	@echo 'make rooms     writes the table of rooms into docs/ARCHITECTURE.md, from Tests/TidyTests/Rooms.swift'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
@@ -76,6 +77,10 @@ mutants: deps
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+
+rooms: deps
+	$(SWIFT) build --build-tests
+	SILLOK_WRITE_ROOMS=1 $(SWIFT) test --skip-build --no-parallel --filter RoomTests
 
 bench: deps
 	@Scripts/install-packages gcc libc6-dev strace python3

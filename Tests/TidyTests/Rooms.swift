@@ -1,0 +1,207 @@
+/// The house: every folder of `Sources`, what it is for, and whose names it may use. A room names only rooms above it in this table, so
+/// there is no circle. `make rooms` puts the table into docs/ARCHITECTURE.md.
+enum Rooms {
+    /// What stands below everything else.
+    private static let basics = "EventStore/Basics/*"
+    private static let store = "EventStore/*"
+    private static let kit = "CommandLineKit/*"
+    private static let engine = "SyncEngine/*"
+
+    static let all: [Room] = ground + log + views + network + kitRooms + programs
+
+    /// Forbidden arrows that are there still. The list only shrinks: what is not needed any longer fails the test.
+    static let exemptions: [Exemption] = []
+
+    private static let ground = [
+        Room("EventStore/Basics/Bytes", "bytes, hexadecimal and base64 text, Protocol Buffers"),
+        Room("EventStore/Basics/Clock", "the clocks of the system"),
+        Room("EventStore/Basics/Numbers", "sums that do not overflow"),
+        Room("EventStore/Basics/JSON", "JSON read in place", ["EventStore/Basics/Bytes"]),
+        Room(
+            "EventStore/Basics/Concurrency", "lock, monitor, threads, job pool, ordered pipeline; Dispatch",
+            ["EventStore/Basics/Clock"]),
+        Room(
+            "EventStore/Model", "events, identifiers, canonical header, clocks, version vector: values; libuuid",
+            [basics]),
+        Room(
+            "EventStore/Proofs", "SHA-256, Ed25519, Merkle ranges and proofs, signed heads; libcrypto, libsodium",
+            [basics, "EventStore/Model"]),
+        Room("EventStore/SQLite/VFS", "what is changed of SQLite's way to write files; libsqlite3", [basics]),
+        Room(
+            "EventStore/SQLite", "connection, statement, the WAL as a file; libsqlite3",
+            [basics, "EventStore/Model", "EventStore/SQLite/VFS"]),
+        Room(
+            "EventStore/Files", "a store's folder: its files, its lock, small files", [basics, "EventStore/Model"]),
+        Room(
+            "EventStore/Interchange", "native NDJSON in and out", [basics, "EventStore/Model", "EventStore/Proofs"]),
+    ]
+
+    private static let log = [
+        Room(
+            "EventStore/Log", "the log's format and its reader",
+            [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files"]),
+        Room(
+            "EventStore/Identity", "who a store is, and whether it is the one that this node wrote last",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log",
+            ]),
+        Room(
+            "EventStore/Replication", "what goes to peers, and what is checked of what comes from them",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity",
+            ]),
+        Room(
+            "EventStore/Writer", "the one writer: drafts, batches, group commit, checkpoints, heads",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/SQLite/VFS",
+                "EventStore/Files", "EventStore/Log", "EventStore/Identity", "EventStore/Replication",
+            ]),
+        Room(
+            "EventStore/Snapshot/Rows", "a log's rows in pieces, encoded, decoded and checked",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication",
+            ]),
+        Room(
+            "EventStore/Snapshot/BulkLoad", "a log file made of rows, page by page",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+            ]),
+        Room(
+            "EventStore/Snapshot", "a copy of a log: planned, received, proven, put in place",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot/BulkLoad",
+            ]),
+        Room(
+            "EventStore", "the open store: append, observe, close",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log",
+                "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot",
+            ]),
+        Room(
+            "EventStore/Audit", "proving a store from its files; evidence files in and out",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore",
+            ]),
+    ]
+
+    private static let views = [
+        Room(
+            "EventStore/LSM", "sorted tables of the views: memtables, blocks, compaction",
+            [basics, "EventStore/SQLite"]),
+        Room(
+            "EventStore/Views/Contract", "what a view is, and what it is given: events as rows, clocks, digests",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/LSM",
+            ]),
+        Room(
+            "EventStore/Views/Messages", "edits and retractions of messages",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Conversations", "conversations, their sums and who takes part",
+            [basics, "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Profiles", "what users said of themselves",
+            [basics, "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Surveys", "surveys and their answers",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Timeline", "histories of users and conversations, in display order",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract",
+                "EventStore/Views/Conversations", "EventStore/Views/Messages",
+            ]),
+        Room(
+            "EventStore/Projection", "the projector: views.db follows the log",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
+                "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
+                "EventStore/Views/Surveys", "EventStore/Views/Timeline",
+            ]),
+        Room(
+            "EventStore/Views/Check", "proving views by making them again",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
+                "EventStore/LSM",
+                "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
+                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Projection",
+            ]),
+        Room(
+            "EventStore/Views", "the reader of all views",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
+                "EventStore/LSM",
+                "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
+                "EventStore/Views/Profiles", "EventStore/Views/Timeline", "EventStore/Projection",
+            ]),
+    ]
+
+    private static let network = [
+        Room("SyncEngine/Networking", "addresses, socket options, errors; libevent"),
+        Room(
+            "SyncEngine/Networking/Loop", "the event loop and its timers; libevent",
+            [basics, "SyncEngine/Networking"]),
+        Room(
+            "SyncEngine/Networking/Links", "TLS links, listener, dialer; libevent, libssl",
+            ["SyncEngine/Networking", "SyncEngine/Networking/Loop"]),
+        Room(
+            "SyncEngine/Networking/HTTP", "the HTTP server; libevent",
+            [basics, "SyncEngine/Networking", "SyncEngine/Networking/Loop", "SyncEngine/Networking/Links"]),
+        Room("SyncEngine/Wire", "frames and messages; pure; libzstd", [store]),
+        Room("SyncEngine/Session", "the protocol's state machine; pure", [store, "SyncEngine/Wire"]),
+        Room(
+            "SyncEngine/Mesh", "who is dialled, let in and waited for: its values", [store, "SyncEngine/Session"]),
+        Room(
+            "SyncEngine/Node", "the shell: performs what sessions decide, back-off, workers, status",
+            [
+                store, "SyncEngine/Wire", "SyncEngine/Session", "SyncEngine/Mesh", "SyncEngine/Networking",
+                "SyncEngine/Networking/Loop", "SyncEngine/Networking/Links",
+            ]),
+    ]
+
+    private static let kitRooms = [
+        Room("CommandLineKit/Time", "times and time zones in text"),
+        Room("CommandLineKit/Text", "display width, tables, JSON lines, sizes"),
+        Room("CommandLineKit/Outcome", "exit codes and failures", ["CommandLineKit/Text"]),
+        Room(
+            "CommandLineKit/Arguments", "one table of arguments: parser, help, manual page, completion",
+            ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
+        Room(
+            "CommandLineKit/Terminal", "output, progress, questions",
+            ["CommandLineKit/Text", "CommandLineKit/Outcome"]),
+        Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
+    ]
+
+    private static let programs = [
+        Room("syncd/Configuration", "the daemon's configuration: JSON5, environment, options", [kit]),
+        Room(
+            "syncd/Setup", "what the daemon is started with: settings, peers, log, audit",
+            [store, engine, kit, "syncd/Configuration"]),
+        Room(
+            "syncd/Endpoints", "the HTTP API", [store, engine, kit, "syncd/Configuration", "syncd/Setup"]),
+        Room(
+            "syncd", "the daemon, from start to orderly end",
+            [store, engine, kit, "syncd/Configuration", "syncd/Setup", "syncd/Endpoints"]),
+        Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit]),
+        Room(
+            "syncctl/Client", "talking to a daemon, appending, fresh views; libcurl", [store, kit, "syncctl/Session"]),
+        Room("syncctl/Rendering", "events and timelines as text and JSON", [store, kit, "syncctl/Session"]),
+        Room(
+            "syncctl/Doctor", "what is wrong with a store and what helps",
+            [store, engine, kit, "syncctl/Session", "syncctl/Client"]),
+        Room(
+            "syncctl/Commands", "one file a command",
+            [store, engine, kit, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
+        Room("syncctl", "the table of commands", [kit, "syncctl/Session", "syncctl/Commands"]),
+    ]
+}
