@@ -47,7 +47,9 @@ struct OrderedPipelineTests {
     @Test("Outputs come in the order of the pieces, whoever makes them", arguments: [1, 2, 3, 8])
     func order(threads: Int) throws {
         let made = Lock(0)
-        let work = try OrderedPipeline(pieces: 40, threads: threads) { Counting(parts: 3, made: made) }
+        let work = try OrderedPipeline(pieces: 40, threads: threads) { () throws(StoreError) in
+            Counting(parts: 3, made: made)
+        }
         #expect(try all(work) == (0..<40).flatMap { piece in (1...3).map { [piece, $0] } })
         #expect(made.withLock { $0 } == threads)
         #expect(try work.next() == nil)
@@ -55,14 +57,23 @@ struct OrderedPipelineTests {
 
     @Test("No piece, one piece, and pieces without outputs", arguments: [1, 4])
     func little(threads: Int) throws {
-        #expect(try all(OrderedPipeline(pieces: 0, threads: threads) { Counting(parts: 3) }).isEmpty)
-        #expect(try all(OrderedPipeline(pieces: 1, threads: threads) { Counting(parts: 1) }) == [[0, 1]])
-        #expect(try all(OrderedPipeline(pieces: 9, threads: threads) { Counting(parts: 0) }).isEmpty)
+        #expect(
+            try all(OrderedPipeline(pieces: 0, threads: threads) { () throws(StoreError) in Counting(parts: 3) })
+                .isEmpty)
+        #expect(
+            try all(OrderedPipeline(pieces: 1, threads: threads) { () throws(StoreError) in Counting(parts: 1) }) == [
+                [0, 1]
+            ])
+        #expect(
+            try all(OrderedPipeline(pieces: 9, threads: threads) { () throws(StoreError) in Counting(parts: 0) })
+                .isEmpty)
     }
 
     @Test("An error comes in its place, after all outputs before it, and ends the work", arguments: [1, 3])
     func failure(threads: Int) throws {
-        let work = try OrderedPipeline(pieces: 20, threads: threads) { Counting(parts: 2, failing: 7) }
+        let work = try OrderedPipeline(pieces: 20, threads: threads) { () throws(StoreError) in
+            Counting(parts: 2, failing: 7)
+        }
         for piece in 0..<7 {
             #expect(try work.next() == [piece, 1])
             #expect(try work.next() == [piece, 2])
@@ -84,7 +95,9 @@ struct OrderedPipelineTests {
     @Test("Threads run ahead of the reader only so far, and end when nobody wants more (INV-9)")
     func bounded() throws {
         let done = Lock(0)
-        var work: OrderedPipeline? = try OrderedPipeline(pieces: 1_000, threads: 3) { Counting(parts: 1, done: done) }
+        var work: OrderedPipeline? = try OrderedPipeline(pieces: 1_000, threads: 3) { () throws(StoreError) in
+            Counting(parts: 1, done: done)
+        }
         #expect(try work?.next() == [0, 1])
         sleepMilliseconds(50)
         // Three items wait for each thread, of which at most two are outputs, and one is being made.
