@@ -170,6 +170,26 @@ struct MarkTests {
         #expect(try verify(folder).says(.ends, "cut-0123456789abcdef"))
     }
 
+    @Test(
+        "A name in cut.json that no start has given leads nowhere, and what is told is not forgotten",
+        arguments: ["../../victim", "cut-0123456789abcdef/../../victim", "cut-0123456789ABCDEF", "cut-01", ""])
+    func foundElsewhere(_ name: String) throws {
+        let (folder, store) = try made()
+        try append(store, 5)
+        store.close()
+        let victim = folder.path + "/../victim.json"
+        try? FileManager.default.removeItem(atPath: victim)
+        try #"{"text":"log.db-wal is damaged","name":"\#(name)"}"#
+            .write(toFile: store.files.foundWAL, atomically: false, encoding: .utf8)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        let kept = try #require(again.cut?.name)
+        #expect(again.originChange == .cut && kept != name)
+        again.close()
+        #expect(!FileManager.default.fileExists(atPath: victim))
+        #expect(try SmallFile.names(in: again.files.evidence).filter { !$0.hasPrefix(".") } == [kept + ".json"])
+        #expect(try verify(folder).says(.ends, kept))
+    }
+
     @Test("A WAL that was taken away from a run that did not end is not passed over")
     func missingWAL() throws {
         let (folder, store) = try made()
