@@ -85,6 +85,7 @@ public final class EventStore: Sendable {
         var surroundings = surroundings
         if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
         let reader = try LogReader(files)
+        try reader.checkForWriting()
         let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {
             throw .corrupt("\(files.key) is not the key of this store's node \(identity.node.short)")

@@ -18,6 +18,8 @@ struct Outside {
     private(set) var cuts: [CutEvidence] = []
     /// What keeps something from being proven.
     private(set) var notes: [String] = []
+    /// What keeps nothing from being proven, and should be known.
+    private(set) var remarks: [String] = []
 
     /// Read before the log, so that a writer's later commits are no contradiction.
     init(_ files: StoreFiles, isWritten: Bool) throws(StoreError) {

@@ -72,6 +72,8 @@ struct LogAudit {
     var erasures = Erasures()
     let sha = SHA256()
     var findings = VerifyFindings()
+    /// What should be known, and keeps nothing from being proven.
+    var remarks: [String] = []
     var names = InternedStrings()
     var origins: [OriginProof] = []
     /// Index into ``origins`` by the origin's ref and by its id.
@@ -101,7 +103,9 @@ struct LogAudit {
 
     mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
-        try attempt(.database) { audit throws(SQLiteError) in try database.schema(&audit.findings) }
+        try attempt(.database) { audit throws(SQLiteError) in
+            try database.schema(&audit.findings, &audit.remarks)
+        }
         try attempt(.database) { audit throws(SQLiteError) in try audit.begin() }
         try attempt(.database) { audit throws(SQLiteError) in try audit.scan(progress) }
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
@@ -123,8 +127,8 @@ struct LogAudit {
         return VerifyReport(
             top: UInt64(clamping: top), events: events,
             origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
-            unsigned: events - signed, seal: seal, notes: outside.notes, findings: findings.listed,
-            counts: findings.counts)
+            unsigned: events - signed, seal: seal, notes: outside.notes, remarks: outside.remarks + remarks,
+            findings: findings.listed, counts: findings.counts)
     }
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.

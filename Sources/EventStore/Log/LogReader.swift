@@ -18,6 +18,9 @@ package final class LogReader {
         try Schema.check(connection)
     }
 
+    /// Refuses a log whose definitions would let what is appended to it be changed, lost or stored twice.
+    func checkForWriting() throws(StoreError) { try Schema.checkForWriting(connection) }
+
     /// The last position; 0 for an empty log.
     package func top() throws(StoreError) -> UInt64 {
         let top = try mapped { () throws(SQLiteError) in
