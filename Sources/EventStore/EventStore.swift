@@ -39,6 +39,7 @@ public final class EventStore: Sendable {
     private let salts = Lock(RandomSource())
     private let signer: HeadSigner
     let writer: LogWriter
+    private let held: HeldFiles
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
@@ -74,8 +75,7 @@ public final class EventStore: Sendable {
         self.durability = durability
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
-        let held = try StoreLock(files, owner: owner)
-        lock = Lock(held)
+        lock = Lock(try StoreLock(files, owner: owner))
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
         guard let key = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
         let mark = try Mark.read(files, key: key.publicKey)
@@ -106,6 +106,7 @@ public final class EventStore: Sendable {
         writer = try LogWriter(
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             isOver: memory.change != nil, wall: wall)
+        self.held = HeldFiles(files)
         if let change = memory.change {
             try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
         } else if !memory.values.isEmpty {
@@ -296,6 +297,14 @@ public final class EventStore: Sendable {
     }
 
     // MARK: What others follow
+
+    /// What has become of the log's files, or of the lock, if they are no longer those that are open: replaced, moved or removed.
+    /// Nothing is stored any more then. To be asked from time to time, and before the end.
+    package func findLoss() -> String? {
+        guard let loss = held.loss else { return nil }
+        writer.lose(loss)
+        return loss
+    }
 
     /// Calls `body` once, on any thread, when the disk fails (``failure``); at once if it has.
     package func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) { writer.observeFailure(body) }
