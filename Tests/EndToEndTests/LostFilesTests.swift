@@ -36,7 +36,9 @@ struct LostFilesTests {
         ("the lock removed", "lock was taken away", { store in unlink(store + "/lock") }),
     ]
 
-    @Test("Within moments nothing more is acknowledged, the log says why, and the daemon ends with 74", arguments: losses.indices)
+    @Test(
+        "Within moments nothing more is acknowledged, the log says why, and the daemon ends with 74",
+        arguments: losses.indices)
     func lost(_ index: Int) throws {
         let loss = Self.losses[index]
         let node = try started()

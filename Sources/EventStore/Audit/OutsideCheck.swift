@@ -32,6 +32,17 @@ struct Outside {
         }
     }
 
+    /// Origins that are proven to have two histories.
+    mutating func forks(_ files: StoreFiles) throws(StoreError) -> Set<OriginID> {
+        do throws(StoreError) {
+            return Set(try ForkEvidence.list(files).map(\.origin))
+        } catch {
+            guard case .forbidden = error else { throw error }
+            notes.append("what is kept of forks could not be read: \(error)")
+            return []
+        }
+    }
+
     private mutating func look(
         _ files: StoreFiles, isWritten: Bool, _ inspection: WALInspection?
     ) throws(StoreError) {

@@ -25,10 +25,10 @@ public struct Verifier: Sendable {
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
         if isWritten { try awaitHead() }
-        let outside = try Outside(files, isWritten: isWritten)
+        var outside = try Outside(files, isWritten: isWritten)
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        let forked = Set(try ForkEvidence.list(files).map(\.origin))
+        let forked = try outside.forks(files)
         return try mapped { () throws(SQLiteError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked, outside: outside)
             return try audit.run(progress)

@@ -40,7 +40,8 @@ package struct CutEvidence: Hashable, Sendable {
     /// Whether ``name(of:)`` gives such names. Whoever can write into the store could make another lead out of it.
     static func isName(_ text: some StringProtocol) -> Bool {
         let digits = text.utf8.dropFirst(4)
-        return text.hasPrefix("cut-") && digits.count == 16 && digits.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+        return text.hasPrefix("cut-") && digits.count == 16
+            && digits.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
     /// Copies a damaged WAL before SQLite writes it anew. Returns the name of the finding.
@@ -106,7 +107,9 @@ package struct CutEvidence: Hashable, Sendable {
     }
 
     private static func names(_ files: StoreFiles, _ ending: String) throws(StoreError) -> [String] {
-        try SmallFile.names(in: files.evidence).filter { $0.hasSuffix(ending) && isName($0.dropLast(ending.utf8.count)) }
+        try SmallFile.names(in: files.evidence).filter {
+            $0.hasSuffix(ending) && isName($0.dropLast(ending.utf8.count))
+        }
     }
 
     // MARK: The file
