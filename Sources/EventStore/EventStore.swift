@@ -31,6 +31,8 @@ public final class EventStore: Sendable {
     public let originChange: OriginChange?
     /// What was found of a log that had been cut when this store was opened; `nil` if it was not.
     package let cut: CutEvidence?
+    /// That its witness could not be compared with when this store was opened; `nil` if it could, or if there is none to be.
+    package let lostWitness: CutEvidence?
     /// The node's memory outside of its data directory, if there is one.
     package let witness: WitnessKeeper?
     /// The machine's clock, Unix milliseconds.
@@ -98,6 +100,7 @@ public final class EventStore: Sendable {
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
         try cut?.write(files)
+        lostWitness = try memory.settleWitness(files, at: wall())
         signer = HeadSigner(key: key)
         let keeper = MarkKeeper(
             files: files, key: key, incarnation: identity.incarnation, boot: surroundings.boot,
@@ -106,7 +109,8 @@ public final class EventStore: Sendable {
         writer = try LogWriter(
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             isOver: memory.change != nil, wall: wall)
-        self.held = HeldFiles(files)
+        held = HeldFiles(files)
+        if memory.isWitnessDue, let head = signer.head() { memory.witness?.note(head) }
         if let change = memory.change {
             try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
         } else if !memory.values.isEmpty {

@@ -55,6 +55,11 @@ enum Daemon {
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); kept as evidence/\(cut.name)") }
+        if let lost = store.lostWitness {
+            log.error(
+                "WITNESS_LOST: the log could not be compared with its witness: \(lost.text); kept as evidence/\(lost.name)"
+            )
+        }
         if let change = store.originChange {
             log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
         }
@@ -184,6 +189,8 @@ enum Daemon {
         guard let folder = storage.witnessFolder else { return .none }
         if storage.witness == .beside, mkdir(folder, 0o700) != 0, errno != EEXIST {
             log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
+        } else if access(folder, F_OK) != 0 {
+            log.warning("the folder of the witness \(folder) is not there: no witness is kept until it is")
         }
         return .folder(folder)
     }

@@ -64,13 +64,23 @@ struct Outside {
         } else if pem != nil, try reader.hasSeals() {
             notes.append("the store has no mark of its own: nothing here says how far its log went")
         }
-        if let folder = try reader.meta("witness"), !folder.isEmpty,
-            let seen = WitnessKeeper(folder: folder, identity: identity).read(key),
-            seen.incarnation == identity.incarnation
-        {
-            heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+        if let folder = try reader.meta("witness"), !folder.isEmpty {
+            switch WitnessKeeper(folder: folder, identity: identity).read(key) {
+            case .seen(let seen):
+                heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+            case .missing(let why), .unusable(let why):
+                notes.append("the log could not be compared with its witness: \(why)")
+            }
         }
-        cuts = try CutEvidence.open(files, reader)
+        for found in try CutEvidence.open(files, reader) {
+            switch found.kind {
+            case .cut: cuts.append(found)
+            case .witness:
+                notes.append(
+                    "\(found.name): when the log was opened, it could not be compared with its witness: \(found.text)"
+                )
+            }
+        }
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
