@@ -149,7 +149,7 @@ public final class EventStore: Sendable {
     /// until then frees the events, which otherwise takes a fourteenth of the writer's time.
     @discardableResult
     package func append(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> ValidatedDrafts? {
         let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
@@ -197,7 +197,7 @@ public final class EventStore: Sendable {
 
     /// As ``appendBlocking(_:atomicity:)``, under a condition.
     package func appendBlocking(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)?
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition?
     ) throws(StoreError) -> [AppendOutcome] {
         guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
         let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
