@@ -8,29 +8,13 @@ struct AuditorTests {
     private static let setpriv = "/usr/bin/setpriv"
     private static let isRoot = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv)
 
-    private struct Answer {
-        let output: String
-        let errors: String
-        let code: Int32
-    }
-
     /// Runs syncctl as a user who owns nothing: nobody, where this may be done; else whoever runs the tests.
-    private func audit(_ store: String, _ arguments: String...) throws -> Answer {
-        let process = Process()
-        let program = Programs.folder.appending(path: "syncctl")
-        process.executableURL = Self.isRoot ? URL(filePath: Self.setpriv) : program
-        process.arguments =
-            (Self.isRoot ? ["--reuid=65534", "--regid=65534", "--clear-groups", program.path] : [])
-            + ["--store", store] + arguments
-        let (output, errors) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, errors)
-        try process.run()
-        let said = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Answer(
-            output: String(decoding: said, as: UTF8.self), errors: String(decoding: complained, as: UTF8.self),
-            code: process.terminationStatus)
+    private func audit(_ store: String, _ arguments: [String]) async throws -> Tool.Run {
+        let program = Programs.folder.appending(path: "syncctl").path
+        let words = ["--store", store] + arguments
+        guard Self.isRoot else { return try await Tool(path: program).run(words) }
+        return try await Tool(path: Self.setpriv).run(
+            ["--reuid=65534", "--regid=65534", "--clear-groups", program] + words)
     }
 
     /// A daemon with events that stand in its WAL alone.
@@ -46,7 +30,7 @@ struct AuditorTests {
     }
 
     @Test("Who may read log.db and not its WAL is refused by every command, and gets no half of the truth")
-    func halfOpen() throws {
+    func halfOpen() async throws {
         let node = try busy()
         let files = (log: node.store + "/log.db", wal: node.store + "/log.db-wal")
         if Self.isRoot {
@@ -62,14 +46,14 @@ struct AuditorTests {
             let answer =
                 try command.count == 1 ? audit(node.store, command[0]) : audit(node.store, command[0], command[1])
             #expect(answer.code == 77 && answer.errors.contains("permission denied"), "\(command): \(answer)")
-            #expect(!answer.output.contains("m1"), "\(command): \(answer)")
+            #expect(!answer.text.contains("m1"), "\(command): \(answer)")
         }
         chmod(files.wal, 0o600)
         #expect(node.terminate() == 0)
     }
 
     @Test("The documented way: a group that reads the log with its WAL sees every event, also after a new start")
-    func recipe() throws {
+    func recipe() async throws {
         guard Self.isRoot else { return }
         let node = try busy()
         for name in ["", "/log.db", "/log.db-wal", "/log.db-shm"] {
@@ -77,13 +61,13 @@ struct AuditorTests {
             chmod(node.store + name, name.isEmpty ? 0o2750 : 0o640)
         }
         for round in 0..<3 {
-            let lines = try audit(node.store, "export")
-            #expect(lines.code == 0 && lines.output.split(separator: "\n").count == 6 + round, "\(lines)")
-            let verified = try audit(node.store, "verify")
-            #expect(verified.code == 2 && verified.output.contains("mark.json"), "\(verified)")
+            let lines = try await audit(node.store, ["export"])
+            #expect(lines.code == 0 && lines.lines.count == 6 + round, "\(lines)")
+            let verified = try await audit(node.store, ["verify"])
+            #expect(verified.code == 2 && verified.text.contains("mark.json"), "\(verified)")
             if round == 1 { node.kill() } else { #expect(node.terminate() == 0) }
-            let still = try audit(node.store, "export")
-            #expect(still.code == 0 && still.output.split(separator: "\n").count == 6 + round, "\(still)")
+            let still = try await audit(node.store, ["export"])
+            #expect(still.code == 0 && still.lines.count == 6 + round, "\(still)")
             try node.start()
             #expect(try node.syncctl("append", "--user", "u", "--text", "more").code == 0)
         }

@@ -72,19 +72,26 @@ struct Outside {
                 notes.append("the log could not be compared with its witness: \(why)")
             }
         }
-        for found in try CutEvidence.open(files, reader) {
-            switch found.kind {
-            case .cut: cuts.append(found)
-            case .witness:
-                notes.append(
-                    "\(found.name): when the log was opened, it could not be compared with its witness: \(found.text)"
-                )
-            }
-        }
+        for found in try CutEvidence.standing(files, reader) { take(found) }
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
         if case .torn(let text) = wal { notes.append(text) }
+    }
+}
+
+extension Outside {
+    /// What a start has found: until somebody has dealt with it it counts.
+    private mutating func take(_ found: CutEvidence) {
+        let what = found.kind == .cut ? "" : "it could not be compared with its witness: "
+        let text = "when the log was opened, \(what)\(found.text)"
+        if let settled = found.settled {
+            remarks.append("\(found.name), settled at \(Timestamp.text(settled)): \(text)")
+        } else if found.kind == .cut {
+            cuts.append(found)
+        } else {
+            notes.append("\(found.name): \(text)")
+        }
     }
 }
 

@@ -77,9 +77,11 @@ package struct CutEvidence: Hashable, Sendable {
         try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
     }
 
-    /// Settles the finding called `name`: `verify` is silent about it from now on. False if there is none.
+    /// Settles the finding called `name`: `verify` does not count it from now on. False if none is open.
     package static func settle(_ name: String, _ files: StoreFiles, at: Int64) throws(StoreError) -> Bool {
-        guard var found = try list(files).first(where: { $0.name == name }) else { return false }
+        guard var found = try list(files).first(where: { $0.name == name }), found.settled == nil else {
+            return false
+        }
         found.settled = at
         try found.write(files)
         return true
@@ -99,12 +101,13 @@ package struct CutEvidence: Hashable, Sendable {
         return found
     }
 
-    /// Those that are neither settled nor healed: what was lost is not back.
-    package static func open(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
+    /// Takes the finding called `name` away: it was none.
+    static func forget(_ name: String, _ files: StoreFiles) { unlink(files.evidence + "/\(name).json") }
+
+    /// Those that are not healed: what was lost is not back. Settled ones are among them.
+    package static func standing(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
         var found: [CutEvidence] = []
-        for evidence in try list(files) where evidence.settled == nil {
-            if try !evidence.isHealed(in: log) { found.append(evidence) }
-        }
+        for evidence in try list(files) where try !evidence.isHealed(in: log) { found.append(evidence) }
         return found
     }
 

@@ -119,7 +119,7 @@ extension NodeNotice {
             let isOwn = own.contains { $0.id == evidence.origin }
             notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
         }
-        notices += try CutEvidence.open(files, log).map(cut)
+        notices += try CutEvidence.standing(files, log).map(cut)
         notices += try flagged(log, wall: WallClock.now)
         for (succession, at) in Self.open(own) {
             let size = own.first { $0.id == succession.previous }?.size ?? 0

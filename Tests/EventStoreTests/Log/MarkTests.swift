@@ -112,10 +112,12 @@ struct MarkTests {
             let third = try EventStore(opening: copy.path, surroundings: Self.here)
             #expect(third.originChange == nil && third.cut == nil)
             third.close()
-            #expect(try CutEvidence.open(third.files, try LogReader(third.files)).map(\.name) == [cut.name])
+            let standing = try CutEvidence.standing(third.files, try LogReader(third.files))
+            #expect(standing.map(\.name) == [cut.name] && standing[0].settled == nil)
             #expect(try CutEvidence.settle(cut.name, third.files, at: 5))
             let settled = try verify(copy)
             #expect(settled.answer == .proven, settled.text)
+            #expect(settled.remarks.contains { $0.hasPrefix("\(cut.name), settled at 1970-01-01") })
             #expect(try !CutEvidence.settle("cut-0", third.files, at: 5))
         }
         store.close()
