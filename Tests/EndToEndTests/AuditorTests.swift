@@ -43,8 +43,7 @@ struct AuditorTests {
             ["export"], ["export", "--evidence"], ["status"], ["vector"], ["digest"], ["verify"], ["replay"],
             ["history", "u"], ["tail"], ["conversations"],
         ] {
-            let answer =
-                try command.count == 1 ? audit(node.store, command[0]) : audit(node.store, command[0], command[1])
+            let answer = try await audit(node.store, command)
             #expect(answer.code == 77 && answer.errors.contains("permission denied"), "\(command): \(answer)")
             #expect(!answer.text.contains("m1"), "\(command): \(answer)")
         }
