@@ -92,7 +92,7 @@ package struct CutEvidence: Hashable, Sendable {
         var found: [CutEvidence] = []
         for kind in Kind.allCases {
             for name in try names(files, kind, ".json") {
-                guard let bytes = try SmallFile.read(files.evidence + "/" + name),
+                guard let bytes = try SmallFile.readOneOfMany(files.evidence + "/" + name),
                     let evidence = CutEvidence(kind, json: bytes, name: String(name.dropLast(5)))
                 else { continue }
                 found.append(evidence)
