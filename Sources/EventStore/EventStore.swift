@@ -78,6 +78,7 @@ public final class EventStore: Sendable {
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
         lock = Lock(try StoreLock(files, owner: owner))
+        files.closeToOthers()
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
         guard let key = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
         let mark = try Mark.read(files, key: key.publicKey)
