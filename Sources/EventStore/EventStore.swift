@@ -80,7 +80,7 @@ public final class EventStore: Sendable {
         lock = Lock(try StoreLock(files, owner: owner))
         files.closeToOthers()
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
-        guard let key = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
+        guard let key = SigningKey(pem: pem) else { throw .noEd25519(files.key) }
         let mark = try Mark.read(files, key: key.publicKey)
         // Before SQLite opens it for writing: then it begins anew.
         let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
@@ -91,7 +91,11 @@ public final class EventStore: Sendable {
         try reader.checkForWriting()
         let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {
-            throw .corrupt("\(files.key) is not the key of this store's node \(identity.node.short)")
+            throw .badFile(
+                "\(files.key) is not the key of this store's node \(identity.node.short)",
+                wayOut:
+                    "put the node.key of node \(identity.node.short) there: a backup has it (docs/OPERATING.md, 'Backup')"
+            )
         }
         self.key = key
         present = Lock(identity)

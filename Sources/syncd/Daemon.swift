@@ -267,6 +267,7 @@ extension StoreError {
                 code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
         case .unsafe: CommandFailure(code: code, description, exitCode: .notPermitted)
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
+        case .badFile(_, let wayOut): CommandFailure(code: code, description, hint: wayOut, exitCode: .badInput)
         case .corrupt, .unknownFormat, .notSettled:
             CommandFailure(
                 code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",
