@@ -100,7 +100,7 @@ package final class EvidenceExport {
             guard let place = order.next else {
                 throw .corrupt("the events that are left depend on each other")
             }
-            let (event, leaf) = try event(after: place)
+            let (event, leaf) = try self.event(after: place)
             guard order.take(event.header.dependencies) else { continue }
             ahead.removeLast()
             trees[place.origin, default: MerkleRange()].append(leaf, using: sha)
