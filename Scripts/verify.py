@@ -142,8 +142,7 @@ def opened(path):
     name = 'file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
     log = sqlite3.connect(name + ('?immutable=1' if still else '?mode=ro'), uri=True, isolation_level=None)
     log.text_factory = bytes
-    for pragma in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + pragma)
-    log.execute('BEGIN')
+    for command in ('PRAGMA trusted_schema=OFF', 'PRAGMA cell_size_check=ON', 'PRAGMA query_only=ON', 'BEGIN'): log.execute(command)
     return log
 class Verifier:
     def __init__(self, path, evidence):
@@ -164,6 +163,7 @@ class Verifier:
         if kind != 0x53696C6C or version not in (1, 2): return self.finds('database', 'no Sillok log of a known version')
         missing = TABLES - {name.decode() for (name,) in self.log.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if missing: return self.finds('database', 'no table ' + ', '.join(sorted(missing)))
+        for (code,) in self.log.execute("SELECT type || ' ' || name FROM sqlite_master WHERE type IN ('trigger', 'view')"): self.finds('database', f'{code.decode("utf-8", "replace")} does not belong here')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
         return True
     def names_and_origins(self):
