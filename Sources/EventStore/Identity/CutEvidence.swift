@@ -107,7 +107,9 @@ package struct CutEvidence: Hashable, Sendable {
     /// Those that are not healed: what was lost is not back. Settled ones are among them.
     package static func standing(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
         var found: [CutEvidence] = []
-        for evidence in try list(files) where try !evidence.isHealed(in: log) { found.append(evidence) }
+        for evidence in try list(files) {
+            if try !evidence.isHealed(in: log) { found.append(evidence) }
+        }
         return found
     }
 
