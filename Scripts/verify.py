@@ -142,16 +142,15 @@ def opened(path):
     name = 'file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23')
     log = sqlite3.connect(name + ('?immutable=1' if still else '?mode=ro'), uri=True, isolation_level=None)
     log.text_factory = bytes
-    for pragma in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + pragma)
-    log.execute('BEGIN')
+    for command in ('PRAGMA trusted_schema=OFF', 'PRAGMA cell_size_check=ON', 'PRAGMA query_only=ON', 'BEGIN'): log.execute(command)
     return log
 class Verifier:
     def __init__(self, path, evidence):
         self.more, self.folder = evidence, path if os.path.isdir(path) else os.path.dirname(path) or '.'
-        files = [file for name in ('mark.json', 'evidence/*.json') for file in sorted(glob.glob(os.path.join(glob.escape(self.folder), name)))]
+        files = [file for name in ('mark.json', 'evidence/*.json') for file in sorted(glob.glob(os.path.join(glob.escape(self.folder), name))) if os.path.isfile(file)]
         self.files = [(file, open(file, encoding='utf-8').read()) for file in files + [evidence] * bool(evidence)]  # first: a running node goes on
         self.log = opened(os.path.join(path, 'log.db') if os.path.isdir(path) else path)
-        self.findings, self.notes, self.events, self.left, self.erased, self.erasures, self.known = [], [], 0, 0, [], {}, {}
+        self.findings, self.notes, self.open, self.events, self.left, self.erased, self.erasures, self.known = [], [], 0, 0, 0, [], {}, {}
         self.names, self.origins, self.trees, self.good, self.seqs, self.keys, self.forks = {}, {}, {}, {}, {}, {}, {}
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -164,6 +163,7 @@ class Verifier:
         if kind != 0x53696C6C or version not in (1, 2): return self.finds('database', 'no Sillok log of a known version')
         missing = TABLES - {name.decode() for (name,) in self.log.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if missing: return self.finds('database', 'no table ' + ', '.join(sorted(missing)))
+        for (code,) in self.log.execute("SELECT type || ' ' || name FROM sqlite_master WHERE type IN ('trigger', 'view')"): self.finds('database', f'{code.decode("utf-8", "replace")} does not belong here')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
         return True
     def names_and_origins(self):
@@ -190,9 +190,10 @@ class Verifier:
                     if origin in self.keys and not signed(self.keys[origin], base64.b64decode(read['signature']), lines.encode()): raise ValueError('not signed by the node')
                     self.expects(name, origin, int(read['size']), base64.b64decode(read['root']))
                     self.left = int(read['position'])
-                elif name.startswith('cut-') and 'settled' not in read:
-                    if 'known' in read: self.expects(name, *parsed(read['known']))
-                    else: self.finds('cut', f'{name}: {read["text"]}')
+                elif name.startswith('witness-') or name.startswith('cut-') and 'settled' in read:
+                    self.notes.append(f'{name}: {"settled: " * ("settled" in read)}{read["text"]}')
+                    self.open += 'settled' not in read
+                elif name.startswith('cut-'): self.expects(name, *parsed(read['known'])) if 'known' in read else self.finds('cut', f'{name}: {read["text"]}')
                 elif name.startswith('fork-') or file == self.more:
                     origin, seq = fork(read, self.keys)
                     self.forks[origin] = seq
@@ -276,12 +277,11 @@ def main():
     options.add_argument('store')
     options.add_argument('--evidence', metavar='FILE', help='a proof of a fork of one of its origins')
     options.add_argument('--json', action='store_true')
-    asked = options.parse_args()
-    store = Verifier(asked.store, asked.evidence)
+    store = Verifier((asked := options.parse_args()).store, asked.evidence)
     store.run()
     findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
     uncovered = sum(tree.size - store.good[ref] for ref, tree in store.trees.items())
-    code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered else (0, 'proven')
+    code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
     report = {'answer': word, 'events': store.events, 'erased': len(store.erased), 'uncovered': uncovered, 'notes': store.notes,
               'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings],
               'origins': [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref],

@@ -18,3 +18,8 @@ static inline int sillok_sqlite_untrusted_schema(sqlite3 *db) {
 static inline int sillok_sqlite_defensive(sqlite3 *db, int on) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, on, (int *)0);
 }
+/* What a file defines runs nothing: no trigger fires, no view answers. */
+static inline void sillok_sqlite_no_stored_code(sqlite3 *db) {
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
+}

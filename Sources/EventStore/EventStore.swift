@@ -31,6 +31,8 @@ public final class EventStore: Sendable {
     public let originChange: OriginChange?
     /// What was found of a log that had been cut when this store was opened; `nil` if it was not.
     package let cut: CutEvidence?
+    /// That its witness could not be compared with when this store was opened; `nil` if it could, or if there is none to be.
+    package let lostWitness: CutEvidence?
     /// The node's memory outside of its data directory, if there is one.
     package let witness: WitnessKeeper?
     /// The machine's clock, Unix milliseconds.
@@ -39,6 +41,7 @@ public final class EventStore: Sendable {
     private let salts = Lock(RandomSource())
     private let signer: HeadSigner
     let writer: LogWriter
+    private let held: HeldFiles
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
@@ -74,10 +77,10 @@ public final class EventStore: Sendable {
         self.durability = durability
         files = StoreFiles(folder)
         guard files.exists else { throw .notFound(path: folder) }
-        let held = try StoreLock(files, owner: owner)
-        lock = Lock(held)
+        lock = Lock(try StoreLock(files, owner: owner))
+        files.closeToOthers()
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
-        guard let key = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
+        guard let key = SigningKey(pem: pem) else { throw .noEd25519(files.key) }
         let mark = try Mark.read(files, key: key.publicKey)
         // Before SQLite opens it for writing: then it begins anew.
         let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
@@ -85,9 +88,14 @@ public final class EventStore: Sendable {
         var surroundings = surroundings
         if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
         let reader = try LogReader(files)
+        try reader.checkForWriting()
         let identity = try StoreIdentity(reader)
         guard identity.node == key.publicKey.nodeID else {
-            throw .corrupt("\(files.key) is not the key of this store's node \(identity.node.short)")
+            throw .badFile(
+                "\(files.key) is not the key of this store's node \(identity.node.short)",
+                wayOut:
+                    "put the node.key of node \(identity.node.short) there: a backup has it (docs/OPERATING.md, 'Backup')"
+            )
         }
         self.key = key
         present = Lock(identity)
@@ -97,6 +105,7 @@ public final class EventStore: Sendable {
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
         try cut?.write(files)
+        lostWitness = try memory.settleWitness(files, at: wall())
         signer = HeadSigner(key: key)
         let keeper = MarkKeeper(
             files: files, key: key, incarnation: identity.incarnation, boot: surroundings.boot,
@@ -105,6 +114,8 @@ public final class EventStore: Sendable {
         writer = try LogWriter(
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             isOver: memory.change != nil, wall: wall)
+        held = HeldFiles(files)
+        if memory.isWitnessDue, let head = signer.head() { memory.witness?.note(head) }
         if let change = memory.change {
             try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
         } else if !memory.values.isEmpty {
@@ -143,7 +154,7 @@ public final class EventStore: Sendable {
     /// until then frees the events, which otherwise takes a fourteenth of the writer's time.
     @discardableResult
     package func append(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> ValidatedDrafts? {
         let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
@@ -191,7 +202,7 @@ public final class EventStore: Sendable {
 
     /// As ``appendBlocking(_:atomicity:)``, under a condition.
     package func appendBlocking(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)?
+        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition?
     ) throws(StoreError) -> [AppendOutcome] {
         guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
         let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
@@ -295,6 +306,14 @@ public final class EventStore: Sendable {
     }
 
     // MARK: What others follow
+
+    /// What has become of the log's files, or of the lock, if they are no longer those that are open: replaced, moved or removed.
+    /// Nothing is stored any more then. To be asked from time to time, and before the end.
+    package func findLoss() -> String? {
+        guard let loss = held.loss else { return nil }
+        writer.lose(loss)
+        return loss
+    }
 
     /// Calls `body` once, on any thread, when the disk fails (``failure``); at once if it has.
     package func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) { writer.observeFailure(body) }

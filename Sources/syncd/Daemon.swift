@@ -13,7 +13,7 @@ enum Daemon {
             case .signal:
                 log.info("stopped")
                 return .success
-            case .diskFailure: return .ioError
+            case .diskFailure, .loss: return .ioError
             }
         }
     }
@@ -55,6 +55,11 @@ enum Daemon {
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); kept as evidence/\(cut.name)") }
+        if let lost = store.lostWitness {
+            log.error(
+                "WITNESS_LOST: the log could not be compared with its witness: \(lost.text); kept as evidence/\(lost.name)"
+            )
+        }
         if let change = store.originChange {
             log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
         }
@@ -66,7 +71,7 @@ enum Daemon {
         notify("READY=1")
         log.info("ready")
 
-        let reason = watch(service, log, wake)
+        let reason = watch(store, service, log, wake)
         switch reason {
         case .snapshot: break
         case .signal(let signal):
@@ -76,9 +81,10 @@ enum Daemon {
             log.error(
                 "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers"
             )
-            notify("STATUS=the disk has failed")
-            endInAnyCase()
-            _ = wake.wait(milliseconds: farewell) { $0.signal }
+            bid("the disk has failed", wake)
+        case .loss(let what):
+            tell(what, log)
+            bid(what, wake)
         }
         server.stop()
         node.stop()
@@ -86,19 +92,47 @@ enum Daemon {
         store.removeObserver(observer)
         audit.stop()
         views.stop()
+        return end(store, reason, log)
+    }
+
+    /// Closes the store. What is lost, or fails, at the very end counts, too.
+    private static func end(_ store: EventStore, _ reason: DaemonWake.Reason, _ log: Logger) -> DaemonWake.Reason {
+        let loss = store.findLoss()
         store.close()
-        // What fails at the very end counts, too.
+        switch reason {
+        case .diskFailure, .loss: return reason
+        case .signal, .snapshot: break
+        }
+        if let loss {
+            tell(loss, log)
+            return .loss(loss)
+        }
         guard let error = store.failure else { return reason }
-        if case .diskFailure = reason { return reason }
         log.error("the disk has failed while stopping: \(error.description)")
         return .diskFailure(error)
     }
 
+    private static func tell(_ loss: String, _ log: Logger) {
+        log.error(
+            "\(loss): nothing more is stored, and what was appended since then is lost; ending with code 74. Stop syncd before a "
+                + "store is restored, moved or removed")
+    }
+
+    /// Says that the daemon is about to end, and goes on answering for a while.
+    private static func bid(_ why: String, _ wake: Monitor<DaemonWake>) {
+        notify("STATUS=\(why)")
+        endInAnyCase()
+        _ = wake.wait(milliseconds: farewell) { $0.signal }
+    }
+
     /// Waits for the end, and tells the log of each change of state until then.
-    private static func watch(_ service: Service, _ log: Logger, _ wake: Monitor<DaemonWake>) -> DaemonWake.Reason {
+    private static func watch(
+        _ store: EventStore, _ service: Service, _ log: Logger, _ wake: Monitor<DaemonWake>
+    ) -> DaemonWake.Reason {
         var health = HealthLog()
         while true {
             if let reason = wake.wait(milliseconds: 1_000, for: { $0.reason }) { return reason }
+            if let loss = store.findLoss() { return .loss(loss) }
             for line in health.look(service.health) {
                 switch line {
                 case .warning(let text): log.warning(text)
@@ -155,6 +189,8 @@ enum Daemon {
         guard let folder = storage.witnessFolder else { return .none }
         if storage.witness == .beside, mkdir(folder, 0o700) != 0, errno != EEXIST {
             log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
+        } else if access(folder, F_OK) != 0 {
+            log.warning("the folder of the witness \(folder) is not there: no witness is kept until it is")
         }
         return .folder(folder)
     }
@@ -231,6 +267,7 @@ extension StoreError {
                 code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
         case .unsafe: CommandFailure(code: code, description, exitCode: .notPermitted)
         case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
+        case .badFile(_, let wayOut): CommandFailure(code: code, description, hint: wayOut, exitCode: .badInput)
         case .corrupt, .unknownFormat, .notSettled:
             CommandFailure(
                 code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",

@@ -160,6 +160,20 @@ struct InterchangeProgramTests {
         #expect(try Programs.syncctl(store, ["append", "--reply-to", message, "--text", "x"]).code == 64)
     }
 
+    @Test("A store with a changed payload gives no evidence: exit code 3, with the event, and no whole file")
+    func changedStore() throws {
+        let store = try makeStore("test")
+        _ = try Programs.syncctl(store, ["import", "-"], input: Self.dialogue)
+        let path = store + "/log.db"
+        var log = try Data(contentsOf: URL(filePath: path))
+        let place = try #require(log.range(of: Data("말 7".utf8)))
+        log.replaceSubrange(place, with: Data("딴 7".utf8))
+        try log.write(to: URL(filePath: path))
+        let export = try Programs.syncctl(store, ["export", "--evidence"])
+        #expect(export.code == 3 && export.errors.contains("is not what was stored"), "\(export.errors)")
+        #expect(export.lines.last?["type"] as? String != "end")
+    }
+
     @Test(
         "Evidence that was changed ends with 3 and names the event; one that was cut with 65; a daemon's store is left alone"
     )

@@ -40,4 +40,25 @@ struct ModesTests {
         let run = try await Tool.named("syncd").run(["--dev", folder.path, "--peer-listen", "127.0.0.1:0"])
         #expect(run.code == 77 && run.errors.contains(folder.file(name)), "\(run.errors)")
     }
+
+    @Test(
+        "A key of another node, or peers that cannot be read, are no damage of the log: it is said what they are, and what to do",
+        arguments: ["node.key", "key of another", "peers.json", "invitations.json"])
+    func beside(_ what: String) async throws {
+        let (folder, other) = (TemporaryFolder(), TemporaryFolder())
+        for place in [folder, other] {
+            #expect(try await Tool.named("syncctl").run(["init", "--store", place.path, "--name", "n"]).code == 0)
+        }
+        let name = what == "key of another" ? "node.key" : what
+        try? FileManager.default.removeItem(atPath: folder.file(name))
+        if what == "key of another" {
+            try FileManager.default.copyItem(atPath: other.file(name), toPath: folder.file(name))
+        } else {
+            try Data("{".utf8).write(to: URL(filePath: folder.file(name)))
+        }
+        let run = try await Tool.named("syncd").run(["--dev", folder.path, "--peer-listen", "127.0.0.1:0"])
+        #expect(run.code == 65 && run.errors.contains("[E_STORE_FILE]"), "\(run.errors)")
+        #expect(run.errors.contains(folder.file(name)) && run.errors.contains("Try: "), "\(run.errors)")
+        #expect(!run.errors.contains("damaged") && !run.errors.contains("verify"), "\(run.errors)")
+    }
 }

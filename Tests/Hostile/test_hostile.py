@@ -113,6 +113,9 @@ CHANGES = {
     'a table gone': (["DROP TABLE head"], 3, 'head'),
     'another kind of file': (["PRAGMA application_id = 1"], 3, 'no Sillok log'),
     'a view for a table': (["ALTER TABLE node RENAME TO other", "CREATE VIEW node AS SELECT * FROM other"], 3, 'no table node'),
+    'a trigger': (["CREATE TRIGGER later AFTER INSERT ON event BEGIN SELECT 1; END"], 3, 'trigger later'),
+    'a view more': (["CREATE VIEW later AS SELECT * FROM event"], 3, 'view later'),
+    'a table and an index of a later release': (["CREATE TABLE later(a)", "CREATE INDEX later_user ON event(user)"], 0, ''),
 }
 
 

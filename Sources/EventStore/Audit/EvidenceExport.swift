@@ -23,7 +23,9 @@ package final class EvidenceExport {
     private var forks: [ForkEvidence]
     private var stage = Stage.beginning
     /// Events of the origin whose turn it is, read ahead; the next one last.
-    private var ahead: [Event] = []
+    private var ahead: [LogReader.ProvenEvent] = []
+    /// What is written of each origin. A file that does not lead to its own heads would accuse who has them.
+    private var trees: [OriginID: MerkleRange] = [:]
     private var aheadOrigin: OriginID?
     private var aheadLimit = 2
 
@@ -98,9 +100,10 @@ package final class EvidenceExport {
             guard let place = order.next else {
                 throw .corrupt("the events that are left depend on each other")
             }
-            let event = try event(after: place)
+            let (event, leaf) = try self.event(after: place)
             guard order.take(event.header.dependencies) else { continue }
             ahead.removeLast()
+            trees[place.origin, default: MerkleRange()].append(leaf, using: sha)
             let encoded = EncodedEvent(event)
             EvidenceLine.event(event.header.dot, encoded).write(to: &out)
             last[place.origin] = place.seq + 1
@@ -110,13 +113,23 @@ package final class EvidenceExport {
         written += UInt64(events)
         for origin in last.keys.sorted() {
             let dot = Dot(origin: origin, seq: last[origin] ?? 0)
+            try check(dot)
             EvidenceLine.proof(dot, try proof(dot)).write(to: &out)
         }
     }
 
+    /// The events written of an origin, up to `dot`, are those that were stored: their root is what proves them.
+    private func check(_ dot: Dot) throws(StoreError) {
+        guard let head = sources[dot.origin]?.origin.head.head, let tree = trees[dot.origin] else { return }
+        let root = dot.seq == head.size ? head.root : try reader.root(of: dot.origin, size: dot.seq)
+        guard tree.root(using: sha) == root else {
+            throw .corrupt("the events of origin \(dot.origin) up to seq \(dot.seq) are not those that were signed")
+        }
+    }
+
     /// The event behind `place`. The first events of a run are read in small parts: most runs of a busy cluster are short.
-    private func event(after place: Dot) throws(StoreError) -> Event {
-        if aheadOrigin != place.origin || ahead.last.map({ $0.header.dot.seq != place.seq + 1 }) ?? false {
+    private func event(after place: Dot) throws(StoreError) -> LogReader.ProvenEvent {
+        if aheadOrigin != place.origin || ahead.last.map({ $0.event.header.dot.seq != place.seq + 1 }) ?? false {
             (ahead, aheadOrigin, aheadLimit) = ([], place.origin, 2)
         }
         if ahead.isEmpty {
@@ -125,10 +138,10 @@ package final class EvidenceExport {
             ).reversed()
             aheadLimit = min(aheadLimit * 2, 512)
         }
-        guard let event = ahead.last, event.header.dot.seq == place.seq + 1 else {
+        guard let next = ahead.last, next.event.header.dot.seq == place.seq + 1 else {
             throw .corrupt("event \(place.origin)/\(place.seq + 1) is missing")
         }
-        return event
+        return next
     }
 
     private func proof(_ dot: Dot) throws(StoreError) -> [Digest] {
@@ -144,22 +157,35 @@ package final class EvidenceExport {
 }
 
 extension LogReader {
-    /// The events of an origin after `seq`, in order: at most `limit`, and no more once their payloads come to `bytes`.
-    func events(of origin: OriginID, after seq: UInt64, limit: Int, bytes: Int) throws(StoreError) -> [Event] {
+    /// An event and its leaf, which is the one that was stored with it.
+    typealias ProvenEvent = (event: Event, leaf: Digest)
+
+    /// The events of an origin after `seq`, in order: at most `limit`, and no more once their payloads come to `bytes`. Fails at one
+    /// that is not what was stored.
+    func events(
+        of origin: OriginID, after seq: UInt64, limit: Int, bytes: Int
+    ) throws(StoreError) -> [ProvenEvent] {
         try mapped { () throws(SQLiteError) in
             guard let ref = try names.originRef(origin, on: connection) else { return [] }
             let select = try connection.statement(
-                "SELECT \(EventRow.columns) FROM event WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?")
+                "SELECT \(EventRow.allColumns) FROM event WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?")
             defer { select.reset() }
             try select.bind(1, ref)
             try select.bind(2, seq)
             try select.bind(3, Int64(limit))
-            var events: [Event] = []
+            var events: [ProvenEvent] = []
             var left = bytes
+            let sha = SHA256()
             while left > 0, try select.step() {
-                let event = try EventRow.read(select, names: &names, on: connection).event
-                left -= event.body.count
-                events.append(event)
+                let stored = try EventRow.read(select, names: &names, on: connection)
+                let leaf = sha.leaf(of: stored.event)
+                guard EventRow.leafCheck(select) == EventRow.leafCheck(leaf) else {
+                    throw SQLiteError(
+                        extendedCode: 11, message: "event \(stored.event.header.dot) is not what was stored",
+                        context: "position \(stored.position)")
+                }
+                left -= stored.event.body.count
+                events.append((stored.event, leaf))
             }
             return events
         }

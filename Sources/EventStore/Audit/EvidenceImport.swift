@@ -170,7 +170,9 @@ package final class EvidenceImport {
     private func compare(_ dot: Dot, _ event: EncodedEvent) throws(EvidenceError) {
         if stored.last?.header.dot != dot {
             do {
-                stored = try reader.events(of: dot.origin, after: dot.seq - 1, limit: 256, bytes: 1 << 20).reversed()
+                stored = try reader.events(
+                    of: dot.origin, after: dot.seq - 1, limit: 256, bytes: 1 << 20
+                ).map(\.event).reversed()
             } catch { throw .store(error) }
         }
         guard let here = stored.popLast(), here.header.dot == dot,

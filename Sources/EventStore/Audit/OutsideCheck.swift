@@ -18,6 +18,8 @@ struct Outside {
     private(set) var cuts: [CutEvidence] = []
     /// What keeps something from being proven.
     private(set) var notes: [String] = []
+    /// What keeps nothing from being proven, and should be known.
+    private(set) var remarks: [String] = []
 
     /// Read before the log, so that a writer's later commits are no contradiction.
     init(_ files: StoreFiles, isWritten: Bool) throws(StoreError) {
@@ -27,6 +29,17 @@ struct Outside {
             try look(files, isWritten: isWritten, inspection)
         } catch {
             notes.append("the log could not be compared with what lies beside it: \(error)")
+        }
+    }
+
+    /// Origins that are proven to have two histories.
+    mutating func forks(_ files: StoreFiles) throws(StoreError) -> Set<OriginID> {
+        do throws(StoreError) {
+            return Set(try ForkEvidence.list(files).map(\.origin))
+        } catch {
+            guard case .forbidden = error else { throw error }
+            notes.append("what is kept of forks could not be read: \(error)")
+            return []
         }
     }
 
@@ -55,13 +68,15 @@ struct Outside {
         if !strange.isEmpty {
             notes.append("table meta has what this release does not know: \(strange.joined(separator: ", "))")
         }
-        if let folder = try reader.meta("witness"), !folder.isEmpty,
-            let seen = WitnessKeeper(folder: folder, identity: identity).read(key),
-            seen.incarnation == identity.incarnation
-        {
-            heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+        if let folder = try reader.meta("witness"), !folder.isEmpty {
+            switch WitnessKeeper(folder: folder, identity: identity).read(key) {
+            case .seen(let seen):
+                heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+            case .missing(let why), .unusable(let why):
+                notes.append("the log could not be compared with its witness: \(why)")
+            }
         }
-        cuts = try CutEvidence.open(files, reader)
+        for found in try CutEvidence.standing(files, reader) { take(found) }
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
@@ -82,6 +97,21 @@ extension LogReader {
                 if !known.contains(key) { strange.append(key) }
             }
             return strange
+        }
+    }
+}
+
+extension Outside {
+    /// What a start has found: until somebody has dealt with it it counts.
+    private mutating func take(_ found: CutEvidence) {
+        let what = found.kind == .cut ? "" : "it could not be compared with its witness: "
+        let text = "when the log was opened, \(what)\(found.text)"
+        if let settled = found.settled {
+            remarks.append("\(found.name), settled at \(Timestamp.text(settled)): \(text)")
+        } else if found.kind == .cut {
+            cuts.append(found)
+        } else {
+            notes.append("\(found.name): \(text)")
         }
     }
 }

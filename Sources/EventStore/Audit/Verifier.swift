@@ -25,10 +25,10 @@ public struct Verifier: Sendable {
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
         if isWritten { try awaitHead() }
-        let outside = try Outside(files, isWritten: isWritten)
+        var outside = try Outside(files, isWritten: isWritten)
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        let forked = Set(try ForkEvidence.list(files).map(\.origin))
+        let forked = try outside.forks(files)
         return try mapped { () throws(SQLiteError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked, outside: outside)
             return try audit.run(progress)
@@ -72,6 +72,8 @@ struct LogAudit {
     var erasures = Erasures()
     let sha = SHA256()
     var findings = VerifyFindings()
+    /// What should be known, and keeps nothing from being proven.
+    var remarks: [String] = []
     var names = InternedStrings()
     var origins: [OriginProof] = []
     /// Index into ``origins`` by the origin's ref and by its id.
@@ -101,7 +103,9 @@ struct LogAudit {
 
     mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
-        try attempt(.database) { audit throws(SQLiteError) in try database.schema(&audit.findings) }
+        try attempt(.database) { audit throws(SQLiteError) in
+            try database.schema(&audit.findings, &audit.remarks)
+        }
         try attempt(.database) { audit throws(SQLiteError) in try audit.begin() }
         try attempt(.database) { audit throws(SQLiteError) in try audit.scan(progress) }
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
@@ -123,8 +127,8 @@ struct LogAudit {
         return VerifyReport(
             top: UInt64(clamping: top), events: events,
             origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
-            unsigned: events - signed, seal: seal, notes: outside.notes, findings: findings.listed,
-            counts: findings.counts)
+            unsigned: events - signed, seal: seal, notes: outside.notes, remarks: outside.remarks + remarks,
+            findings: findings.listed, counts: findings.counts)
     }
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.

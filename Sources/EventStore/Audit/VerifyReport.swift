@@ -114,6 +114,8 @@ public struct VerifyReport: Hashable, Sendable {
     public let seal: TailSeal
     /// What else keeps something from being proven, a sentence each.
     public let notes: [String]
+    /// What should be known beside that, and keeps nothing from being proven, a sentence each.
+    public let remarks: [String]
     /// The first findings of each check, at most ``maximumPerCheck`` of each.
     public let findings: [VerifyFinding]
     /// How many findings there were of each check that had any, listed or not.

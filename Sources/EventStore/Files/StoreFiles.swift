@@ -86,11 +86,22 @@ package enum SmallFile {
         }
     }
 
+    /// As ``read(_:_:most:)``, from a folder in which a file more or less keeps nothing else from being read: what is no file, or too
+    /// large, is passed over.
+    package static func readOneOfMany(_ path: String) throws(StoreError) -> [UInt8]? {
+        do throws(StoreError) { return try read(path) } catch {
+            guard case .unsafe = error else { throw error }
+            return nil
+        }
+    }
+
     /// Refuses what is no file, and one that is too large.
     fileprivate static func requireFile(_ descriptor: Int32, _ path: String) throws(StoreError) {
         var entry = stat()
         guard fstat(descriptor, &entry) == 0 else { throw .system(path) }
-        guard entry.st_mode & S_IFMT == S_IFREG else { throw .unsafe("\(path) is no file") }
+        guard entry.st_mode & S_IFMT == S_IFREG else {
+            throw .unsafe("\(path) is no file: look at what stands there, and take it away")
+        }
         guard entry.st_size <= largest else { throw tooLarge(path) }
     }
 

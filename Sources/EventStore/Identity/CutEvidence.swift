@@ -1,9 +1,18 @@
 internal import Glibc
 
-/// That a log had been cut when it was opened: a file in the store's folder `evidence`, with the damaged WAL beside it. `verify`
-/// tells it until what was lost has come back, or until it is settled.
+/// What was found of a log when it was opened: that it had been cut, or that its witness could not be compared with. A file in the
+/// store's folder `evidence`, with the damaged WAL beside it. `verify` tells it until what was lost has come back, or until it is
+/// settled.
 package struct CutEvidence: Hashable, Sendable {
-    /// Names the finding: `cut-<16 hexadecimal digits>`.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// Events may be missing.
+        case cut
+        /// What should say from outside whether any are missing says nothing.
+        case witness
+    }
+
+    package let kind: Kind
+    /// Names the finding: `cut-<16 hexadecimal digits>`, or `witness-<16 hexadecimal digits>`.
     package let name: String
     /// What was found, in a sentence.
     package let text: String
@@ -23,8 +32,10 @@ package struct CutEvidence: Hashable, Sendable {
     private static let most = 64 << 20
 
     init(
-        name: String, text: String, had: Dot, known: TreeHead?, position: UInt64, at: Int64, settled: Int64? = nil
+        _ kind: Kind = .cut, name: String, text: String, had: Dot, known: TreeHead?, position: UInt64, at: Int64,
+        settled: Int64? = nil
     ) {
+        self.kind = kind
         self.name = name
         self.text = text
         self.had = had
@@ -35,7 +46,16 @@ package struct CutEvidence: Hashable, Sendable {
     }
 
     /// The name of what was found with these bytes: found again, it is the same.
-    static func name(of bytes: [UInt8]) -> String { "cut-" + SHA256().digest(bytes).description.prefix(16) }
+    static func name(of bytes: [UInt8], _ kind: Kind = .cut) -> String {
+        "\(kind.rawValue)-" + SHA256().digest(bytes).description.prefix(16)
+    }
+
+    /// Whether ``name(of:_:)`` gives such names. Whoever can write into the store could make another lead out of it.
+    static func isName(_ text: some StringProtocol, _ kind: Kind = .cut) -> Bool {
+        let digits = text.utf8.dropFirst(kind.rawValue.utf8.count + 1)
+        return text.hasPrefix("\(kind.rawValue)-") && digits.count == 16
+            && digits.allSatisfy { "0123456789abcdef".utf8.contains($0) }
+    }
 
     /// Copies a damaged WAL before SQLite writes it anew. Returns the name of the finding.
     static func keepWAL(_ files: StoreFiles) throws(StoreError) -> String {
@@ -43,7 +63,7 @@ package struct CutEvidence: Hashable, Sendable {
         let bytes = try SmallFile.read(path, .stream, most: most) ?? []
         let name = name(of: bytes)
         try makeFolder(files)
-        if try names(files, ".wal").count < capacity {
+        if try names(files, .cut, ".wal").count < capacity {
             try SmallFile.replace(files.evidence + "/\(name).wal", with: bytes, mode: 0o600)
         }
         return name
@@ -52,14 +72,16 @@ package struct CutEvidence: Hashable, Sendable {
     /// Writes the file, durably, unless it is there.
     func write(_ files: StoreFiles) throws(StoreError) {
         try Self.makeFolder(files)
-        let known = try Self.names(files, ".json")
+        let known = try Self.names(files, kind, ".json")
         guard settled != nil || !known.contains(name + ".json") && known.count < Self.capacity else { return }
         try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
     }
 
-    /// Settles the finding called `name`: `verify` is silent about it from now on. False if there is none.
+    /// Settles the finding called `name`: `verify` does not count it from now on. False if none is open.
     package static func settle(_ name: String, _ files: StoreFiles, at: Int64) throws(StoreError) -> Bool {
-        guard var found = try list(files).first(where: { $0.name == name }) else { return false }
+        guard var found = try list(files).first(where: { $0.name == name }), found.settled == nil else {
+            return false
+        }
         found.settled = at
         try found.write(files)
         return true
@@ -68,19 +90,24 @@ package struct CutEvidence: Hashable, Sendable {
     /// All there are, settled ones included, by name.
     package static func list(_ files: StoreFiles) throws(StoreError) -> [CutEvidence] {
         var found: [CutEvidence] = []
-        for name in try names(files, ".json") {
-            guard let bytes = try SmallFile.read(files.evidence + "/" + name),
-                let evidence = CutEvidence(json: bytes, name: String(name.dropLast(5)))
-            else { continue }
-            found.append(evidence)
+        for kind in Kind.allCases {
+            for name in try names(files, kind, ".json") {
+                guard let bytes = try SmallFile.readOneOfMany(files.evidence + "/" + name),
+                    let evidence = CutEvidence(kind, json: bytes, name: String(name.dropLast(5)))
+                else { continue }
+                found.append(evidence)
+            }
         }
         return found
     }
 
-    /// Those that are neither settled nor healed: what was lost is not back.
-    package static func open(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
+    /// Takes the finding called `name` away: it was none.
+    static func forget(_ name: String, _ files: StoreFiles) { unlink(files.evidence + "/\(name).json") }
+
+    /// Those that are not healed: what was lost is not back. Settled ones are among them.
+    package static func standing(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
         var found: [CutEvidence] = []
-        for evidence in try list(files) where evidence.settled == nil {
+        for evidence in try list(files) {
             if try !evidence.isHealed(in: log) { found.append(evidence) }
         }
         return found
@@ -99,14 +126,18 @@ package struct CutEvidence: Hashable, Sendable {
         try SmallFile.syncFolder(of: files.evidence)
     }
 
-    private static func names(_ files: StoreFiles, _ ending: String) throws(StoreError) -> [String] {
-        try SmallFile.names(in: files.evidence).filter { $0.hasPrefix("cut-") && $0.hasSuffix(ending) }
+    private static func names(
+        _ files: StoreFiles, _ kind: Kind, _ ending: String
+    ) throws(StoreError) -> [String] {
+        try SmallFile.names(in: files.evidence).filter {
+            $0.hasSuffix(ending) && isName($0.dropLast(ending.utf8.count), kind)
+        }
     }
 
     // MARK: The file
 
     private var json: [UInt8] {
-        var out = Array(#"{"kind":"cut","text":"#.utf8)
+        var out = Array(#"{"kind":"\#(kind.rawValue)","text":"#.utf8)
         JSONText.append(text, to: &out)
         out += #","origin":"\#(had.origin)","had":"\#(had.seq)","position":"\#(position)","at":"\#(at)""#.utf8
         if let known {
@@ -117,15 +148,15 @@ package struct CutEvidence: Hashable, Sendable {
         return out + Array("}\n".utf8)
     }
 
-    private init?(json bytes: [UInt8], name: String) {
-        guard let object = try? JSONObject(validating: bytes), object.string("kind") == "cut",
+    private init?(_ kind: Kind, json bytes: [UInt8], name: String) {
+        guard let object = try? JSONObject(validating: bytes), object.string("kind") == kind.rawValue,
             let text = object.string("text"), let origin = object.string("origin").flatMap({ OriginID(text: $0) }),
             let had = object.string("had").flatMap({ UInt64($0) }),
             let position = object.string("position").flatMap({ UInt64($0) }),
             let at = object.string("at").flatMap({ Int64($0) })
         else { return nil }
         self.init(
-            name: name, text: text, had: Dot(origin: origin, seq: had),
+            kind, name: name, text: text, had: Dot(origin: origin, seq: had),
             known: object.string("known").flatMap { TreeHead(checkpointText: $0) }, position: position, at: at,
             settled: object.string("settled").flatMap { Int64($0) })
     }

@@ -12,6 +12,10 @@ struct RollbackDetection {
     private(set) var witness: WitnessKeeper?
     /// Where the witness is; `nil` if nowhere.
     let folder: String?
+    /// What the witness says; `nil` if nothing.
+    private var seen: WitnessKeeper.Seen?
+    /// Why it says nothing, where it should.
+    private var silence: String?
 
     /// How far the log has the origin that the node appended to.
     private let had: Dot
@@ -57,9 +61,14 @@ struct RollbackDetection {
         guard let folder else { return }
         let keeper = WitnessKeeper(folder: folder, identity: identity)
         witness = keeper
-        guard let seen = keeper.read(key), seen.incarnation == identity.incarnation else { return }
-        guard try compare(seen.head.head, reader, origins) else { return }
-        change = .witness
+        switch keeper.read(key) {
+        case .seen(let found):
+            seen = found
+            if try compare(found.head.head, reader, origins) { change = .witness }
+        // Where it was not kept before there is none.
+        case .missing(let why): silence = folder == before ? why : nil
+        case .unusable(let why): silence = why
+        }
     }
 
     /// Takes note of a head that the log does not reach, or contradicts. False if it is there.
@@ -110,6 +119,35 @@ struct RollbackDetection {
         return CutEvidence(
             name: name ?? CutEvidence.name(of: text), text: cut.text, had: had, known: cut.head,
             position: cut.position, at: moment)
+    }
+}
+
+extension RollbackDetection {
+    /// Whether the witness is to be written at once: until then nothing outside knows this log.
+    var isWitnessDue: Bool { witness != nil && seen == nil }
+
+    /// What is kept of a witness that should be compared with and says nothing; `nil` if it says something. What stood in its place
+    /// gets another name. A witness from before such a finding, compared with, ends it.
+    func settleWitness(_ files: StoreFiles, at moment: Int64) throws(StoreError) -> CutEvidence? {
+        guard let witness else { return nil }
+        let open = try CutEvidence.list(files).filter { $0.kind == .witness && $0.settled == nil }
+        guard let silence else {
+            let since = seen?.since.flatMap { since in open.first { $0.name == since }?.name }
+            if seen?.since == nil, seen != nil {
+                for finding in open { CutEvidence.forget(finding.name, files) }
+            }
+            witness.goOn(since: since)
+            return nil
+        }
+        let name =
+            open.first { $0.text.hasPrefix(silence) }?.name
+            ?? CutEvidence.name(of: Array("\(silence) \(top) \(moment)".utf8), .witness)
+        let kept = witness.putAside(name).map { "; what stood there is kept as \($0)" } ?? ""
+        let finding = CutEvidence(
+            .witness, name: name, text: silence + kept, had: had, known: nil, position: top, at: moment)
+        try finding.write(files)
+        witness.goOn(since: name)
+        return finding
     }
 }
 

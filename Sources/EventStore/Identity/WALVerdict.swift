@@ -52,8 +52,9 @@ struct FoundWAL {
         if let bytes = try SmallFile.read(files.foundWAL), let object = try? JSONObject(validating: bytes),
             let text = object.string("text")
         {
-            kept = object.string("name")
-            verdict = kept == nil ? .torn(text) : .damaged(text)
+            let name = object.string("name")
+            kept = name.flatMap { CutEvidence.isName($0) ? $0 : nil }
+            verdict = name == nil ? .torn(text) : .damaged(text)
             return
         }
         verdict = WALVerdict(try WALInspection(path: files.log + "-wal"), after: mark, boot: boot)

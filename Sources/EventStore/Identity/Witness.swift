@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Where the node's last head is kept outside of its data directory, so that a rewound or restored store is noticed.
 public enum WitnessPlace: Hashable, Sendable {
     /// Where it was when the store was open before.
@@ -9,7 +11,8 @@ public enum WitnessPlace: Hashable, Sendable {
 }
 
 /// Keeps the last signed head of this node in `<folder>/<node id>.json`:
-/// `{"node":…,"incarnation":…,"origin":…,"size":"…","root":"<base64>","hlc":…,"signature":"<base64>"}`.
+/// `{"node":…,"incarnation":…,"origin":…,"size":"…","root":"<base64>","hlc":…,"signature":"<base64>","since":…}`; `since` names the
+/// open finding that the one before could not be compared with.
 ///
 /// ## Concurrency model
 /// The writer's threads write; any thread may ask for ``problem``. A witness that cannot be written stops nothing.
@@ -18,12 +21,24 @@ package final class WitnessKeeper: Sendable {
         var written: SignedHead?
         var writtenAt = UInt64(0)
         var problem: String?
+        var since: String?
     }
 
     /// What the file says.
     struct Seen {
         let head: SignedHead
         let incarnation: UInt64
+        /// The finding since which it is kept; `nil`: since it was configured.
+        let since: String?
+    }
+
+    /// What stands in the place of the file.
+    enum Reading {
+        case seen(Seen)
+        /// Nothing, or what is of an earlier store of this node.
+        case missing(String)
+        /// What nobody can compare with.
+        case unusable(String)
     }
 
     /// The file.
@@ -46,16 +61,46 @@ package final class WitnessKeeper: Sendable {
     /// Why the file could not be read or written last time; `nil` if all is well.
     package var problem: String? { state.withLock { $0.problem } }
 
-    /// The head in the file, if it is of this node and signed with `key`.
-    func read(_ key: VerifyingKey) -> Seen? {
+    /// The head in the file, if it is of this store and signed with `key`; or why there is none.
+    func read(_ key: VerifyingKey) -> Reading {
         do throws(StoreError) {
-            guard let bytes = try SmallFile.read(path) else { return nil }
-            if let seen = parse(bytes), seen.head.isValid(for: key) { return seen }
-            state.withLock { $0.problem = "\(path) is damaged, or of another node" }
+            guard let bytes = try SmallFile.read(path) else { return .missing("\(path) is not there") }
+            guard let seen = parse(bytes), seen.head.isValid(for: key) else {
+                return unusable("\(path) is damaged, or of another node")
+            }
+            guard seen.incarnation == incarnation else {
+                return .missing("\(path) is of an earlier store of this node")
+            }
+            return .seen(seen)
         } catch {
-            state.withLock { $0.problem = error.description }
+            return unusable(error.description)
         }
-        return nil
+    }
+
+    private func unusable(_ why: String) -> Reading {
+        state.withLock { $0.problem = why }
+        return .unusable(why)
+    }
+
+    /// Why the store of `log` cannot be compared with its witness; `nil` if it can be, or if it has none.
+    package static func fault(_ log: LogReader) throws(StoreError) -> String? {
+        let identity = try StoreIdentity(log)
+        guard let folder = try log.meta("witness"), !folder.isEmpty, let key = try log.key(of: identity.origin) else {
+            return nil
+        }
+        switch WitnessKeeper(folder: folder, identity: identity).read(key) {
+        case .seen: return nil
+        case .missing(let why), .unusable(let why): return why
+        }
+    }
+
+    /// What is written from now on tells of the finding that the one before could not be compared with.
+    func goOn(since finding: String?) { state.withLock { $0.since = finding } }
+
+    /// Gives what stands in the place of the file another name, `ending` behind its own. Returns that, unless there was nothing.
+    func putAside(_ ending: String) -> String? {
+        let other = "\(path).\(ending)"
+        return rename(path, other) == 0 ? other : nil
     }
 
     private func parse(_ bytes: [UInt8]) -> Seen? {
@@ -70,7 +115,7 @@ package final class WitnessKeeper: Sendable {
         return Seen(
             head: SignedHead(
                 head: TreeHead(origin: origin, size: size, root: root, hlc: hlc), signature: signature),
-            incarnation: incarnation)
+            incarnation: incarnation, since: object.string("since"))
     }
 
     /// Writes the head if it is not there yet: when the writer is idle, and at the end.
@@ -98,11 +143,12 @@ package final class WitnessKeeper: Sendable {
 
     private func write(_ signed: SignedHead) -> String? {
         let head = signed.head
-        let fields = [
+        var fields = [
             ("node", node.description), ("incarnation", String(incarnation, radix: 16)),
             ("origin", head.origin.description), ("size", String(head.size)), ("root", base64Text(head.root.bytes)),
             ("hlc", head.hlc.description), ("signature", base64Text(signed.signature)),
         ]
+        if let since = state.withLock({ $0.since }) { fields.append(("since", since)) }
         let text = "{" + fields.map { #""\#($0.0)":"\#($0.1)""# }.joined(separator: ",") + "}\n"
         do throws(StoreError) {
             try SmallFile.replace(path, with: Array(text.utf8), mode: 0o600)

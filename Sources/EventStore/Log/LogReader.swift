@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Reads `log.db`. Not Sendable: one for each thread. Each call is a short read transaction of its own, so that the WAL
 /// can be truncated between them; a reader that saw position p has seen all below it (INV-2).
 package final class LogReader {
@@ -17,6 +19,9 @@ package final class LogReader {
         connection = try openForReading(path, pattern)
         try Schema.check(connection)
     }
+
+    /// Refuses a log whose definitions would let what is appended to it be changed, lost or stored twice.
+    func checkForWriting() throws(StoreError) { try Schema.checkForWriting(connection) }
 
     /// The last position; 0 for an empty log.
     package func top() throws(StoreError) -> UInt64 {
@@ -322,7 +327,18 @@ package enum ReadPattern: Sendable {
     }
 }
 
-/// Opens a database of a store for reading, without WAL files if it lies on a read-only medium.
+/// Refuses to read a database without its WAL where commits may stand in that alone: half of the truth would look like all of it.
+private func requireNoCommits(besides path: String) throws(StoreError) {
+    for file in [path + "-wal", path + "-shm"] where access(file, R_OK) != 0 && errno != ENOENT {
+        throw .forbidden(path: file)
+    }
+    guard let wal = try WALInspection(path: path + "-wal"), wal.commits > 0 else { return }
+    throw .io(
+        "\(path)-wal holds commits that \(path) lacks, and it can be read only where files may be made beside it: copy both to a "
+            + "folder of your own")
+}
+
+/// Opens a database of a store for reading, without WAL files if it lies on a read-only medium and they hold nothing.
 func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) -> Connection {
     func open(_ mode: Connection.Mode) throws(SQLiteError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
@@ -334,6 +350,7 @@ func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(Stor
     do {
         return try open(.read)
     } catch  where error.isCannotOpen || error.code == 8 {
+        try requireNoCommits(besides: path)
         do { return try open(.immutable) } catch { throw StoreError(error) }
     } catch {
         throw StoreError(error)

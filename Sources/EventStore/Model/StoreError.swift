@@ -16,6 +16,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case noKey(path: String)
     /// The files contradict each other or are damaged.
     case corrupt(String)
+    /// A file beside the log is not what it should be; the log is not concerned, and `verify` has nothing to say of it.
+    case badFile(String, wayOut: String)
     /// The disk or the quota is full; nothing of the request was stored.
     case diskFull(String)
     /// This user may not read or write `path`.
@@ -43,6 +45,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .notSettled: "E_UPGRADE"
         case .noKey: "E_NO_KEY"
         case .corrupt: "E_CORRUPT"
+        case .badFile: "E_STORE_FILE"
         case .diskFull: "E_DISK"
         case .forbidden: "E_PERMISSION"
         case .unsafe: "E_UNSAFE"
@@ -60,6 +63,13 @@ public enum StoreError: Error, Hashable, Sendable {
         case .busy, .diskFull, .locked: true
         default: false
         }
+    }
+
+    /// The node's key cannot be read as one.
+    static func noEd25519(_ path: String) -> StoreError {
+        .badFile(
+            "\(path) is no Ed25519 key",
+            wayOut: "put the node's own key there: a backup has it (docs/OPERATING.md, 'Backup'); reading needs none")
     }
 
     /// What a system call on `path` has just left in `errno`.
@@ -95,6 +105,7 @@ extension StoreError: CustomStringConvertible {
                 + "it once with that release"
         case .noKey(let path): "a copy without node.key: it can be read, and not appended to; there is no \(path)"
         case .corrupt(let what): "the store is damaged: \(what)"
+        case .badFile(let what, _): what
         case .diskFull(let what): "the disk is full: \(what)"
         case .forbidden(let path): "cannot read or write \(path): permission denied"
         case .unsafe(let what): "not safe: \(what)"

@@ -98,6 +98,10 @@ package final class Projector {
             // Nobody is to read them meanwhile either.
             ViewDatabase.remove(files)
         }
+        if distrust == nil, mark != nil {
+            for path in [usual, files.newViews] where distrust == nil { distrust = ViewDatabase.storedCode(at: path) }
+            if distrust != nil { ViewDatabase.remove(files) }
+        }
         self.distrust = distrust
         try mark?.begin()
         if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),

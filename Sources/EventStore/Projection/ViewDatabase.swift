@@ -77,6 +77,17 @@ enum ViewDatabase {
         return rows == 1 ? nil : rows
     }
 
+    /// A trigger or a view that the file at `path` defines: no release makes any, and views with one are built anew.
+    static func storedCode(at path: String) -> String? {
+        guard access(path, F_OK) == 0, let connection = try? openForReading(path),
+            let select = try? connection.statement(
+                "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 1"),
+            (try? select.step()) == true
+        else { return nil }
+        defer { select.reset() }
+        return "\(path) defines the \(select.text(0)) \(select.text(1))"
+    }
+
     /// Takes away views that are not to be believed, finished or not.
     static func remove(_ files: StoreFiles) {
         for path in [files.views, files.newViews] { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }

@@ -65,6 +65,7 @@ final class Connection {
         _ = sillok_sqlite_defensive(handle, 1)
         // A file from elsewhere: its schema may call nothing that does more than compute, and cells of impossible size are damage.
         _ = sillok_sqlite_untrusted_schema(handle)
+        sillok_sqlite_no_stored_code(handle)
         sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nil, nil, nil)
     }
 

@@ -95,10 +95,19 @@ struct PreparedDraft: Sendable {
     var body: EventBody { .present(salt: salt, payload: draft.payload) }
 }
 
-/// `conversation` had `version` events when the log was at `position`; the writer checks that none came since.
-struct AppendCondition: Sendable {
+/// What the appender expects of a conversation, and what it has. The writer counts what came since, and refuses what is not here
+/// already: a request that is repeated because its answer was lost has moved the conversation itself.
+package struct AppendCondition: Sendable {
     let expected: ExpectedVersion
+    /// How many events the conversation had when the log was at `position`.
+    let found: UInt64
     let position: UInt64
+
+    package init(_ expected: ExpectedVersion, found: UInt64, at position: UInt64) {
+        self.expected = expected
+        self.found = found
+        self.position = position
+    }
 }
 
 /// A batch on its way to the writer.

@@ -55,9 +55,7 @@ final class Appender {
 
     /// - Parameter sealer: Where the commit ends with it: a lone event is then stored with its seal.
     func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(SQLiteError) -> [AppendOutcome] {
-        if let rejection = try violated(request.condition) {
-            return request.drafts.map { _ in .rejected(rejection) }
-        }
+        if let rejection = try violated(request.condition) { return try answer(request, rejecting: rejection) }
         if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
             return request.drafts.indices.map { index in
                 .rejected(index == refused.index ? refused.rejection : .batchRejected(index: refused.index))
@@ -139,16 +137,30 @@ final class Appender {
     }
 
     private func violated(_ condition: AppendCondition?) throws(SQLiteError) -> AppendRejection? {
-        guard let condition, let ref = try reader.ref(condition.expected.conversation, on: connection) else {
-            return nil
-        }
-        let since =
-            try connection.integer(
+        guard let condition else { return nil }
+        var actual = condition.found
+        if let ref = try reader.ref(condition.expected.conversation, on: connection) {
+            let since = try connection.integer(
                 "SELECT count(*) FROM event WHERE position > ? AND conversation = ?",
-                .integer(Int64(bitPattern: condition.position)), .integer(ref)) ?? 0
-        guard since > 0 else { return nil }
+                .integer(Int64(bitPattern: condition.position)), .integer(ref))
+            actual = actual.addingSaturated(UInt64(clamping: since ?? 0))
+        }
         let expected = condition.expected.version
-        return .conversationMoved(expected: expected, actual: expected + UInt64(since))
+        return actual == expected ? nil : .conversationMoved(expected: expected, actual: actual)
+    }
+
+    /// What becomes of a request whose condition does not hold: what is here already is here (INV-8), and nothing is added.
+    private func answer(
+        _ request: AppendRequest, rejecting rejection: AppendRejection
+    ) throws(SQLiteError) -> [AppendOutcome] {
+        let found = try request.drafts.map { (prepared) throws(SQLiteError) -> AppendOutcome? in
+            guard let id = prepared.draft.id, let stored = try stored(id), prepared.draft.matches(stored.event) else {
+                return nil
+            }
+            return .already(AppendReceipt(of: stored.event.header, at: stored.position))
+        }
+        let isHere = request.atomicity == .each || !found.contains(nil)
+        return found.map { isHere ? $0 ?? .rejected(rejection) : .rejected(rejection) }
     }
 
     private func firstConflict(

@@ -2,13 +2,12 @@
 package struct AppendCall: Sendable {
     package let drafts: [EventDraft]
     package let atomicity: Atomicity
-    /// What the appender expects, and the position of the log when that was so.
-    package let condition: (ExpectedVersion, at: UInt64)?
+    package let condition: AppendCondition?
     /// Called once. Must be short.
     package let completion: @Sendable (Result<[AppendOutcome], StoreError>) -> Void
 
     package init(
-        drafts: [EventDraft], atomicity: Atomicity, condition: (ExpectedVersion, at: UInt64)? = nil,
+        drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) {
         self.drafts = drafts
@@ -86,11 +85,9 @@ struct DraftValidation: Sendable {
     }
 
     /// What the writer is asked; `nil` when no draft is left.
-    func request(_ condition: (ExpectedVersion, at: UInt64)?) -> AppendRequest? {
+    func request(_ condition: AppendCondition?) -> AppendRequest? {
         guard !accepted.isEmpty else { return nil }
-        return AppendRequest(
-            drafts: accepted, condition: condition.map { AppendCondition(expected: $0.0, position: $0.at) },
-            atomicity: atomicity)
+        return AppendRequest(drafts: accepted, condition: condition, atomicity: atomicity)
     }
 
     /// An outcome for each draft, of those of the accepted.

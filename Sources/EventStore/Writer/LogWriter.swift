@@ -136,6 +136,10 @@ final class LogWriter: Sendable {
     /// How long the WAL is, and who keeps it so.
     var walStanding: WALStanding { checkpointer.standing }
 
+    /// The files that are open are no longer those of the store: what is written to them nobody finds again. Nothing is remembered of
+    /// it there, as what stands there now may be another's.
+    func lose(_ why: String) { fail(.io(why), isOfDisk: false) }
+
     /// From now on `body` is called, once, on any thread, when the disk fails; at once if it has.
     func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
         onFailure.withLock { $0 = body }
@@ -390,7 +394,9 @@ final class LogWriter: Sendable {
 
     /// After a failed read or write of the disk nothing more is acknowledged until the store is opened again: what the
     /// page cache says can no longer be trusted.
-    private func fail(_ error: StoreError) {
+    ///
+    /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again.
+    private func fail(_ error: StoreError, isOfDisk: Bool = true) {
         var waiting: [Job] = []
         var isNew = false
         queue.update { queue in
@@ -404,6 +410,7 @@ final class LogWriter: Sendable {
         for job in waiting { job.fail(error) }
         guard isNew else { return }
         tell(error)
+        guard isOfDisk else { return }
         DiskFailure(reason: error.description, at: WallClock.now).keep(files)
     }
 

@@ -18,7 +18,7 @@ extension StoreIdentity {
         }
         let key: SigningKey
         if let pem = try SmallFile.read(files.key) {
-            guard let known = SigningKey(pem: pem) else { throw .corrupt("\(files.key) is no Ed25519 key") }
+            guard let known = SigningKey(pem: pem) else { throw .noEd25519(files.key) }
             key = known
         } else {
             key = SigningKey.generate()

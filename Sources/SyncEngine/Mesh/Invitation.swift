@@ -153,7 +153,11 @@ package final class Invitations: Sendable {
     private static func load(_ files: StoreFiles) throws(StoreError) -> [Open] {
         guard let bytes = try SmallFile.read(files.invitations) else { return [] }
         let object: JSONObject
-        do { object = try JSONObject(validating: bytes) } catch { throw .corrupt("\(files.invitations): \(error)") }
+        do { object = try JSONObject(validating: bytes) } catch {
+            throw .badFile(
+                "\(files.invitations) cannot be read: \(error)",
+                wayOut: "move it away, and invite again whoever has not joined yet: syncctl peers invite")
+        }
         return (object.elements("invitations") ?? []).compactMap(\.object).compactMap { object in
             guard let token = object.string("token").flatMap({ hexBytes($0) }), token.count == 16,
                 let until = object.integer("until")

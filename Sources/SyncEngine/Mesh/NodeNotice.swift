@@ -12,6 +12,8 @@ package struct NodeNotice: Hashable, Sendable {
         case newOrigin = "NEW_ORIGIN"
         /// The log had been cut: its WAL was damaged, or it ended before what the node knows it had written.
         case logCut = "LOG_CUT"
+        /// What should say from outside how far the log went says nothing.
+        case witnessLost = "WITNESS_LOST"
         /// Two processes with one key are alive.
         case duplicateNodeID = "DUPLICATE_NODE_ID"
         /// This node's clock, or the stamps of an origin, cannot be right.
@@ -117,7 +119,7 @@ extension NodeNotice {
             let isOwn = own.contains { $0.id == evidence.origin }
             notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
         }
-        notices += try CutEvidence.open(files, log).map(cut)
+        notices += try CutEvidence.standing(files, log).map(cut)
         notices += try flagged(log, wall: WallClock.now)
         for (succession, at) in Self.open(own) {
             let size = own.first { $0.id == succession.previous }?.size ?? 0
@@ -127,7 +129,14 @@ extension NodeNotice {
     }
 
     static func cut(_ cut: CutEvidence) -> NodeNotice {
-        NodeNotice(
+        guard cut.kind == .cut else {
+            return NodeNotice(
+                .witnessLost, .warning, subject: cut.name,
+                "when the log was opened at position \(cut.position), it could not be compared with its witness: \(cut.text)",
+                action: "bring the witness back and start anew, or compare the roots with a peer's and settle it: "
+                    + "OPERATING.md, 'A lost witness'", at: cut.at)
+        }
+        return NodeNotice(
             .logCut, .integrity, subject: cut.name,
             "when the log was opened, \(cut.text); it had \(cut.had.seq) events of this node's origin \(cut.had.origin)",
             action: "let it take back from its peers what they have, find out what damaged the disk, then settle it: "

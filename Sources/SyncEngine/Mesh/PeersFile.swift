@@ -28,19 +28,26 @@ package enum PeersFile {
     package static func load(_ files: StoreFiles) throws(StoreError) -> [Peer] {
         guard let bytes = try SmallFile.read(files.peers) else { return [] }
         let object: JSONObject
-        do { object = try JSONObject(validating: bytes) } catch { throw .corrupt("\(files.peers): \(error)") }
-        guard let elements = object.elements("peers") else { throw .corrupt("\(files.peers): no list 'peers'") }
+        do { object = try JSONObject(validating: bytes) } catch { throw unusable(files, "\(error)") }
+        guard let elements = object.elements("peers") else { throw unusable(files, "no list 'peers'") }
         var peers: [Peer] = []
         for element in elements {
             guard let peer = element.object, let name = peer.string("name"),
                 let node = peer.string("node").flatMap({ NodeID(text: $0) })
-            else { throw .corrupt("\(files.peers): a peer without name or node") }
+            else { throw unusable(files, "a peer without name or node") }
             peers.append(
                 Peer(
                     name: name, node: node, address: peer.string("address"), isPaused: peer.bool("paused") ?? false,
                     token: peer.string("token").flatMap { hexBytes($0) }))
         }
         return peers
+    }
+
+    private static func unusable(_ files: StoreFiles, _ why: String) -> StoreError {
+        .badFile(
+            "\(files.peers) cannot be read: \(why)",
+            wayOut:
+                "bring it back from a backup, mend it, or move it away and name the peers again: syncctl peers add")
     }
 
     package static func save(_ peers: [Peer], _ files: StoreFiles) throws(StoreError) {

@@ -65,6 +65,14 @@ package struct Settlement: Hashable, Sendable {
         return found
     }
 
+    /// Writes into the evidence that this node keeps of it that it is settled: `verify`, which reads no views, is to know.
+    package static func keep(code: String, subject: String, at: Int64, _ files: StoreFiles) throws(StoreError) {
+        switch NodeNotice.Code(rawValue: code) {
+        case .logCut, .witnessLost: _ = try CutEvidence.settle(subject, files, at: at)
+        default: break
+        }
+    }
+
     /// Whether it speaks of a notice of this code and subject that was last seen at `at`. What happens once is settled for good;
     /// what happens again after it was settled is open again.
     package func settles(code: String, subject: String, at: Int64) -> Bool {

@@ -38,7 +38,7 @@ package final class SyncNode: Sendable {
         let forks: [NodeNotice]
         do throws(StoreError) {
             own = try LogReader(store.files).origins(of: store.identity.node)
-            forks = try NodeNotice.standing(store.files).filter { $0.code == .fork || $0.code == .logCut }
+            forks = try NodeNotice.standing(store.files).filter { [.fork, .logCut, .witnessLost].contains($0.code) }
         } catch {
             throw .store(error)
         }

@@ -127,10 +127,8 @@ enum Appender {
             let outcomes = try stored {
                 try Projector.catchUp(store.files)
                 let (actual, top) = try ViewReader(store.files, pattern: .mixed).conversationVersion(conversation)
-                guard actual == expected else {
-                    return [AppendOutcome.rejected(.conversationMoved(expected: expected, actual: actual))]
-                }
-                let condition = (ExpectedVersion(conversation: conversation, version: expected), at: top)
+                let condition = AppendCondition(
+                    ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
                 return try store.appendBlocking([draft], atomicity: .each, condition: condition)
             }
             return outcomes.map(AppendResult.init)

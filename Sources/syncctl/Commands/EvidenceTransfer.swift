@@ -8,7 +8,7 @@ enum EvidenceTransfer {
         let location = try StoreLocation.find(for: session)
         let export = try stored { try EvidenceExport(location.files, origins: origins) }
         var progress = Progress("export", unit: "events", style: session.style())
-        while let piece = try stored({ try export.next() }) {
+        while let piece = try next(export) {
             try session.output.write(piece)
             progress.update(done: export.written, total: export.count)
         }
@@ -19,6 +19,18 @@ enum EvidenceTransfer {
                     + "what is new within moments, and what a crash has left when it starts")
         }
         return export.uncovered == 0 ? .success : .degraded
+    }
+
+    /// The next piece of the file; what is not as it was signed is no bad input but damage.
+    private static func next(_ export: EvidenceExport) throws(CommandFailure) -> [UInt8]? {
+        do throws(StoreError) { return try export.next() } catch {
+            var failure = CommandFailure(error)
+            if case .corrupt = error {
+                failure.why = "The file ends before it, and is not whole."
+                failure.exitCode = .integrityFailure
+            }
+            throw failure
+        }
     }
 
     static func `import`(_ session: Session, _ input: InputFile) throws(CommandFailure) -> ExitCode {

@@ -26,7 +26,7 @@ enum ExportCommand {
                 --evidence writes another form, described in FORMATS.md: every event as it was hashed, and each \
                 origin's key and signed head; the file ends with a line that tells whether it is whole. Nodes that have \
                 the same events and heads write the same bytes. 'syncctl import --evidence' takes it in without loss. \
-                Exit code 2 when events were left out because no head covers them yet.
+                Exit code 2 when events were left out because no head covers them yet, 3 where one is not what was stored.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {

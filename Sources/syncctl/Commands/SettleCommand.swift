@@ -28,8 +28,17 @@ enum SettleCommand {
         let code = session.arguments.positional("code") ?? ""
         var doctor = Doctor(files, session)
         try doctor.run()
-        guard let finding = try find(code, session.arguments.positional("subject"), doctor.open) else {
-            session.say("no open finding \(code)")
+        let subject = session.arguments.positional("subject")
+        guard let finding = try find(code, subject, doctor.open) else {
+            let settled = doctor.findings.filter { $0.code == code && (subject == nil || $0.subject == subject) }
+            for finding in settled {
+                // What another node has settled `verify` learns here.
+                try stored {
+                    try Settlement.keep(code: code, subject: finding.subject, at: session.now, files)
+                }
+                session.say("\(code) \(finding.subject) is settled since \(finding.settled?.at ?? "")")
+            }
+            if settled.isEmpty { session.say("no open finding \(code)") }
             try session.end(count: 0)
             return .nothingFound
         }
@@ -82,7 +91,10 @@ enum SettleCommand {
             defer { store.close() }
             let draft = Settlement.draft(
                 code: finding.code, subject: finding.subject, note: note, at: store.identity.node)
-            return try store.recordBlocking([draft]).first?.receipt?.position ?? 0
+            guard let receipt = try store.recordBlocking([draft]).first?.receipt else { return 0 }
+            try Settlement.keep(
+                code: finding.code, subject: finding.subject, at: receipt.hlc.milliseconds, files)
+            return receipt.position
         }
     }
 }

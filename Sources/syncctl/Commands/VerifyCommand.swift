@@ -61,6 +61,7 @@ enum VerifyCommand {
                 "  not covered  \(report.unsigned) events that no signed head speaks of yet" + report.seal.text)
         }
         lines += report.notes.map { "  not covered  \($0)" }
+        lines += report.remarks.map { "  note         \($0)" }
         lines.append(
             "  not covered  a newest part cut off with all that knows of it: compare the roots with a peer's")
         for origin in report.origins {
@@ -110,6 +111,7 @@ enum VerifyCommand {
             line.add("unsigned", report.unsigned)
             line.add("seal", report.seal.rawValue)
             line.add("notes", report.notes)
+            line.add("remarks", report.remarks)
             line.addObject("findings") { object in
                 for check in VerifyCheck.allCases { object.add(check.rawValue, report.count(of: check)) }
             }

@@ -131,11 +131,17 @@ struct Doctor {
                     action: "set storage.witness to a folder on another disk"))
         }
         var entry = stat()
-        guard stat(folder, &entry) != 0 else { return }
+        guard stat(folder, &entry) == 0 else {
+            return note(
+                Finding(
+                    "WITNESS", .warning, subject: folder, "the folder of the witness is not there",
+                    action: "make it, writable for the user that runs syncd"))
+        }
+        guard let fault = try stored({ try WitnessKeeper.fault(LogReader(files)) }) else { return }
         note(
             Finding(
-                "WITNESS", .warning, subject: folder, "the folder of the witness is not there",
-                action: "make it, writable for the user that runs syncd"))
+                "WITNESS", .warning, subject: folder, "the log cannot be compared with its witness: \(fault)",
+                action: "bring it back before syncd starts anew: OPERATING.md, 'A lost witness'"))
     }
 
     // MARK: The daemon

@@ -11,6 +11,7 @@ extension CommandFailure {
             case .exists: "another folder; a store is never overwritten"
             case .locked: "again when it has ended"
             case .corrupt: "syncctl verify names the damage; a peer or a backup has a good copy"
+            case .badFile(_, let wayOut): wayOut
             case .unknownFormat: "a newer release of syncctl"
             case .diskFull: "again when there is room; what was reported as appended is safe"
             case .busy: "again in a moment"
@@ -24,7 +25,7 @@ extension CommandFailure {
             case .notFound, .noKey: .inputMissing
             case .exists, .diskFull: .cannotCreate
             case .locked, .busy: .tryAgain
-            case .corrupt, .notSettled: .badInput
+            case .corrupt, .badFile, .notSettled: .badInput
             case .unknownFormat: .versionMismatch
             case .forbidden, .unsafe: .notPermitted
             case .io, .readOnly: .ioError

@@ -44,7 +44,7 @@ struct AppendBatch: Sendable {
     }
 
     func call(
-        _ condition: (ExpectedVersion, at: UInt64)? = nil,
+        _ condition: AppendCondition? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> AppendCall {
         AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
@@ -81,14 +81,6 @@ struct AppendBatch: Sendable {
                 }
             }
         }
-        answer.end()
-        return answer
-    }
-
-    /// The answer when each line is rejected for the same reason.
-    func answer(rejecting rejection: AppendRejection) -> AppendAnswer {
-        var answer = AppendAnswer(expecting: lines.count)
-        for line in lines { answer.reject(line.number, rejection) }
         answer.end()
         return answer
     }

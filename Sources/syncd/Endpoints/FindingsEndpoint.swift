@@ -25,6 +25,7 @@ extension Service {
             guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
                 return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
             }
+            try Settlement.keep(code: code, subject: subject, at: receipt.hlc.milliseconds, store.files)
             var line = JSONLine(type: "settled")
             line.add("code", code)
             line.add("subject", subject)

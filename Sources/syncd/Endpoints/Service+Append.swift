@@ -7,19 +7,14 @@ extension Service {
     /// Runs on a worker's thread: an expectation may have to wait for the views.
     func append(_ exchange: HTTPExchange) {
         guard let batch = appendBatch(exchange, NativeLineParser()) else { return }
-        var condition: (ExpectedVersion, at: UInt64)?
+        var condition: AppendCondition?
         if let text = exchange.request.queryItem("expect") {
             guard let expected = ExpectedVersion(text) else {
                 return exchange.refuse(400, "E_PARAMETER", "expect is <conversation>:<number of its events>")
             }
             do throws(StoreError) {
                 let found = try version(of: expected.conversation)
-                guard found.version == expected.version else {
-                    return exchange.send(
-                        batch.answer(
-                            rejecting: .conversationMoved(expected: expected.version, actual: found.version)))
-                }
-                condition = (expected, found.at)
+                condition = AppendCondition(expected, found: found.version, at: found.at)
             } catch {
                 return exchange.refuse(error)
             }

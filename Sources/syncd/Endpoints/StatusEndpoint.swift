@@ -18,6 +18,11 @@ extension Service {
             let all = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
             let settlements = try settlements(of: all)
             notices = all.map { ($0, $0.settlement(among: settlements)) }
+            // Also what another node has settled.
+            for case (let notice, let settlement?) in notices {
+                try? Settlement.keep(
+                    code: notice.code.rawValue, subject: notice.subject, at: settlement.at, store.files)
+            }
         } catch {
             return exchange.refuse(error)
         }

@@ -6,6 +6,8 @@ struct DaemonWake: Sendable {
         case signal(Int32)
         case snapshot
         case diskFailure(StoreError)
+        /// The log's files were taken away, or others put in their place.
+        case loss(String)
     }
 
     /// The signal that asked the daemon to end.

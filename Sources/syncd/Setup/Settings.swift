@@ -64,8 +64,12 @@ struct Settings {
 
     /// What a start would miss on this machine as it is now.
     var surroundings: [String] {
-        guard let path = configuration.api.socket.path else { return [] }
         var found: [String] = []
+        if case .folder(let folder) = configuration.storage.witness, access(folder, F_OK) != 0 {
+            found.append(
+                "storage.witness: there is no folder \(folder); syncd makes none there, and keeps no witness")
+        }
+        guard let path = configuration.api.socket.path else { return found }
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         if access(folder.isEmpty ? "/" : folder, F_OK) != 0 {
             found.append(

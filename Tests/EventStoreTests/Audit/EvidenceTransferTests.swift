@@ -87,6 +87,27 @@ struct EvidenceTransferTests {
         #expect(try take(lines(file), into: source) == Tally(appended: 0, already: total))
     }
 
+    @Test(
+        "What was changed is not written: the event is named, or where its stored leaf was changed, too, the place (INV-4)"
+    )
+    func changedStore() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking((0..<50).map { .message("말 \($0)", user: "u") })
+        store.close()
+        let dot = Dot(origin: store.identity.origin, seq: 30)
+        let event = try #require(try LogReader(store.files).event(dot)).event
+        guard case .present(let salt, _) = event.body else { return }
+        let forged = Event(header: event.header, body: .present(salt: salt, payload: Array(#"{"text":"딴 말"}"#.utf8)))
+        let connection = try Connection(path: store.files.log, mode: .write)
+        try connection.execute(#"UPDATE event SET payload = '{"text":"딴 말"}' WHERE position = 30"#)
+        var error = #expect(throws: StoreError.self) { try exported(StoreFiles(folder.path)) }
+        #expect(error?.code == "E_CORRUPT" && error.map { "\($0)".contains("event \(dot) is not") } == true)
+        try connection.execute(
+            "UPDATE event SET leaf = \(EventRow.leafCheck(sha.leaf(of: forged))) WHERE position = 30")
+        error = #expect(throws: StoreError.self) { try exported(StoreFiles(folder.path)) }
+        #expect(error?.code == "E_CORRUPT" && error.map { "\($0)".contains("\(dot.origin) up to seq") } == true)
+    }
+
     @Test("The file does not depend on the order in which events came (INV-6)")
     func order() throws {
         var random = SplitMix64(state: 6)

@@ -251,6 +251,17 @@ struct TamperTableTests {
         report = try sample.report(after: "DROP TABLE event")
         #expect(report.says(.database, "table event is missing"), report.text)
         report = try sample.report(after: "ANALYZE")
-        #expect(report.isIntact, report.text)
+        #expect(report.isIntact && report.remarks.isEmpty, report.text)
+        report = try sample.report(after: "CREATE VIEW all_of_it AS SELECT * FROM event")
+        #expect(report.says(.database, "view all_of_it does not belong here"), report.text)
+    }
+
+    @Test("A table or an index that a later release may have added is told, and is no damage")
+    func laterSchema() throws {
+        let report = try sample.report(
+            after: "CREATE TABLE blob(ref INTEGER PRIMARY KEY, bytes BLOB); CREATE INDEX event_user ON event(user)")
+        #expect(report.isIntact && report.notes.isEmpty, report.text)
+        #expect(report.remarks.count == 2 && report.remarks.contains { $0.hasPrefix("table blob is not known") })
+        #expect(report.remarks.contains { $0.hasPrefix("index event_user is not known") })
     }
 }

@@ -31,6 +31,50 @@ struct PrivateFilesTests {
         store.close()
     }
 
+    @Test("What a backup brings is closed to others when it is opened; a group stays where the folder is open to it")
+    func restored() throws {
+        for (folderMode, fileMode, restored): (mode_t, UInt32, mode_t) in [
+            (0o700, 0o600, 0o644), (0o750, 0o640, 0o644), (0o2750, 0o640, 0o664), (0o755, 0o640, 0o646),
+        ] {
+            let folder = TemporaryFolder()
+            try EventStore.create(in: folder.path, name: "test")
+            let first = try EventStore(opening: folder.path)
+            try Projector.catchUp(first.files)
+            first.close()
+            chmod(folder.path, folderMode)
+            let key = try mode(first.files.key)
+            for path in [first.files.log, first.files.views, first.files.mark] { chmod(path, restored) }
+            let store = try EventStore(opening: folder.path)
+            _ = try store.appendBlocking([.message("a", user: "u")])
+            let projector = try Projector(store.files)
+            try projector.catchUp()
+            for path in [store.files.log, store.files.views] {
+                for suffix in ["", "-wal", "-shm"] {
+                    #expect(try mode(path + suffix) == fileMode, "\(path)\(suffix)")
+                }
+            }
+            #expect(try mode(store.files.key) == key)
+            store.close()
+        }
+    }
+
+    @Test("A pipe, a folder or a link to nowhere among the evidence keeps nobody from opening or proving a store")
+    func evidence() throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        try FileManager.default.createDirectory(atPath: store.files.evidence, withIntermediateDirectories: true)
+        for kind in ["cut", "witness"] {
+            #expect(mkfifo(store.files.evidence + "/\(kind)-0123456789abcdef.json", 0o600) == 0)
+        }
+        #expect(mkfifo(store.files.evidence + "/fork-x.json", 0o600) == 0)
+        #expect(mkdir(store.files.evidence + "/fork-y.json", 0o700) == 0)
+        #expect(symlink("/nowhere", store.files.evidence + "/fork-z.json") == 0)
+        let again = try EventStore(opening: folder.path)
+        #expect(try ForkEvidence.list(again.files).isEmpty && CutEvidence.list(again.files).isEmpty)
+        again.close()
+        #expect(try Verifier(again.files).run().answer == .proven)
+    }
+
     @Test(
         "A folder that others can write to is refused with the command that mends it; one that they can read is not")
     func writable() throws {

@@ -185,6 +185,73 @@ struct MemoryTests {
         #expect(mended.witness?.problem == nil)
     }
 
+    @Test(
+        "A witness that is damaged, empty, gone or no file, beside a rewound log, is told until it is settled (D21)",
+        arguments: ["damaged", "empty", "gone", "pipe", "folder"])
+    func lostWitness(_ how: String) throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        let outside = try TemporaryFolder.made()
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(first, 3)
+        first.close()
+        let path = try #require(first.witness?.path)
+        #expect(first.lostWitness == nil)
+        #expect(try Verifier(first.files).run().answer == .proven)
+        let before = try String(contentsOfFile: path, encoding: .utf8)
+        unlink(path)
+        switch how {
+        case "damaged":
+            try before.replacingOccurrences(of: "\"signature\":\"", with: "\"signature\":\"AA")
+                .write(toFile: path, atomically: false, encoding: .utf8)
+        case "empty": try Data().write(to: URL(filePath: path))
+        case "pipe": #expect(mkfifo(path, 0o600) == 0)
+        case "folder": try FileManager.default.moveItem(atPath: outside.path, toPath: outside.path + "-away")
+        default: break
+        }
+        func notes() throws -> [String] {
+            let report = try Verifier(first.files).run()
+            #expect(report.answer == (report.notes.isEmpty ? .proven : .notCovered), report.text)
+            return report.notes.filter { $0.contains("witness") }
+        }
+        #expect(try notes().count == 1)
+        #expect(try WitnessKeeper.fault(LogReader(first.files))?.isEmpty == false)
+        // The next run writes a new one; that nothing could be compared is not forgotten.
+        for _ in 0..<2 {
+            let next = try EventStore(opening: folder.path)
+            #expect(next.originChange == nil)
+            try append(next, 2)
+            next.close()
+            #expect(try notes().contains { $0.contains("when the log was opened") }, "\(try notes())")
+        }
+        let found = try CutEvidence.list(first.files)
+        #expect(found.count == 1 && found[0].kind == .witness && found[0].text.contains(path), "\(found)")
+        let aside = path + "." + found[0].name
+        #expect(FileManager.default.fileExists(atPath: aside) == !["gone", "folder"].contains(how))
+        if how == "folder" {
+            try FileManager.default.moveItem(atPath: outside.path + "-away", toPath: outside.path)
+        }
+        // The old one is back, and agrees.
+        try before.write(toFile: path, atomically: false, encoding: .utf8)
+        let back = try EventStore(opening: folder.path)
+        #expect(back.lostWitness == nil && back.originChange == nil)
+        back.close()
+        #expect(try notes().isEmpty)
+        #expect(try CutEvidence.list(first.files).allSatisfy { $0.settled != nil })
+    }
+
+    @Test("A witness that is kept from now on is not missed, and stands there before anything is appended")
+    func newWitness() throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        let outside = try TemporaryFolder.made()
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        let path = try #require(first.witness?.path)
+        #expect(first.lostWitness == nil && FileManager.default.fileExists(atPath: path))
+        first.close()
+        #expect(try CutEvidence.list(first.files).isEmpty)
+    }
+
     @Test("A new origin takes appends at once, and what peers send of the old one is stored like any other's")
     func fetchesBack() throws {
         let (folder, full) = try makeStore()

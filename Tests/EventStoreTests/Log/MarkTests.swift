@@ -125,10 +125,12 @@ struct MarkTests {
             let third = try EventStore(opening: copy.path, surroundings: Self.here)
             #expect(third.originChange == nil && third.cut == nil)
             third.close()
-            #expect(try CutEvidence.open(third.files, try LogReader(third.files)).map(\.name) == [cut.name])
+            let standing = try CutEvidence.standing(third.files, try LogReader(third.files))
+            #expect(standing.map(\.name) == [cut.name] && standing[0].settled == nil)
             #expect(try CutEvidence.settle(cut.name, third.files, at: 5))
             let settled = try verify(copy)
             #expect(settled.answer == .proven, settled.text)
+            #expect(settled.remarks.contains { $0.hasPrefix("\(cut.name), settled at 1970-01-01") })
             #expect(try !CutEvidence.settle("cut-0", third.files, at: 5))
         }
         store.close()
@@ -204,6 +206,26 @@ struct MarkTests {
             #expect(!FileManager.default.fileExists(atPath: files.foundWAL))
         }
         store.close()
+    }
+
+    @Test(
+        "A name in cut.json that no start has given leads nowhere, and what is told is not forgotten",
+        arguments: ["../../victim", "cut-0123456789abcdef/../../victim", "cut-0123456789ABCDEF", "cut-01", ""])
+    func foundElsewhere(_ name: String) throws {
+        let (folder, store) = try made()
+        try append(store, 5)
+        store.close()
+        let victim = folder.path + "/../victim.json"
+        try? FileManager.default.removeItem(atPath: victim)
+        try #"{"text":"log.db-wal is damaged","name":"\#(name)"}"#
+            .write(toFile: store.files.foundWAL, atomically: false, encoding: .utf8)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        let kept = try #require(again.cut?.name)
+        #expect(again.originChange == .cut && kept != name)
+        again.close()
+        #expect(!FileManager.default.fileExists(atPath: victim))
+        #expect(try SmallFile.names(in: again.files.evidence).filter { !$0.hasPrefix(".") } == [kept + ".json"])
+        #expect(try verify(folder).says(.ends, kept))
     }
 
     @Test("A WAL that was taken away from a run that did not end is not passed over")

@@ -50,6 +50,22 @@ struct ViewsMarkTests {
         again.stop()
     }
 
+    @Test("Views with a trigger or a view of SQL are built anew, also after a run that did not end in order")
+    func storedCode() throws {
+        for code in ["TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "VIEW v AS SELECT 1"] {
+            let (folder, files) = try filled()
+            defer { withExtendedLifetime(folder) {} }
+            try ViewsMark(files)?.begin()
+            let connection = try Connection(path: files.views, mode: .write)
+            try connection.execute("CREATE \(code)")
+            let projector = try Projector(files)
+            #expect(projector.distrust?.contains(code.prefix(1) == "T" ? "the trigger t" : "the view v") == true)
+            try projector.catchUp()
+            #expect(ViewDatabase.storedCode(at: files.views) == nil)
+            #expect(try name(files) == #""김""#)
+        }
+    }
+
     @Test(
         "The same size and the same times of the content do not deceive; a mark of another key, or none, is not believed"
     )

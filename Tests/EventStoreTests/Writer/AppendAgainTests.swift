@@ -69,13 +69,46 @@ struct AppendAgainTests {
         func message(_ text: String) -> EventDraft { .message(text, user: "u", conversation: "c") }
         _ = try store.appendBlocking([message("하나")])
         // Both looked when the conversation had one event and the log two.
-        let condition = (ExpectedVersion(conversation: "c", version: 1), at: UInt64(2))
+        let condition = AppendCondition(ExpectedVersion(conversation: "c", version: 1), found: 1, at: 2)
         let first = try store.appendBlocking([message("둘")], atomicity: .each, condition: condition)
         #expect(first[0].receipt?.position == 3)
         let second = try store.appendBlocking([message("둘 또는")], atomicity: .each, condition: condition)
         #expect(second == [.rejected(.conversationMoved(expected: 1, actual: 2))])
         #expect(try LogReader(store.files).top() == 3)
-        let now = (ExpectedVersion(conversation: "c", version: 2), at: UInt64(3))
+        let now = AppendCondition(ExpectedVersion(conversation: "c", version: 2), found: 2, at: 3)
         #expect(try store.appendBlocking([message("셋")], atomicity: .each, condition: now)[0].receipt?.position == 4)
+    }
+
+    @Test("What is repeated under the version it expected is found, and nothing else slips in with it (INV-8)")
+    func expectedAgain() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        func named(_ number: UInt64, _ text: String) -> EventDraft {
+            var draft = EventDraft.message(text, user: "u", conversation: "c")
+            draft.id = EventID(UUIDBits(high: 0x0198_e2c4_77aa_7c01, low: 0x8b1e_0000_0000_0000 + number))
+            return draft
+        }
+        func expecting(_ version: UInt64, _ drafts: [EventDraft], _ atomicity: Atomicity) throws -> [AppendOutcome] {
+            // Who looks now finds the two that came with the first request.
+            let condition = AppendCondition(ExpectedVersion(conversation: "c", version: version), found: 2, at: 3)
+            return try store.appendBlocking(drafts, atomicity: atomicity, condition: condition)
+        }
+        let both = [named(1, "하나"), named(2, "둘")]
+        let first = try store.appendBlocking(
+            both, atomicity: .whole,
+            condition: AppendCondition(ExpectedVersion(conversation: "c", version: 0), found: 0, at: 1))
+        #expect(first.map { $0.receipt?.position } == [2, 3])
+        for atomicity in [Atomicity.whole, .each] {
+            let again = try expecting(0, both, atomicity)
+            #expect(again == first.compactMap { $0.receipt.map(AppendOutcome.already) })
+        }
+        let moved = AppendOutcome.rejected(.conversationMoved(expected: 0, actual: 2))
+        #expect(try expecting(0, [named(3, "셋")], .whole) == [moved])
+        #expect(try expecting(0, [named(1, "다른 말")], .whole) == [moved])
+        #expect(try expecting(0, both + [named(3, "셋")], .whole) == [moved, moved, moved])
+        let each = try expecting(0, [both[0], named(3, "셋")], .each)
+        #expect(each[0].receipt?.position == 2 && each[1] == moved)
+        #expect(try LogReader(store.files).top() == 3)
+        #expect(try expecting(2, [named(3, "셋")], .whole)[0].receipt?.position == 4)
     }
 }

@@ -1,0 +1,62 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A daemon whose files are replaced or removed under it says so and ends: what it would acknowledge nobody would find again (INV-1).
+@Suite(.timeLimit(.minutes(2)))
+struct LostFilesTests {
+    private func started() throws -> DaemonProcess {
+        let node = try DaemonProcess("n")
+        try node.start(isTalking: true)
+        #expect(try append(node).code == 0)
+        return node
+    }
+
+    private func append(_ node: DaemonProcess) throws -> Programs.Result {
+        try Programs.syncctl(node.store, ["append", "--user", "u", "--text", "말"])
+    }
+
+    private static let losses: [(name: String, words: String, body: @Sendable (String) throws -> Void)] = [
+        (
+            "another log in its place", "log.db was replaced",
+            { store in
+                try FileManager.default.copyItem(atPath: store + "/log.db", toPath: store + "/old.db")
+                #expect(rename(store + "/old.db", store + "/log.db") == 0)
+            }
+        ),
+        (
+            "everything removed", "log.db was taken away",
+            { store in
+                for name in try FileManager.default.contentsOfDirectory(atPath: store) where name != "api.sock" {
+                    try FileManager.default.removeItem(atPath: store + "/" + name)
+                }
+            }
+        ),
+        ("the WAL removed", "log.db-wal was taken away", { store in unlink(store + "/log.db-wal") }),
+        ("the lock removed", "lock was taken away", { store in unlink(store + "/lock") }),
+    ]
+
+    @Test(
+        "Within moments nothing more is acknowledged, the log says why, and the daemon ends with 74",
+        arguments: losses.indices)
+    func lost(_ index: Int) throws {
+        let loss = Self.losses[index]
+        let node = try started()
+        try loss.body(node.store)
+        usleep(1_500_000)
+        let late = try append(node)
+        #expect(late.code != 0, "\(loss.name): \(late)")
+        #expect(node.exitCode() == 74, "\(loss.name)")
+        #expect(node.said.contains(loss.words) && node.said.contains("ending with code 74"), "\(node.said)")
+        // What stands there now may be another's.
+        #expect(!FileManager.default.fileExists(atPath: node.store + "/disk-failed.json"))
+    }
+
+    @Test("A daemon that is told to stop before it has looked does not call that an end in order")
+    func stopped() throws {
+        let node = try started()
+        try Self.losses[0].body(node.store)
+        #expect(node.terminate() == 74)
+        #expect(node.said.contains("log.db was replaced") && !node.said.contains(" stopped"), "\(node.said)")
+    }
+}
