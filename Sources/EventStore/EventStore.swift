@@ -94,7 +94,7 @@ public final class EventStore: Sendable {
             throw .badFile(
                 "\(files.key) is not the key of this store's node \(identity.node.short)",
                 wayOut:
-                    "put the node.key of node \(identity.node.short) there: a backup has it (docs/OPERATING.md, 'Backup')"
+                    "put the node.key of node \(identity.node.short) there: a backup has it (operating/backup.md, 'Backup')"
             )
         }
         self.key = key

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Another user who may read some of a store gets all of its events, or none (docs/OPERATING.md, "The store").
+/// Another user who may read some of a store gets all of its events, or none (operating/starting.md, "The store").
 @Suite(.timeLimit(.minutes(2)))
 struct AuditorTests {
     private static let setpriv = "/usr/bin/setpriv"
