@@ -126,6 +126,21 @@ struct InterchangeProgramTests {
         #expect(try Programs.syncctl(store, ["import", "-", "--rejects", "/no/such/folder/x"]).code == 73)
     }
 
+    @Test("The file that is read is never the one for rejected lines, whatever it is called")
+    func rejectsOfItself() throws {
+        let store = try makeStore("test")
+        let path = try file(Self.dialogue)
+        let (linked, hard) = (TemporaryFolder.unusedPath(), TemporaryFolder.unusedPath())
+        try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: path)
+        try FileManager.default.linkItem(atPath: path, toPath: hard)
+        for name in [path, linked, hard] {
+            let run = try Programs.syncctl(store, ["import", path, "--rejects", name])
+            #expect(run.code == 64 && run.errors.contains("[E_USAGE]"), "\(run.errors)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == Self.dialogue)
+        }
+        #expect(try Programs.syncctl(store, ["import", path, "--rejects", path + ".bad"]).code == 0)
+    }
+
     @Test("Two workers that reply to one message make one reply, with its user, conversation and cause")
     func replies() throws {
         let store = try makeStore("test")

@@ -47,7 +47,9 @@ enum ImportCommand {
         }
         let location = try StoreLocation.find(for: session)
         let input = try InputFile(path)
-        let rejects = try rejectsPath.map { path throws(CommandFailure) in try RejectsFile(path) }
+        let rejects = try rejectsPath.map { path throws(CommandFailure) in
+            try RejectsFile(path, reading: input.descriptor)
+        }
         Interrupt.watch(reading: input.descriptor)
         let target: ImportTarget =
             session.arguments.flag("dry-run")
