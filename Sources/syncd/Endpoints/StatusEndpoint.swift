@@ -150,7 +150,9 @@ extension Service {
             return exchange.refuse(400, "E_PARAMETER", "node: this is the node itself")
         }
         do throws(StoreError) {
-            try roster.add(Peer(name: name, node: peer, address: address))
+            guard try roster.add(Peer(name: name, node: peer, address: address)) else {
+                return exchange.refuseName(name)
+            }
         } catch {
             return exchange.refuse(error)
         }
