@@ -55,7 +55,9 @@ package struct Backoff {
 
 extension [Peer] {
     /// The peer of another node that has this name already.
-    package func other(called name: String, than node: NodeID) -> Peer? { first { $0.name == name && $0.node != node } }
+    package func other(called name: String, than node: NodeID) -> Peer? {
+        first { $0.name == name && $0.node != node }
+    }
 
     /// Adds a peer, or gives a known node this name. What is not said of a known one stays as it is: its address and, unless
     /// it is joined anew, that it is paused. The name must be free (``other(called:than:)``).
