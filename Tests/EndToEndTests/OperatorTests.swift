@@ -219,6 +219,14 @@ struct OperatorTests {
         let subject = try #require(found.first?["subject"] as? String)
         #expect(try a.syncctl("doctor", "settle", "PEER_AWAY").code != 0)
         #expect(try a.syncctl("doctor", "settle", "FORK").code == 1)
+        // Over the API, too, nothing can be settled that is not there.
+        let api = APIClient(socket: store + "/api.sock")
+        for (code, status, error) in [
+            ("FORK", 404, "E_NO_FINDING"), ("AMNESIA", 404, "E_NO_FINDING"), ("NOSUCH", 400, "E_PARAMETER"),
+        ] {
+            let answer = api.ask("POST", "/v1/findings", body: #"{"code":"\#(code)","subject":"\#(subject)"}"#)
+            #expect(answer?.0 == status && answer?.1.first?["code"] as? String == error, "\(answer?.2 ?? "")")
+        }
         #expect(try a.syncctl("doctor", "settle", "NEW_ORIGIN", "--note", "옮겼다").code == 0)
         func open(_ node: DaemonProcess) throws -> Bool {
             try node.syncctl("doctor", "--json").lines.contains {
@@ -233,6 +241,7 @@ struct OperatorTests {
         let event = try a.syncctl("history", "node/\(a.node())", "--type", "finding.settled", "--json").lines.first
         let data = (event?["event"] as? [String: Any])?["data"] as? [String: Any]
         #expect(data?["code"] as? String == "NEW_ORIGIN" && data?["subject"] as? String == subject)
+        #expect(data?["of"] as? String == (try a.status()["origin"] as? String), "the origin that was started")
         // Without the daemon, too.
         #expect(a.terminate() == 0)
         #expect(try !open(a))

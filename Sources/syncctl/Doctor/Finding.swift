@@ -22,8 +22,8 @@ struct Finding: Sendable {
     let text: String
     /// One sentence, or a command; empty where there is nothing to do.
     var action = ""
-    /// Whether it tells of something that happened, which can be settled; others end when their reason does.
-    var isIncident = false
+    /// What a settlement of it has to name; `nil` if it tells of a state, which ends when its reason does.
+    var of: String?
     /// Who has dealt with it, when, and what was said; `nil`: nobody.
     var settled: Settled?
 
@@ -50,7 +50,7 @@ struct Finding: Sendable {
         subject = notice.string("subject") ?? ""
         text = notice.string("text") ?? ""
         action = notice.string("action") ?? ""
-        isIncident = true
+        of = notice.of
         if let object = notice.object("settled") {
             settled = Settled(
                 at: object.string("at") ?? "", node: object.string("node") ?? "", note: object.string("note") ?? "")
@@ -63,7 +63,7 @@ struct Finding: Sendable {
         subject = notice.subject
         text = notice.text
         action = notice.action
-        isIncident = true
+        of = notice.string("of")
         if let settlement = notice.settlement(among: settlements) {
             settled = Settled(
                 at: Timestamp.text(settlement.at), node: settlement.node.description, note: settlement.note)
