@@ -86,6 +86,14 @@ package enum SmallFile {
         }
     }
 
+    /// The bytes of the file; `nil` if there is none, or something else in its place, which says nothing.
+    static func readIfFile(_ path: String) throws(StoreError) -> [UInt8]? {
+        do throws(StoreError) { return try read(path) } catch {
+            guard case .unsafe = error else { throw error }
+            return nil
+        }
+    }
+
     /// Refuses what is no file, and one that is too large.
     fileprivate static func requireFile(_ descriptor: Int32, _ path: String) throws(StoreError) {
         var entry = stat()

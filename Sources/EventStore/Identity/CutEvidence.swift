@@ -69,7 +69,7 @@ package struct CutEvidence: Hashable, Sendable {
     package static func list(_ files: StoreFiles) throws(StoreError) -> [CutEvidence] {
         var found: [CutEvidence] = []
         for name in try names(files, ".json") {
-            guard let bytes = try SmallFile.read(files.evidence + "/" + name),
+            guard let bytes = try SmallFile.readIfFile(files.evidence + "/" + name),
                 let evidence = CutEvidence(json: bytes, name: String(name.dropLast(5)))
             else { continue }
             found.append(evidence)

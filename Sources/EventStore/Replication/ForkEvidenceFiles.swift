@@ -9,7 +9,7 @@ extension ForkEvidence {
     public static func list(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
         var found: [ForkEvidence] = []
         for name in try names(files) {
-            guard let bytes = try SmallFile.read(files.evidence + "/" + name),
+            guard let bytes = try SmallFile.readIfFile(files.evidence + "/" + name),
                 let evidence = ForkEvidence(json: bytes)
             else { continue }
             found.append(evidence)
