@@ -77,6 +77,19 @@ extension LogAudit {
         try checkSeal()
     }
 
+    /// Proofs of forks are signed by the origin's key; of an origin that is not here nothing can be said.
+    mutating func checkForks() {
+        proofs = proofs.filter { proof in
+            guard let index = indexesByID[proof.origin] else { return false }
+            let key = origins[index].key
+            let isProven = ForkEvidence(proof.dot, proof.branches[0], proof.branches[1], key: key) != nil
+            if !isProven {
+                findings.add(.ends, "evidence/\(proof.name).json does not prove two histories of \(proof.origin)")
+            }
+            return isProven
+        }
+    }
+
     private mutating func check(_ known: Outside.Known) throws(SQLiteError) {
         let head = known.head
         let what = "origin \(head.origin)"
