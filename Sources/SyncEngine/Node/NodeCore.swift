@@ -76,6 +76,7 @@ extension SyncNode {
         var isAnnouncing = false
         var waiters = DurabilityWaiters()
         var isCheckDue = false
+        var isLookDue = false
         var listener: Listener?
         var isStopping = false
         var strangers = NoticeLimiter()
