@@ -95,7 +95,9 @@ extension Service {
                 }
                 _ = try? roster.remove(name)
                 node.setPeers(roster.peers)
-                exchange.refuse(isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason)
+                exchange.refuse(
+                    isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason,
+                    hint: isRefused ? "the line was used, has expired or is unknown there: a new one" : nil)
             }
         }
     }
