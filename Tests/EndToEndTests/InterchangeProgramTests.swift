@@ -191,6 +191,17 @@ struct InterchangeProgramTests {
         let cut = evidence.output.split(separator: "\n").dropLast().joined(separator: "\n")
         let short = try Programs.syncctl(archive, ["import", "--evidence", "-", "--json"], input: cut)
         #expect(short.code == 65 && short.errors.contains("E_EVIDENCE_CUT"))
+        let torn = try Programs.syncctl(
+            archive, ["import", "--evidence", "-"], input: String(evidence.output.dropLast(300)))
+        #expect(torn.code == 65 && torn.errors.contains("E_EVIDENCE_CUT"), "\(torn.errors)")
+        var lines = evidence.output.split(separator: "\n")
+        lines.swapAt(1, 2)
+        let swapped = try Programs.syncctl(
+            archive, ["import", "--evidence", "-"], input: lines.joined(separator: "\n"))
+        #expect(swapped.code == 3, "\(swapped.errors)")
+        #expect(try Programs.syncctl(archive, ["import", "--evidence", "-"], input: "nonsense\n").code == 65)
+        let plain = try Programs.syncctl(archive, ["import", "-"], input: evidence.output).errors
+        #expect(plain.contains("import --evidence") && !plain.contains("the same command goes on"), "\(plain)")
         let whole = try Programs.syncctl(archive, ["import", "--evidence", "-", "--json"], input: evidence.output)
         #expect(whole.code == 0 && whole.lines.last?["origins"] as? Int == 1)
         #expect(try Programs.syncctl(archive, ["verify"]).code == 0)
