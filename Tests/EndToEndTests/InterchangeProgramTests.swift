@@ -97,7 +97,7 @@ struct InterchangeProgramTests {
         #expect(first.code == 0)
         #expect(
             first.output
-                == "42 lines: 20 appended, 0 already there, 0 rejected, 2 of other stores' origins passed over, "
+                == "42 lines: 20 appended, 0 already there, 0 rejected, 2 that only nodes write passed over, "
                 + "20 twins passed over\n")
         let again = try Programs.syncctl(store, ["import", "-", "--json"], input: exported)
         #expect(again.lines.last?["already"] as? Int == 20 && again.lines.last?["twins"] as? Int == 20)

@@ -247,5 +247,29 @@ struct OperatorTests {
         #expect(try !open(a))
         #expect(try a.syncctl("doctor", "--all").output.contains("Settled at "))
         #expect(b.terminate() == 0)
+        // What only nodes write is passed over by an import, and rejects nothing.
+        let export = try a.syncctl("export").output
+        let fresh = TemporaryFolder.unusedPath()
+        defer { try? FileManager.default.removeItem(atPath: fresh) }
+        #expect(try Programs.syncctl(fresh, ["init", "--name", "n"]).code == 0)
+        let imported = try Programs.syncctl(fresh, ["import", "-"], input: export)
+        #expect(imported.code == 0 && imported.output.contains("4 that only nodes write"), "\(imported.output)")
+    }
+
+    @Test("A daemon that could not serve its socket makes no store; what is said with --json is JSON")
+    func nothingMade() async throws {
+        let place = folder.file("new")
+        let run = try await syncd.run([
+            "--data-dir", place, "--socket", folder.file("none/s"), "--node-name", "n", "--peer-listen",
+            "127.0.0.1:0",
+        ])
+        #expect(run.code == 73 && run.errors.contains("[E_SOCKET]"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: place))
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        for words in [["show", "99"], ["history", "nobody"], ["doctor", "settle", "FORK"]] {
+            let said = try await syncctl.run(words + ["--json"])
+            let line = try JSONSerialization.jsonObject(with: Data(said.errors.utf8)) as? [String: Any]
+            #expect(said.code == 1 && line?["type"] as? String == "message", "\(words): \(said.errors)")
+        }
     }
 }

@@ -62,7 +62,8 @@ enum ImportCommand {
         } catch {
             try? rejects?.flush()
             var failure = error
-            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false)); the same command goes on."
+            let goesOn = failure.exitCode == .badInput ? "" : "; the same command goes on"
+            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false))\(goesOn)."
             throw failure
         }
         return try finish(run, path)
@@ -71,7 +72,7 @@ enum ImportCommand {
     private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
         "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
             + "\(tally.already) already there, \(tally.rejected) rejected"
-            + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : "")
+            + (tally.passedOver > 0 ? ", \(tally.passedOver) that only nodes write passed over" : "")
             + (tally.twins > 0 ? ", \(EventText.count(tally.twins, "twin")) passed over" : "")
     }
 
