@@ -162,6 +162,7 @@ enum Daemon {
         let configuration = settings.configuration
         let folder = configuration.storage.dir
         let mismatch: CommandFailure?
+        if !StoreFiles(folder).exists { try APIServer.requirePlace(configuration.api, store: folder) }
         do throws(StoreError) {
             if !StoreFiles(folder).exists {
                 try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)

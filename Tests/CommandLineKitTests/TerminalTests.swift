@@ -3,6 +3,37 @@ import Foundation
 import Testing
 
 @Suite struct TerminalTests {
+    @Test("A terminal gets no DEL and no C1 control, and the same JSON; a file gets every byte")
+    func controls() throws {
+        let json = "{\"text\":\"a\u{7f}\u{80}\u{9b}31m\u{a0}\u{c2}한\"}\n"
+        let controller = posix_openpt(O_RDWR | O_NOCTTY)
+        try #require(controller >= 0 && grantpt(controller) == 0 && unlockpt(controller) == 0)
+        let name = try #require(ptsname(controller))
+        let terminal = open(name, O_RDWR | O_NOCTTY)
+        try #require(terminal >= 0)
+        let output = Output(descriptor: terminal)
+        try output.write(json)
+        try output.flush()
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = read(controller, &bytes, bytes.count)
+        close(terminal)
+        close(controller)
+        let shown = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        #expect(!shown.unicodeScalars.contains { (0x7F..<0xA0).contains($0.value) }, "\(shown.debugDescription)")
+        let decoded = try [shown, json].map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String])["text"]
+        }
+        #expect(decoded[0] == decoded[1])
+        let path = NSTemporaryDirectory() + UUID().uuidString
+        defer { unlink(path) }
+        let file = open(path, O_RDWR | O_CREAT, 0o600)
+        let plain = Output(descriptor: file)
+        try plain.write(json)
+        try plain.flush()
+        close(file)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == json)
+    }
+
     @Test(
         arguments: [
             ([:], true, true), ([:], false, false), (["NO_COLOR": "1"], true, false), (["NO_COLOR": ""], true, true),

@@ -198,6 +198,21 @@ import Testing
         #expect(table.aligned(width: nil)[1].hasSuffix("\(id)  \(id)  message.posted  요즘 들을 만한 노래 있어?"))
     }
 
+    @Test("No id, author or emoji makes a line longer than the terminal", arguments: [60, 80])
+    func hostileIDs(width: Int) {
+        var table = TextTable([
+            .whole("TIME (+00:00)"), .right("POSITION"), .whole("CONVERSATION"), .whole("WHO"), .left("TYPE"),
+            .left("TEXT"),
+        ])
+        let long = String(repeating: "x", count: 200)
+        table.add(["2026-02-01 11:11:56", "7897", .init(long), .init(long), "message.posted", "👨‍👩‍👧‍👦🇰🇷 좋아"])
+        table.add(["2026-02-01 11:11:57", "7898", "6020d1c3bc1ef46f346152f9", "음악봇 🎵", "bot.replied", "🎵"])
+        for line in table.aligned(width: width) {
+            #expect(DisplayWidth.of(line) <= width, "\(line)")
+        }
+        #expect(table.aligned(width: nil).joined().contains(long), "elsewhere nothing is cut")
+    }
+
     @Test func jamoEmojiAndHanziKeepTheNextColumnInPlace() {
         var table = TextTable([.left("NAME"), .left("X")])
         let names = ["\u{1112}\u{1161}\u{11AB}", "👨‍👩‍👧‍👦🇰🇷", "漢字かな", "e\u{301}", "a\u{202E}b"]

@@ -97,7 +97,7 @@ struct InterchangeProgramTests {
         #expect(first.code == 0)
         #expect(
             first.output
-                == "42 lines: 20 appended, 0 already there, 0 rejected, 2 of other stores' origins passed over, "
+                == "42 lines: 20 appended, 0 already there, 0 rejected, 2 that only nodes write passed over, "
                 + "20 twins passed over\n")
         let again = try Programs.syncctl(store, ["import", "-", "--json"], input: exported)
         #expect(again.lines.last?["already"] as? Int == 20 && again.lines.last?["twins"] as? Int == 20)
@@ -124,6 +124,21 @@ struct InterchangeProgramTests {
         #expect(try Programs.syncctl(store, ["import", "-", "--rejects", path], input: mended).code == 0)
         #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
         #expect(try Programs.syncctl(store, ["import", "-", "--rejects", "/no/such/folder/x"]).code == 73)
+    }
+
+    @Test("The file that is read is never the one for rejected lines, whatever it is called")
+    func rejectsOfItself() throws {
+        let store = try makeStore("test")
+        let path = try file(Self.dialogue)
+        let (linked, hard) = (TemporaryFolder.unusedPath(), TemporaryFolder.unusedPath())
+        try FileManager.default.createSymbolicLink(atPath: linked, withDestinationPath: path)
+        try FileManager.default.linkItem(atPath: path, toPath: hard)
+        for name in [path, linked, hard] {
+            let run = try Programs.syncctl(store, ["import", path, "--rejects", name])
+            #expect(run.code == 64 && run.errors.contains("[E_USAGE]"), "\(run.errors)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == Self.dialogue)
+        }
+        #expect(try Programs.syncctl(store, ["import", path, "--rejects", path + ".bad"]).code == 0)
     }
 
     @Test("Two workers that reply to one message make one reply, with its user, conversation and cause")
@@ -190,6 +205,17 @@ struct InterchangeProgramTests {
         let cut = evidence.output.split(separator: "\n").dropLast().joined(separator: "\n")
         let short = try Programs.syncctl(archive, ["import", "--evidence", "-", "--json"], input: cut)
         #expect(short.code == 65 && short.errors.contains("E_EVIDENCE_CUT"))
+        let torn = try Programs.syncctl(
+            archive, ["import", "--evidence", "-"], input: String(evidence.output.dropLast(300)))
+        #expect(torn.code == 65 && torn.errors.contains("E_EVIDENCE_CUT"), "\(torn.errors)")
+        var lines = evidence.output.split(separator: "\n")
+        lines.swapAt(1, 2)
+        let swapped = try Programs.syncctl(
+            archive, ["import", "--evidence", "-"], input: lines.joined(separator: "\n"))
+        #expect(swapped.code == 3, "\(swapped.errors)")
+        #expect(try Programs.syncctl(archive, ["import", "--evidence", "-"], input: "nonsense\n").code == 65)
+        let plain = try Programs.syncctl(archive, ["import", "-"], input: evidence.output).errors
+        #expect(plain.contains("import --evidence") && !plain.contains("the same command goes on"), "\(plain)")
         let whole = try Programs.syncctl(archive, ["import", "--evidence", "-", "--json"], input: evidence.output)
         #expect(whole.code == 0 && whole.lines.last?["origins"] as? Int == 1)
         #expect(try Programs.syncctl(archive, ["verify"]).code == 0)

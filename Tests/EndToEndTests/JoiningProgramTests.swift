@@ -29,7 +29,7 @@ struct JoiningProgramTests {
         let line = invited.output.trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(line.hasPrefix("sillok://\(try a.node())@127.0.0.1:\(port)/default/a/"))
 
-        let joined = try b.syncctl("peers", "join", line, "--json")
+        let joined = try b.syncctl("peers", "join", "-", "--json", input: line + "\n")
         #expect(joined.code == 0, "\(joined)")
         #expect(joined.lines.first?["type"] as? String == "joined")
         _ = try converge(a, b)

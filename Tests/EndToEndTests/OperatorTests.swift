@@ -219,6 +219,14 @@ struct OperatorTests {
         let subject = try #require(found.first?["subject"] as? String)
         #expect(try a.syncctl("doctor", "settle", "PEER_AWAY").code != 0)
         #expect(try a.syncctl("doctor", "settle", "FORK").code == 1)
+        // Over the API, too, nothing can be settled that is not there.
+        let api = APIClient(socket: store + "/api.sock")
+        for (code, status, error) in [
+            ("FORK", 404, "E_NO_FINDING"), ("AMNESIA", 404, "E_NO_FINDING"), ("NOSUCH", 400, "E_PARAMETER"),
+        ] {
+            let answer = api.ask("POST", "/v1/findings", body: #"{"code":"\#(code)","subject":"\#(subject)"}"#)
+            #expect(answer?.0 == status && answer?.1.first?["code"] as? String == error, "\(answer?.2 ?? "")")
+        }
         #expect(try a.syncctl("doctor", "settle", "NEW_ORIGIN", "--note", "옮겼다").code == 0)
         func open(_ node: DaemonProcess) throws -> Bool {
             try node.syncctl("doctor", "--json").lines.contains {
@@ -233,10 +241,35 @@ struct OperatorTests {
         let event = try a.syncctl("history", "node/\(a.node())", "--type", "finding.settled", "--json").lines.first
         let data = (event?["event"] as? [String: Any])?["data"] as? [String: Any]
         #expect(data?["code"] as? String == "NEW_ORIGIN" && data?["subject"] as? String == subject)
+        #expect(data?["of"] as? String == (try a.status()["origin"] as? String), "the origin that was started")
         // Without the daemon, too.
         #expect(a.terminate() == 0)
         #expect(try !open(a))
         #expect(try a.syncctl("doctor", "--all").output.contains("Settled at "))
         #expect(b.terminate() == 0)
+        // What only nodes write is passed over by an import, and rejects nothing.
+        let export = try a.syncctl("export").output
+        let fresh = TemporaryFolder.unusedPath()
+        defer { try? FileManager.default.removeItem(atPath: fresh) }
+        #expect(try Programs.syncctl(fresh, ["init", "--name", "n"]).code == 0)
+        let imported = try Programs.syncctl(fresh, ["import", "-"], input: export)
+        #expect(imported.code == 0 && imported.output.contains("4 that only nodes write"), "\(imported.output)")
+    }
+
+    @Test("A daemon that could not serve its socket makes no store; what is said with --json is JSON")
+    func nothingMade() async throws {
+        let place = folder.file("new")
+        let run = try await syncd.run([
+            "--data-dir", place, "--socket", folder.file("none/s"), "--node-name", "n", "--peer-listen",
+            "127.0.0.1:0",
+        ])
+        #expect(run.code == 73 && run.errors.contains("[E_SOCKET]"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: place))
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        for words in [["show", "99"], ["history", "nobody"], ["doctor", "settle", "FORK"]] {
+            let said = try await syncctl.run(words + ["--json"])
+            let line = try JSONSerialization.jsonObject(with: Data(said.errors.utf8)) as? [String: Any]
+            #expect(said.code == 1 && line?["type"] as? String == "message", "\(words): \(said.errors)")
+        }
     }
 }

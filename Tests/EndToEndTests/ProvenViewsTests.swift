@@ -22,6 +22,29 @@ struct ProvenViewsTests {
         #expect(node.terminate() == 0)
     }
 
+    @Test("Exit code, last line and JSON of verify --views say the same of a view that was changed")
+    func verdict() async throws {
+        let folder = try TemporaryFolder.made()
+        let store = folder.file("store")
+        let syncctl = try Tool.named("syncctl")
+        #expect(try await syncctl.run(["init", "--store", store, "--name", "n"]).code == 0)
+        let profile = ["append", "-u", "u", "--type", "profile.changed", "--data", #"{"fields":{"name":"지우"}}"#]
+        #expect(try await syncctl.run(profile + ["--store", store]).code == 0)
+        #expect(try await syncctl.run(["profile", "u", "--store", store]).code == 0)
+        let verify = ["verify", "--views", "--store", store]
+        let fine = try await syncctl.run(verify)
+        #expect(fine.code == 0 && fine.lines.last?.hasPrefix("VERIFIED") == true, "\(fine.text)")
+        let views = try Connection(path: store + "/views.db", mode: .write)
+        try views.execute(#"UPDATE profile SET value = '"위조"' WHERE maximal = 1"#)
+        let text = try await syncctl.run(verify)
+        #expect(text.code == 3 && text.lines.last?.hasPrefix("VIEWS CONTRADICT THE LOG") == true, "\(text.text)")
+        let json = try await syncctl.run(verify + ["--json"])
+        let objects = try json.objects()
+        let end = try #require(objects.last)
+        #expect(json.code == 3 && end["intact"] as? Bool == false && end["answer"] as? String == "contradicted")
+        #expect(end["views"] as? String == "contradicted" && end["count"] as? Int == objects.count - 1)
+    }
+
     private func differences(_ node: DaemonProcess) -> Int? {
         ((try? node.status())?["views_proven"] as? [String: Any])?["differences"] as? Int
     }

@@ -37,6 +37,55 @@ struct WaitTests {
         #expect(try b.syncctl("history", "haneul").output.contains("둘"))
     }
 
+    @Test("A vector with too many origins is refused at once, and long ones do not hold up a short wait (INV-9)")
+    func longVectors() throws {
+        let a = try DaemonProcess("a")
+        try a.start()
+        func vector(_ count: Int) -> String {
+            (0..<count).map { _ in UUID().uuidString.lowercased() + "/1" }.joined(separator: " ")
+        }
+        let (longest, tooLong) = (vector(16_384), vector(16_385))
+        let api = APIClient(socket: a.store + "/api.sock")
+        let refused = api.ask("POST", "/v1/wait?nodes=2&timeout_ms=1", body: tooLong)
+        #expect(refused?.0 == 413 && refused?.1.first?["code"] as? String == "E_LIMIT", "\(refused?.2 ?? "")")
+        let group = DispatchGroup()
+        for _ in 0..<7 {
+            DispatchQueue.global().async(group: group) {
+                _ = api.ask("POST", "/v1/wait?nodes=2&timeout_ms=100", body: longest, seconds: 60)
+            }
+        }
+        usleep(50_000)
+        let start = ContinuousClock.now
+        let honest = api.ask(
+            "POST", "/v1/wait?nodes=2&timeout_ms=1000", body: try a.syncctl("vector").output, seconds: 60)
+        #expect(honest?.1.first?["reached"] as? Bool == false, "\(honest?.2 ?? "")")
+        // In a build that is not optimised; read as characters they took 20 s.
+        #expect(ContinuousClock.now - start < .seconds(10))
+        group.wait()
+        #expect(a.terminate() == 0)
+    }
+
+    @Test("A parameter that is unknown, given twice or has no such value is refused with its name")
+    func parameters() throws {
+        let a = try DaemonProcess("a")
+        try a.start()
+        let api = APIClient(socket: a.store + "/api.sock")
+        let event = #"{"type":"t","user":"u","data":{}}"#
+        for (target, name) in [
+            ("/v1/events?expectt=c:99", "expectt"), ("/v1/events?expect=c:0&expect=c:9", "expect"),
+            ("/v1/events?atomicity=each&atomicity=whole", "atomicity"), ("/v1/events?ids=deriveh", "ids"),
+            ("/v1/wait?nodes=1&timeout=5", "timeout"),
+        ] {
+            let answer = api.ask("POST", target, body: event)
+            let message = answer?.1.first?["message"] as? String ?? ""
+            #expect(answer?.0 == 400 && message.hasPrefix(name), "\(target): \(answer?.2 ?? "")")
+        }
+        #expect(api.ask("GET", "/v1/status?x=1")?.0 == 400)
+        #expect(try a.status()["position"] as? Int == 1, "nothing was appended")
+        #expect(api.ask("POST", "/v1/events?atomicity=each&ids=derived&expect=c:0", body: event)?.0 != 400)
+        #expect(a.terminate() == 0)
+    }
+
     @Test("What cannot be waited for is refused")
     func refused() throws {
         let a = try DaemonProcess("a")

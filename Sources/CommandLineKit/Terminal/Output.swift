@@ -4,9 +4,13 @@ internal import Glibc
 ///
 /// When the reader has gone away, writing throws ``CommandFailure/brokenPipe``, which ends the program quietly with 141;
 /// this needs ``Terminal/ignoreBrokenPipes()``. What is not flushed is lost: call ``flush()`` before the end.
+///
+/// To a terminal no DEL and no C1 control is written: they stand as `\u007f` and `\u0080` to `\u009f`, in JSON the same text.
+/// Elsewhere every byte goes out as it came, for an event is what it was when it was hashed.
 public final class Output {
     private let descriptor: Int32
     private let capacity: Int
+    private let isTerminal: Bool
     private var buffer: [UInt8] = []
 
     /// Writes to one of the standard streams.
@@ -18,6 +22,7 @@ public final class Output {
     public init(descriptor: Int32, capacity: Int = 65_536) {
         self.descriptor = descriptor
         self.capacity = capacity
+        isTerminal = isatty(descriptor) == 1
     }
 
     /// Adds text.
@@ -42,7 +47,7 @@ public final class Output {
     public func write(_ bytes: [UInt8]) throws(CommandFailure) {
         if bytes.count >= capacity {
             try flush()
-            return try Self.writeAll(bytes, to: descriptor)
+            return try Self.writeAll(isTerminal ? Self.escaped(bytes) : bytes, to: descriptor)
         }
         buffer += bytes
         if buffer.count >= capacity { try flush() }
@@ -50,9 +55,28 @@ public final class Output {
 
     /// Hands everything to the system. On an error the rest is dropped, so that it is reported once.
     public func flush() throws(CommandFailure) {
-        let bytes = buffer
+        let bytes = isTerminal ? Self.escaped(buffer) : buffer
         buffer.removeAll(keepingCapacity: true)
         try Self.writeAll(bytes, to: descriptor)
+    }
+
+    /// Whole lines of UTF-8 without what a terminal would act on.
+    private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count)
+        for byte in bytes {
+            if byte == 0x7F {
+                out += "\\u007f".utf8
+            } else if (0x80..<0xA0).contains(byte), out.last == 0xC2 {
+                // U+0080 to U+009F: a lead byte stands before no other.
+                out.removeLast()
+                out += "\\u00".utf8
+                out += String(byte, radix: 16).utf8
+            } else {
+                out.append(byte)
+            }
+        }
+        return out
     }
 
     /// Writes a message to stderr at once. There is no one to tell if that fails.

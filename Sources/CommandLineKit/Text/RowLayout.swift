@@ -5,6 +5,8 @@ public struct RowLayout: Sendable, Equatable {
     private static let readable = 40
     /// A last column that is no wider than this stays where it is, and the others give way.
     private static let short = 20
+    /// A UUID's.
+    private static let longestID = 36
     /// No other column is cut to less.
     private static let narrowest = 8
     private static let margin = "    "
@@ -29,17 +31,34 @@ public struct RowLayout: Sendable, Equatable {
             isFolded = false
             return
         }
-        isFolded = last > Self.short
-        var excess = isFolded ? used - 2 - limit : used + last - limit
-        var cut = widths
-        while excess > 0 {
-            // The widest give way first.
-            let flexible = others.indices.filter { columns[$0].isFlexible && cut[$0] > Self.narrowest }
-            guard let widest = flexible.max(by: { cut[$0] < cut[$1] }) else { break }
-            cut[widest] -= 1
-            excess -= 1
+        let tight = Self.cut(widths, columns, by: .max).dropLast().reduce(0) { $0 + $1 + 2 }
+        isFolded = last > Self.short || tight + last > limit
+        let excess = isFolded ? used - 2 - limit : used + last - limit
+        self.widths = Self.cut(widths, columns, by: excess)
+    }
+
+    /// Takes `excess` cells away from the columns before the last one, the widest first. Words that mean nothing when they
+    /// are cut give way before the others where they are longer than any id of ours, and in the end where there is no
+    /// other way.
+    private static func cut(_ widths: [Int], _ columns: [TextTable.Column], by excess: Int) -> [Int] {
+        var (cut, excess) = (widths, excess)
+        let others = widths.indices.dropLast()
+        let words = others.filter { columns[$0].alignment == .left }
+        let rounds: [(columns: [Int], least: Int)] = [
+            (words.filter { !columns[$0].isFlexible }, longestID),
+            (words.filter { columns[$0].isFlexible }, narrowest),
+            // The first one is the time.
+            (words.filter { !columns[$0].isFlexible && $0 > 0 }, narrowest),
+        ]
+        for round in rounds {
+            while excess > 0 {
+                let wide = round.columns.filter { cut[$0] > round.least }
+                guard let widest = wide.max(by: { cut[$0] < cut[$1] }) else { break }
+                cut[widest] -= 1
+                excess -= 1
+            }
         }
-        self.widths = cut
+        return cut
     }
 
     /// The headings of the columns.

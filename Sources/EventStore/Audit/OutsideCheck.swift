@@ -32,11 +32,9 @@ struct Outside {
         }
     }
 
-    /// Origins that are proven to have two histories.
-    mutating func forks(_ files: StoreFiles) throws(StoreError) -> Set<OriginID> {
-        do throws(StoreError) {
-            return Set(try ForkEvidence.list(files).map(\.origin))
-        } catch {
+    /// Proofs that origins have two histories.
+    mutating func forks(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
+        do throws(StoreError) { return try ForkEvidence.list(files) } catch {
             guard case .forbidden = error else { throw error }
             notes.append("what is kept of forks could not be read: \(error)")
             return []
@@ -126,6 +124,19 @@ extension LogAudit {
         }
         for known in outside.heads { try check(known) }
         try checkSeal()
+    }
+
+    /// Proofs of forks are signed by the origin's key; of an origin that is not here nothing can be said.
+    mutating func checkForks() {
+        proofs = proofs.filter { proof in
+            guard let index = indexesByID[proof.origin] else { return false }
+            let key = origins[index].key
+            let isProven = ForkEvidence(proof.dot, proof.branches[0], proof.branches[1], key: key) != nil
+            if !isProven {
+                findings.add(.ends, "evidence/\(proof.name).json does not prove two histories of \(proof.origin)")
+            }
+            return isProven
+        }
     }
 
     private mutating func check(_ known: Outside.Known) throws(SQLiteError) {

@@ -28,9 +28,9 @@ public struct Verifier: Sendable {
         var outside = try Outside(files, isWritten: isWritten)
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        let forked = try outside.forks(files)
+        let proofs = try outside.forks(files)
         return try mapped { () throws(SQLiteError) in
-            var audit = LogAudit(connection: connection, isWritten: isWritten, forked: forked, outside: outside)
+            var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
             return try audit.run(progress)
         }
     }
@@ -66,6 +66,8 @@ struct LogAudit {
     let isWritten: Bool
     /// Origins proven to have two histories.
     let forked: Set<OriginID>
+    /// What proves it, until it has been looked at.
+    var proofs: [ForkEvidence]
     let outside: Outside
     /// What carries the own events that no head covers.
     var seal = TailSeal.none
@@ -94,9 +96,10 @@ struct LogAudit {
     /// The last position when the audit began.
     private(set) var top: Int64 = 0
 
-    init(connection: Connection, isWritten: Bool, forked: Set<OriginID>, outside: Outside) {
+    init(connection: Connection, isWritten: Bool, proofs: [ForkEvidence], outside: Outside) {
         self.connection = connection
-        self.forked = forked
+        forked = Set(proofs.map(\.origin))
+        self.proofs = proofs
         self.outside = outside
         self.isWritten = isWritten
     }
@@ -118,6 +121,7 @@ struct LogAudit {
         try attempt(.tree) { audit throws(SQLiteError) in try audit.checkNodes() }
         try attempt(.heads) { audit throws(SQLiteError) in try audit.checkHeads() }
         try attempt(.ends) { audit throws(SQLiteError) in try audit.checkOutside() }
+        checkForks()
         try attempt(.erasures) { audit throws(SQLiteError) in try audit.checkErasures() }
         return report
     }
@@ -127,8 +131,8 @@ struct LogAudit {
         return VerifyReport(
             top: UInt64(clamping: top), events: events,
             origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
-            unsigned: events - signed, seal: seal, notes: outside.notes, remarks: outside.remarks + remarks,
-            findings: findings.listed, counts: findings.counts)
+            unsigned: events - signed, seal: seal, forks: proofs, notes: outside.notes,
+            remarks: outside.remarks + remarks, findings: findings.listed, counts: findings.counts)
     }
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.

@@ -112,6 +112,8 @@ public struct VerifyReport: Hashable, Sendable {
     public let unsigned: UInt64
     /// What is known of those of them that are this node's own.
     public let seal: TailSeal
+    /// Proofs beside the log that one of its origins has two histories. Nothing of this store contradicts because of them.
+    public let forks: [ForkEvidence]
     /// What else keeps something from being proven, a sentence each.
     public let notes: [String]
     /// What should be known beside that, and keeps nothing from being proven, a sentence each.

@@ -29,6 +29,8 @@ package struct FlaggedOrigin: Hashable, Sendable {
     /// Who writes to it.
     package let node: NodeID
     package let skew: ClockSkew
+    /// How many of its events are here.
+    package let size: UInt64
     /// The last stamp of it that is here.
     package let last: HybridTime
 }

@@ -33,7 +33,8 @@ extension LogReader {
             let last = try event(Dot(origin: origin.id, seq: origin.size))?.event.header.hlc
             flagged.append(
                 FlaggedOrigin(
-                    origin: origin.id, node: origin.node, skew: skew, last: last ?? HybridTime(rawValue: 0)))
+                    origin: origin.id, node: origin.node, skew: skew, size: origin.size,
+                    last: last ?? HybridTime(rawValue: 0)))
         }
         return flagged.sorted { ($1.skew.ahead, $0.origin) < ($0.skew.ahead, $1.origin) }
     }

@@ -63,6 +63,11 @@ public struct ForkEvidence: Hashable, Sendable {
         return "fork-\(origin)-\(seq)-" + leaves.joined(separator: "-")
     }
 
+    /// When it can have come about at the earliest, Unix milliseconds: the later of the two stamps that differ.
+    package var stamp: Int64 {
+        branches.map { (try? EventHeader(canonicalBytes: $0.header))?.hlc.milliseconds ?? .max }.max() ?? .max
+    }
+
     /// Which of ``branches`` is the one in `log`; `nil` if it has neither.
     package func branch(in log: LogReader) throws(StoreError) -> Int? {
         guard let event = try log.event(dot)?.event else { return nil }

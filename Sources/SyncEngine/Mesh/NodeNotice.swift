@@ -33,6 +33,24 @@ package struct NodeNotice: Hashable, Sendable {
         case integrity
     }
 
+    /// What a settlement has to name to speak of a notice, so that none can be made before there is something to settle.
+    package enum Matter: Hashable, Sendable {
+        /// It tells of a state, and ends when that does: nothing settles it.
+        case state
+        /// It may happen again: settled is what was seen before.
+        case moment
+        /// It happened once, under these names; it came about at `since`, Unix milliseconds.
+        case once(Set<String>, since: Int64)
+        /// The stamps of an origin: the last one that is here, and the one that was furthest ahead when it came, Unix
+        /// milliseconds.
+        case stamps(seq: UInt64, last: HybridTime, worst: Int64)
+
+        /// Forks of one origin that are proven.
+        init(_ proofs: [ForkEvidence]) {
+            self = proofs.isEmpty ? .moment : .once(Set(proofs.map(\.name)), since: proofs.map(\.stamp).max() ?? 0)
+        }
+    }
+
     package let code: Code
     package let severity: Severity
     /// What it is about: an origin or a node. One notice is kept for each code and subject.
@@ -43,9 +61,12 @@ package struct NodeNotice: Hashable, Sendable {
     package let action: String
     /// When it was last seen, Unix milliseconds.
     package let at: Int64
+    /// What settles it.
+    package let matter: Matter
 
     package init(
-        _ code: Code, _ severity: Severity, subject: String, _ text: String, action: String, at: Int64
+        _ code: Code, _ severity: Severity, subject: String, _ text: String, action: String, at: Int64,
+        _ matter: Matter = .moment
     ) {
         self.code = code
         self.severity = severity
@@ -53,6 +74,23 @@ package struct NodeNotice: Hashable, Sendable {
         self.text = text
         self.action = action
         self.at = at
+        self.matter = matter
+    }
+}
+
+/// That this node went on with another origin.
+struct OriginTurn: Hashable, Sendable {
+    let succession: OriginSuccession
+    /// The new one.
+    let origin: OriginID
+    /// Unix milliseconds.
+    let at: Int64
+}
+
+extension FlaggedOrigin {
+    /// What a settlement of its stamps has to name. The skew was measured when the stamp came: together they are the stamp.
+    fileprivate var matter: NodeNotice.Matter {
+        .stamps(seq: size, last: last, worst: skew.at.addingSaturated(skew.ahead))
     }
 }
 
@@ -77,7 +115,11 @@ struct NoticeBoard {
 }
 
 extension NodeNotice {
-    static func fork(_ origin: OriginID, isOwn: Bool, with peer: String, isProven: Bool, at: Int64) -> NodeNotice {
+    /// - Parameter proofs: `nil` while there is none.
+    static func fork(
+        _ origin: OriginID, isOwn: Bool, with peer: String, _ proofs: [ForkEvidence]?, at: Int64
+    ) -> NodeNotice {
+        let isProven = proofs != nil
         let whose = isOwn ? "this node's origin \(origin)" : "origin \(origin)"
         let proof = isProven ? "the proof is kept in the folder evidence" : "there is no proof of it (yet)"
         return NodeNotice(
@@ -85,11 +127,13 @@ extension NodeNotice {
             "two histories of \(whose), one here and one at \(peer); both stay where they are, \(proof)",
             action: isOwn
                 ? "the node goes on with a new origin; bring over what only one side has: operating/trouble.md, 'A fork'"
-                : "nothing of that origin is exchanged with \(peer); see operating/trouble.md, 'A fork'", at: at)
+                : "nothing of that origin is exchanged with \(peer); see operating/trouble.md, 'A fork'", at: at,
+            Matter(proofs ?? []))
     }
 
     /// - Parameter size: How many events of the origin that was given up are here now.
-    static func succession(_ succession: OriginSuccession, size: UInt64, at: Int64) -> NodeNotice {
+    static func succession(_ turn: OriginTurn, size: UInt64) -> NodeNotice {
+        let succession = turn.succession
         let isLoss = succession.change.isLoss
         let missing = succession.known > size ? succession.known - size : 0
         let text =
@@ -106,7 +150,8 @@ extension NodeNotice {
             }
         return NodeNotice(
             isLoss ? .amnesia : .newOrigin, missing > 0 ? .warning : .information,
-            subject: succession.previous.description, text + recovery, action: action, at: at)
+            subject: succession.previous.description, text + recovery, action: action, at: turn.at,
+            .once([turn.origin.description], since: turn.at))
     }
 
     /// What the files of a store say without their daemon: forks, and why the node appends to another origin than before.
@@ -114,16 +159,18 @@ extension NodeNotice {
         let log = try LogReader(files)
         let own = try log.origins(of: try StoreIdentity(log).node)
         var notices: [NodeNotice] = []
-        for evidence in try ForkEvidence.list(files) {
-            let at = try log.event(evidence.dot)?.event.header.hlc.milliseconds ?? 0
-            let isOwn = own.contains { $0.id == evidence.origin }
-            notices.append(.fork(evidence.origin, isOwn: isOwn, with: "another node", isProven: true, at: at))
+        let proofs = Dictionary(grouping: try ForkEvidence.list(files), by: \.origin)
+        for (origin, proofs) in proofs.sorted(by: { $0.key < $1.key }) {
+            var at = Int64(0)
+            for proof in proofs { at = max(at, try log.event(proof.dot)?.event.header.hlc.milliseconds ?? 0) }
+            let isOwn = own.contains { $0.id == origin }
+            notices.append(.fork(origin, isOwn: isOwn, with: "another node", proofs, at: at))
         }
         notices += try CutEvidence.standing(files, log).map(cut)
         notices += try flagged(log, wall: WallClock.now)
-        for (succession, at) in Self.open(own) {
-            let size = own.first { $0.id == succession.previous }?.size ?? 0
-            notices.append(.succession(succession, size: size, at: at))
+        for turn in Self.open(own) {
+            let size = own.first { $0.id == turn.succession.previous }?.size ?? 0
+            notices.append(.succession(turn, size: size))
         }
         return notices
     }
@@ -134,7 +181,7 @@ extension NodeNotice {
                 .witnessLost, .warning, subject: cut.name,
                 "when the log was opened at position \(cut.position), it could not be compared with its witness: \(cut.text)",
                 action: "bring the witness back and start anew, or compare the roots with a peer's and settle it: "
-                    + "OPERATING.md, 'A lost witness'", at: cut.at)
+                    + "operating/trouble.md, 'A lost witness'", at: cut.at)
         }
         return NodeNotice(
             .logCut, .integrity, subject: cut.name,
@@ -144,12 +191,12 @@ extension NodeNotice {
     }
 
     /// The last change of origin, and earlier ones after which something is still missing.
-    static func open(_ own: [OwnOrigin]) -> [(OriginSuccession, at: Int64)] {
+    static func open(_ own: [OwnOrigin]) -> [OriginTurn] {
         own.compactMap { origin in
             guard let succession = origin.succession else { return nil }
             let size = own.first { $0.id == succession.previous }?.size ?? 0
             guard origin.isCurrent || size < succession.known else { return nil }
-            return (succession, origin.started)
+            return OriginTurn(succession: succession, origin: origin.id, at: origin.started)
         }
     }
 
@@ -162,7 +209,8 @@ extension NodeNotice {
 
     /// Origins whose stamps were too far ahead when they came here.
     package static func flagged(_ log: LogReader, wall: Int64) throws(StoreError) -> [NodeNotice] {
-        try log.flaggedOrigins().map { flagged in
+        let own = try StoreIdentity(log).node
+        return try log.flaggedOrigins().map { flagged in
             let isAhead = flagged.last.milliseconds > wall + HybridClock.bound
             let text =
                 "stamps of origin \(flagged.origin) (node \(flagged.node.short)) were up to "
@@ -170,7 +218,7 @@ extension NodeNotice {
             return NodeNotice(
                 .clock, isAhead ? .warning : .information, subject: flagged.origin.description, text,
                 action: isAhead ? "set the clock of that node right; it then goes on with a new origin" : "",
-                at: flagged.skew.at)
+                at: flagged.skew.at, flagged.node == own ? .state : flagged.matter)
         }
     }
 
@@ -180,7 +228,7 @@ extension NodeNotice {
             .clock, .warning, subject: node.description,
             "this node's clock differs from those of \(count) of \(all) connected peers, about \(offset / 1_000) s; what is "
                 + "appended now gets wrong stamps",
-            action: "set this machine's clock right: timedatectl, chronyc tracking", at: at)
+            action: "set this machine's clock right: timedatectl, chronyc tracking", at: at, .state)
     }
 
     static func stamped(_ node: NodeID, ahead: Int64, at: Int64) -> NodeNotice {
@@ -189,7 +237,7 @@ extension NodeNotice {
             "this node's last stamp is \(ahead / 1_000) s ahead of its clock: one of the two is or was wrong",
             action:
                 "check this machine's clock; when connected peers agree with it, the node goes on with a new origin",
-            at: at)
+            at: at, .state)
     }
 
     static func unproven(

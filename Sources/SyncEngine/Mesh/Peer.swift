@@ -52,3 +52,23 @@ package struct Backoff {
 
     package mutating func reset() { failures = 0 }
 }
+
+extension [Peer] {
+    /// The peer of another node that has this name already.
+    package func other(called name: String, than node: NodeID) -> Peer? {
+        first { $0.name == name && $0.node != node }
+    }
+
+    /// Adds a peer, or gives a known node this name. What is not said of a known one stays as it is: its address and, unless
+    /// it is joined anew, that it is paused. The name must be free (``other(called:than:)``).
+    package mutating func add(_ peer: Peer) {
+        var entry = peer
+        if let index = firstIndex(where: { $0.node == peer.node }) {
+            entry.address = peer.address ?? self[index].address
+            entry.isPaused = peer.isPaused || peer.token == nil && self[index].isPaused
+            self[index] = entry
+        } else {
+            append(entry)
+        }
+    }
+}

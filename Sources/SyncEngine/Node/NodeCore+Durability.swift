@@ -45,12 +45,21 @@ extension SyncNode.Core {
     func wait(_ waiter: DurabilityWaiters.Waiter, _ timeout: Duration) -> Bool {
         guard !isStopping, let id = waiters.add(waiter) else { return false }
         // Takes what was committed, and is told of the next commits.
-        waiters.check(holders())
-        _ = loop.schedule(after: timeout) { [weak self] in
-            guard let self else { return }
-            waiters.expire(id, holders())
-        }
+        look { $0.check($1) }
+        _ = loop.schedule(after: timeout) { [weak self] in self?.look { $0.expire(id, $1) } }
         return true
+    }
+
+    /// Looks at those who wait, and again soon if it could not look at all: what else there is to do comes in between.
+    private func look(_ body: (inout DurabilityWaiters, [Holder]) -> Bool) {
+        let holders = self.holders()
+        guard body(&waiters, holders), !isLookDue else { return }
+        isLookDue = true
+        _ = loop.schedule(after: .zero) { [weak self] in
+            guard let self else { return }
+            isLookDue = false
+            look { $0.check($1) }
+        }
     }
 
     /// Many statements in a row are one reason to look.
@@ -60,7 +69,7 @@ extension SyncNode.Core {
         _ = loop.schedule(after: .milliseconds(5)) { [weak self] in
             guard let self else { return }
             isCheckDue = false
-            waiters.check(holders())
+            look { $0.check($1) }
         }
     }
 }

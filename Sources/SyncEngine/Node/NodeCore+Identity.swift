@@ -109,16 +109,23 @@ extension SyncNode.Core {
             distrust(link, "it has another history of this node's origin \(origin)")
         case .forked(let origin, _):
             let isProven = local.forked.contains(origin)
-            put(.fork(origin, isOwn: isOwn(origin), with: peer, isProven: isProven, at: WallClock.now))
+            let proofs = isProven ? proofs[origin] ?? [] : nil
+            put(.fork(origin, isOwn: isOwn(origin), with: peer, proofs, at: WallClock.now))
             if isProven, origin == local.origin { startOrigin(insteadOf: origin, .forked, known: 0) }
         case .proven(let evidence, let isNew):
             let origin = evidence.origin
-            put(.fork(origin, isOwn: isOwn(origin), with: peer, isProven: true, at: WallClock.now))
+            keep(evidence)
+            put(.fork(origin, isOwn: isOwn(origin), with: peer, proofs[origin], at: WallClock.now))
             guard isNew || !local.forked.contains(origin) else { return }
             local.forked.insert(origin)
             for other in links where other !== link { other.forkProven(evidence) }
             if origin == local.origin { startOrigin(insteadOf: origin, .forked, known: 0) }
         }
+    }
+
+    private func keep(_ evidence: ForkEvidence) {
+        guard proofs[evidence.origin]?.contains(where: { $0.name == evidence.name }) != true else { return }
+        proofs[evidence.origin, default: []].append(evidence)
     }
 
     private func isOwn(_ origin: OriginID) -> Bool { origin == local.origin || formerOrigins.contains(origin) }
@@ -185,7 +192,8 @@ extension SyncNode.Core {
     private func changed(from old: OriginID, to origin: OriginID, _ change: OriginChange, _ known: UInt64) {
         log("this node appends to the new origin \(origin): \(change.summary)")
         let had = progress[old]?.seq ?? 0
-        successions.append((OriginSuccession(change, previous: old, had: had, known: known), WallClock.now))
+        let succession = OriginSuccession(change, previous: old, had: had, known: known)
+        successions.append(OriginTurn(succession: succession, origin: origin, at: WallClock.now))
         formerOrigins.insert(old)
         local.origin = origin
         for link in links { link.originChanged(to: origin) }
@@ -201,17 +209,18 @@ extension SyncNode.Core {
 
     /// What the operator should know, newest first.
     var notices: [NodeNotice] {
-        let changes = successions.map { succession, at in
-            NodeNotice.succession(succession, size: progress[succession.previous]?.seq ?? 0, at: at)
+        let changes = successions.map { turn in
+            NodeNotice.succession(turn, size: progress[turn.succession.previous]?.seq ?? 0)
         }
         return (board.notices + changes).sorted { $0.at > $1.at }
     }
 
     /// What was so before this process began.
-    func take(_ own: [OwnOrigin], _ forks: [NodeNotice]) {
+    func take(_ own: [OwnOrigin], _ forks: [NodeNotice], _ proofs: [ForkEvidence]) {
         formerOrigins = Set(own.filter { !$0.isCurrent }.map(\.id))
         successions = NodeNotice.open(own)
         for notice in forks { _ = board.put(notice) }
+        for evidence in proofs { keep(evidence) }
     }
 
     func put(_ notice: NodeNotice) {

@@ -56,7 +56,9 @@ extension SyncNode {
         /// Origins this node has given up while it ran.
         var formerOrigins: Set<OriginID> = []
         /// Why it gave them up.
-        var successions: [(OriginSuccession, at: Int64)] = []
+        var successions: [OriginTurn] = []
+        /// The forks that are proven.
+        var proofs: [OriginID: [ForkEvidence]] = [:]
         var pending: [NodeID: PendingPeer] = [:]
         /// Unknown callers that may say whether they are invited, the oldest first.
         var hearings: [Hearing] = []
@@ -74,6 +76,7 @@ extension SyncNode {
         var isAnnouncing = false
         var waiters = DurabilityWaiters()
         var isCheckDue = false
+        var isLookDue = false
         var listener: Listener?
         var isStopping = false
         var strangers = NoticeLimiter()

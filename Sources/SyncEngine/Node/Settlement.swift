@@ -1,29 +1,33 @@
 package import EventStore
 
 /// That somebody has seen a notice and dealt with what it tells: an event of type `finding.settled`, which all nodes get.
-/// Its payload is `{"code":"FORK","subject":"<origin>","note":"…"}`, its user `node/<64 hex digits>`, the node it was
-/// settled at.
+/// Its payload is `{"code":"FORK","subject":"<origin>","of":"…","note":"…"}`, its user `node/<64 hex digits>`, the node it was
+/// settled at. `of` names what there was to settle (docs/FORMATS.md §5): nobody can do so before it happened.
 package struct Settlement: Hashable, Sendable {
     package static let type = "finding.settled"
 
     package let code: String
     package let subject: String
+    /// What it settles, as ``NodeNotice/of`` tells it; `nil` in those of earlier releases.
+    package let of: String?
     /// What the operator said about it; may be empty.
     package let note: String
     /// Where it was settled.
     package let node: NodeID
     /// When, Unix milliseconds.
-    package let at: Int64
+    package private(set) var at: Int64
+    /// Up to which stamp it settles those of an origin, Unix milliseconds.
+    private var stamp: Int64?
 
     /// The event that settles a notice at `node`.
-    package static func draft(code: String, subject: String, note: String, at node: NodeID) -> EventDraft {
-        var payload = Array(#"{"code":"#.utf8)
-        JSONText.append(code, to: &payload)
-        payload += #","subject":"#.utf8
-        JSONText.append(subject, to: &payload)
-        if !note.isEmpty {
-            payload += #","note":"#.utf8
-            JSONText.append(note, to: &payload)
+    package static func draft(
+        code: String, subject: String, of: String, note: String, at node: NodeID
+    ) -> EventDraft {
+        var payload: [UInt8] = []
+        for (name, value) in [("code", code), ("subject", subject), ("of", of), ("note", note)] {
+            if name == "note", value.isEmpty { continue }
+            payload += "\(payload.isEmpty ? "{" : ",")\"\(name)\":".utf8
+            JSONText.append(value, to: &payload)
         }
         payload.append(UInt8(ascii: "}"))
         return EventDraft(type: type, user: "node/\(node)", payload: payload)
@@ -41,6 +45,7 @@ package struct Settlement: Hashable, Sendable {
         guard let code = object.string("code"), let subject = object.string("subject") else { return nil }
         self.code = code
         self.subject = subject
+        of = object.string("of")
         note = object.string("note") ?? ""
         node = writer
         at = event.header.hlc.milliseconds
@@ -52,17 +57,28 @@ package struct Settlement: Hashable, Sendable {
         query.types = [type]
         var writers: [OriginID: NodeID] = [:]
         for origin in try views.log.origins() { writers[origin.id] = origin.node }
-        var found: [Settlement] = []
+        var skews: [OriginID: ClockSkew] = [:]
+        for flagged in try views.log.flaggedOrigins() { skews[flagged.origin] = flagged.skew }
+        var found: [(settlement: Settlement, position: UInt64)] = []
         for node in Set(writers.values) {
             _ = try views.history(user: "node/\(node)", query) { entry in
                 let event = entry.stored.event
-                if writers[event.header.dot.origin] == node, let settlement = Settlement(event, by: node) {
-                    found.append(settlement)
+                let origin = event.header.dot.origin
+                if writers[origin] == node, var settlement = Settlement(event, by: node) {
+                    // A stamp far ahead says nothing about what was before it.
+                    if let skew = skews[origin] {
+                        settlement.at = min(settlement.at, skew.at.addingSaturated(HybridClock.bound))
+                    }
+                    found.append((settlement, entry.stored.position))
                 }
                 return true
             }
         }
-        return found
+        var all: [Settlement] = []
+        for (settlement, position) in found {
+            if let settlement = try settlement.placed(position, views.log, writers) { all.append(settlement) }
+        }
+        return all
     }
 
     /// Writes into the evidence that this node keeps of it that it is settled: `verify`, which reads no views, is to know.
@@ -73,21 +89,52 @@ package struct Settlement: Hashable, Sendable {
         }
     }
 
-    /// Whether it speaks of a notice of this code and subject that was last seen at `at`. What happens once is settled for good;
-    /// what happens again after it was settled is open again.
-    package func settles(code: String, subject: String, at: Int64) -> Bool {
-        guard code == self.code, subject == self.subject else { return false }
-        switch NodeNotice.Code(rawValue: code) {
-        // Of an origin: each has one such story.
-        case .fork, .amnesia, .newOrigin: return true
-        default: return at <= self.at
+    /// With the stamp that it names, where it is about stamps; `nil` if it does not count: nobody settles what is wrong with his
+    /// own clock, nor stamps that did not stand in the log before.
+    private func placed(
+        _ position: UInt64, _ log: LogReader, _ writers: [OriginID: NodeID]
+    ) throws(StoreError) -> Settlement? {
+        guard code == NodeNotice.Code.clock.rawValue else { return self }
+        guard let origin = OriginID(text: subject), let writer = writers[origin], writer != node else { return nil }
+        guard let of else { return self }
+        let parts = of.split(separator: " ")
+        guard parts.count == 2, let seq = UInt64(parts[0]), let hlc = HybridTime(text: parts[1]),
+            let named = try log.event(Dot(origin: origin, seq: seq)), named.position < position,
+            named.event.header.hlc == hlc
+        else { return nil }
+        var placed = self
+        placed.stamp = hlc.milliseconds
+        return placed
+    }
+
+    /// Whether it speaks of the notice. One of an earlier release, which names nothing, speaks of what came about before it.
+    package func settles(_ notice: NodeNotice) -> Bool {
+        guard notice.code.rawValue == code, notice.subject == subject else { return false }
+        switch notice.matter {
+        case .state: return false
+        case .moment: return notice.at <= at
+        case .once(let names, let since):
+            guard let of else { return since <= at }
+            return names.isSubset(of: of.split(separator: " ").map(String.init))
+        case .stamps(_, _, let worst):
+            return if of == nil { notice.at <= at } else { worst <= stamp ?? .min }
         }
     }
 }
 
 extension NodeNotice {
+    /// What a settlement of it has to name; `nil` if nothing settles it.
+    package var of: String? {
+        switch matter {
+        case .state: nil
+        case .moment: Timestamp.text(at)
+        case .once(let names, _): names.sorted().joined(separator: " ")
+        case .stamps(let seq, let last, _): "\(seq) \(last)"
+        }
+    }
+
     /// The newest settlement that speaks of it.
     package func settlement(among all: [Settlement]) -> Settlement? {
-        all.filter { $0.settles(code: code.rawValue, subject: subject, at: at) }.max { $0.at < $1.at }
+        all.filter { $0.settles(self) }.max { $0.at < $1.at }
     }
 }

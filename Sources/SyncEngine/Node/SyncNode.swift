@@ -36,9 +36,11 @@ package final class SyncNode: Sendable {
         }
         let own: [OwnOrigin]
         let forks: [NodeNotice]
+        let proofs: [ForkEvidence]
         do throws(StoreError) {
             own = try LogReader(store.files).origins(of: store.identity.node)
             forks = try NodeNotice.standing(store.files).filter { [.fork, .logCut, .witnessLost].contains($0.code) }
+            proofs = try ForkEvidence.list(store.files)
         } catch {
             throw .store(error)
         }
@@ -64,7 +66,7 @@ package final class SyncNode: Sendable {
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
-        core.sync { $0.take(own, forks) }
+        core.sync { $0.take(own, forks, proofs) }
         // First the observer, then the snapshot: no commit falls between them.
         observer = store.observeCommits { notice in
             switch inbox.put(notice) {

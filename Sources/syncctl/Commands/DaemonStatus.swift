@@ -5,24 +5,37 @@ internal import EventStore
 struct DaemonStatus {
     private let bytes: [UInt8]
     private let object: JSONObject
+    /// What the daemon does not look at: its own file, read again.
+    private let damage: Finding?
 
-    init(_ answer: HTTPRequest.Answer) throws(CommandFailure) {
+    init(_ answer: HTTPRequest.Answer, _ damage: Finding?) throws(CommandFailure) {
         bytes = answer.body
+        self.damage = damage
         do { object = try JSONObject(validating: answer.body) } catch {
             throw DaemonClient.misunderstood(error.description)
         }
     }
 
-    private var isDegraded: Bool { object.string("state") != "ok" }
+    private var isDegraded: Bool { damage != nil || object.string("state") != "ok" }
+
+    private var findings: [Finding] {
+        let notices = (object.elements("notices") ?? []).compactMap(\.object)
+        return (damage.map { [$0] } ?? []) + notices.map { Finding(notice: $0) }
+    }
 
     func show(_ session: Session) throws(CommandFailure) -> ExitCode {
         if session.isJSON {
             try session.output.write(bytes.last == 0x0a ? bytes : bytes + [0x0a])
-            try session.end(count: 1)
+            if let damage {
+                var line = JSONLine(type: "finding")
+                damage.write(to: &line)
+                try session.output.line(line)
+            }
+            try session.end(count: damage == nil ? 1 : 2)
         } else {
             try text(session)
         }
-        return isDegraded ? .degraded : .success
+        return findings.exitCode == .success && isDegraded ? .degraded : findings.exitCode
     }
 
     /// In a word, and what keeps it from answering in full.
@@ -58,10 +71,7 @@ struct DaemonStatus {
         for pending in object.elements("pending")?.compactMap(\.object) ?? [] {
             try PeerTable.show(pending: pending, session)
         }
-        for notice in object.elements("notices")?.compactMap(\.object) ?? [] {
-            let finding = Finding(notice: notice)
-            if finding.settled == nil { try finding.show(session) }
-        }
+        for finding in findings.open { try finding.show(session) }
         for problem in object.strings("problems") ?? [] {
             try session.output.line(Sanitizer.line("Problem: \(problem)"))
         }

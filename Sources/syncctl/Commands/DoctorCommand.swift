@@ -35,11 +35,7 @@ enum DoctorCommand {
             session.say(count == 0 ? "nothing found" : EventText.count(count, "finding"))
         }
         try session.end(count: count) { line in line.add("settled", settled) }
-        switch doctor.open.first?.severity {
-        case .integrity: return .integrityFailure
-        case .warning: return .degraded
-        case .information, nil: return .success
-        }
+        return doctor.findings.exitCode
     }
 
     private static func text(_ finding: Finding, _ session: Session) throws(CommandFailure) {

@@ -81,7 +81,13 @@ enum EvidenceTransfer {
             guard case .text(let bytes, let range) = line.content else {
                 throw .line("longer than any line of an evidence file")
             }
-            try intake.take(bytes, range)
+            do throws(EvidenceError) { try intake.take(bytes, range) } catch {
+                // A last line that was cut off is no line at all.
+                guard case .line = error, bytes[range].last != UInt8(ascii: "}"), try next(&reader) == nil else {
+                    throw error
+                }
+                throw .cut
+            }
             progress.update(done: intake.appended + intake.already, total: intake.count)
         }
         progress.finish(done: intake.appended + intake.already, total: intake.count)
@@ -102,7 +108,9 @@ enum EvidenceTransfer {
             code: error.code, "line \(line): \(error)",
             why: "Until then \(summary(intake)); that is proven and stays.", exitCode: .badInput)
         switch error {
-        case .other: failure.exitCode = .integrityFailure
+        case .other, .changed: failure.exitCode = .integrityFailure
+        // After its first line it is an evidence file, and not as it was written.
+        case .line where intake.count != nil: failure.exitCode = .integrityFailure
         case .refused(.amnesia):
             failure.hint = "start syncd beside a peer that has them: it fetches its own events back before it appends"
         case .refused: failure.exitCode = .integrityFailure

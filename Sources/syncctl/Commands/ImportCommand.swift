@@ -47,7 +47,9 @@ enum ImportCommand {
         }
         let location = try StoreLocation.find(for: session)
         let input = try InputFile(path)
-        let rejects = try rejectsPath.map { path throws(CommandFailure) in try RejectsFile(path) }
+        let rejects = try rejectsPath.map { path throws(CommandFailure) in
+            try RejectsFile(path, reading: input.descriptor)
+        }
         Interrupt.watch(reading: input.descriptor)
         let target: ImportTarget =
             session.arguments.flag("dry-run")
@@ -60,7 +62,8 @@ enum ImportCommand {
         } catch {
             try? rejects?.flush()
             var failure = error
-            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false)); the same command goes on."
+            let goesOn = failure.exitCode == .badInput ? "" : "; the same command goes on"
+            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false))\(goesOn)."
             throw failure
         }
         return try finish(run, path)
@@ -69,7 +72,7 @@ enum ImportCommand {
     private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
         "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
             + "\(tally.already) already there, \(tally.rejected) rejected"
-            + (tally.passedOver > 0 ? ", \(tally.passedOver) of other stores' origins passed over" : "")
+            + (tally.passedOver > 0 ? ", \(tally.passedOver) that only nodes write passed over" : "")
             + (tally.twins > 0 ? ", \(EventText.count(tally.twins, "twin")) passed over" : "")
     }
 

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SyncEngine
 
 /// One import: reads lines, hands events in batch by batch, reports what is rejected. While the writer has some batches, the
 /// next are read: it puts what waits into one commit, and a page of an index that many events touch is written once.
@@ -78,7 +79,7 @@ struct ImportRun {
         case .text(let text, let range):
             do throws(InvalidLine) {
                 let parsed = try parser.parse(text, range)
-                if parsed.draft.type == OriginStart.type {
+                if parsed.draft.type == OriginStart.type || parsed.draft.type == Settlement.type {
                     tally.passOver()
                     return
                 }

@@ -6,17 +6,20 @@ enum JoinCommand {
     static let entry = Subcommand(
         Command(
             "peers join", "Joins the node that printed an invitation", group: "Nodes",
-            arguments: [.init("line", "What 'syncctl peers invite' printed there.")],
+            arguments: [.init("line", "What 'syncctl peers invite' printed there, or '-' to read it from stdin.")],
             options: [.value("name", "NAME", "What to call the node here (default: what it calls itself).")],
             examples: [.init("syncctl peers join sillok://…", "both nodes know each other from then on")],
             discussion: """
                 Connects, makes sure that the node is the one named in the line, and shows that it knows the secret without \
-                sending it. Without a daemon the next start of syncd does so.
+                sending it. Without a daemon the next start of syncd does so. Other users of this machine can see the arguments of a \
+                process; what is read from stdin they cannot.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
-        let line = session.arguments.positional("line") ?? ""
+        var line = session.arguments.positional("line") ?? ""
+        // The line has a secret, and everybody on the machine can read the arguments of a process.
+        if line == "-" { line = readLine() ?? "" }
         guard let invitation = Invitation(line) else {
             throw CommandFailure(
                 code: "E_INVITATION", "this is no invitation, or a part of one",

@@ -33,7 +33,8 @@ enum PeersCommand {
             ],
             discussion: """
                 The node id is the 64 hexadecimal digits that 'syncctl status' shows there. Both nodes must add each \
-                other. A peer of the same name or node is replaced.
+                other. A known node gets the new name and address; without an address it keeps the one it has. A name that \
+                another peer has is refused.
                 """), run: runAdd)
 
     static let remove = Subcommand(
@@ -87,10 +88,12 @@ enum PeersCommand {
                 HTTPRequest(
                     method: "POST", target: "/v1/peers", body: object(peer).utf8, contentType: "application/json"))
         } else {
+            var isFree = true
             try edit(files) { peers in
-                peers.removeAll { $0.name == peer.name || $0.node == peer.node }
-                peers.append(peer)
+                isFree = peers.other(called: peer.name, than: peer.node) == nil
+                if isFree { peers.add(peer) }
             }
+            guard isFree else { throw taken(peer.name) }
         }
         return try confirm("added", peer.name, session)
     }
@@ -109,6 +112,12 @@ enum PeersCommand {
             guard isThere else { throw unknown(name) }
         }
         return try confirm("removed", name, session)
+    }
+
+    private static func taken(_ name: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_NAME", "another peer is called \(name); give this one another name",
+            hint: "another name, or 'syncctl peers remove \(name)' first", exitCode: .configuration)
     }
 
     static func unknown(_ name: String) -> CommandFailure {

@@ -10,9 +10,13 @@ final class RejectsFile {
     private var waiting: [UInt8] = []
     private static let most = 256 << 10
 
-    /// Makes the file, or empties it.
-    init(_ path: String) throws(CommandFailure) {
+    /// Makes the file, or empties it. The file that is read is refused: emptied, it would have nothing left to read.
+    init(_ path: String, reading input: Int32) throws(CommandFailure) {
         self.path = path
+        guard !Self.isSame(path, input) else {
+            throw usageFailure(
+                "--rejects \(path) is the file that is imported, and would empty it", hint: "another file")
+        }
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw CommandFailure.system("cannot write \(path)", errno: errno, exitCode: .cannotCreate)
@@ -20,6 +24,13 @@ final class RejectsFile {
     }
 
     deinit { close(descriptor) }
+
+    /// Whether the path leads to the open regular file, under whatever name.
+    private static func isSame(_ path: String, _ descriptor: Int32) -> Bool {
+        var (here, there) = (stat(), stat())
+        guard fstat(descriptor, &here) == 0, stat(path, &there) == 0 else { return false }
+        return here.st_mode & S_IFMT == S_IFREG && here.st_dev == there.st_dev && here.st_ino == there.st_ino
+    }
 
     /// Adds a rejected line. Where `text` is no UTF-8 it stands as base64 in `bytes`; where it was too long to be kept, its
     /// place and length stand in its place.

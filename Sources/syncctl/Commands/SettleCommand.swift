@@ -61,7 +61,7 @@ enum SettleCommand {
     ) throws(CommandFailure) -> Finding? {
         let found = open.filter { $0.code == code && (subject == nil || $0.subject == subject) }
         guard let first = found.first else { return nil }
-        guard first.isIncident else {
+        guard first.of != nil else {
             throw usageFailure("\(code) tells of a state: it ends when that does", hint: first.action)
         }
         guard found.count == 1 else {
@@ -90,7 +90,8 @@ enum SettleCommand {
             let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
             defer { store.close() }
             let draft = Settlement.draft(
-                code: finding.code, subject: finding.subject, note: note, at: store.identity.node)
+                code: finding.code, subject: finding.subject, of: finding.of ?? "", note: note,
+                at: store.identity.node)
             guard let receipt = try store.recordBlocking([draft]).first?.receipt else { return 0 }
             try Settlement.keep(
                 code: finding.code, subject: finding.subject, at: receipt.hlc.milliseconds, files)

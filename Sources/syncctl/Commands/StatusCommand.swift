@@ -12,7 +12,8 @@ enum StatusCommand {
             ],
             discussion: """
                 Exit code 2 when something is degraded: a peer away, a disk nearly full, views that cannot be written; and when \
-                it cannot be told whether a daemon runs, because the store belongs to another user.
+                it cannot be told whether a daemon runs, because the store belongs to another user. Exit code 3 when the record \
+                is damaged or has two versions, as of 'syncctl doctor'.
                 """),
         run: run)
 
@@ -30,8 +31,9 @@ enum StatusCommand {
         if case .owner(let owner) = holder, owner.hasPrefix("syncd ") {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
-                    return try DaemonStatus(try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))).show(
-                        session)
+                    return try DaemonStatus(
+                        try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000)), Finding.ownHead(files)
+                    ).show(session)
                 }
             } catch {
                 problem = error.what
@@ -66,7 +68,7 @@ private struct OfflineStatus {
         identity = try stored { try StoreIdentity(reader) }
         origins = try stored { try reader.origins() }
         top = try stored { try reader.top() }
-        notices = try Finding.standing(files, session)
+        notices = (Finding.ownHead(files).map { [$0] } ?? []) + (try Finding.standing(files, session))
         let reading = try? ViewReader(files)
         views = try? reading?.progress()
         quarantined = try? reading?.quarantined()
@@ -74,12 +76,10 @@ private struct OfflineStatus {
 
     func show(_ session: Session) throws(CommandFailure) -> ExitCode {
         if session.isJSON { try json(session) } else { try text(session) }
-        return isDegraded ? .degraded : .success
+        return notices.exitCode == .success && problem != nil ? .degraded : notices.exitCode
     }
 
-    private var isDegraded: Bool {
-        problem != nil || notices.contains { $0.severity != .information && $0.settled == nil }
-    }
+    private var isDegraded: Bool { problem != nil || notices.exitCode != .success }
 
     private func json(_ session: Session) throws(CommandFailure) {
         var line = JSONLine(type: "status")

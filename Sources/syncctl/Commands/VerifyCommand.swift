@@ -18,7 +18,7 @@ enum VerifyCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
-        let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : .success
+        let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
         let start = MonotonicClock.now
         var progress = Progress("verify", unit: "events", style: session.style())
         let report = try stored {
@@ -26,21 +26,21 @@ enum VerifyCommand {
         }
         progress.finish(done: report.events, total: report.top)
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
+        let verdict = Verdict(report, views)
         if session.isJSON {
-            try json(report, milliseconds, session)
+            try json(verdict, milliseconds, session)
         } else {
-            for line in text(report, milliseconds) { try session.output.line(Sanitizer.line(line)) }
+            for line in text(verdict, milliseconds) { try session.output.line(Sanitizer.line(line)) }
         }
-        let log: ExitCode =
-            switch report.answer {
-            case .proven: .success
-            case .notCovered: .degraded
-            case .contradicted: .integrityFailure
-            }
-        return views.rawValue > log.rawValue ? views : log
+        return switch verdict.answer {
+        case .proven: .success
+        case .notCovered: .degraded
+        case .contradicted: .integrityFailure
+        }
     }
 
-    private static func text(_ report: VerifyReport, _ milliseconds: Int64) -> [String] {
+    private static func text(_ verdict: Verdict, _ milliseconds: Int64) -> [String] {
+        let report = verdict.report
         var lines = ["Checked \(report.events) events (log fixed at position \(report.top))"]
         for check in VerifyCheck.allCases {
             let count = report.count(of: check)
@@ -69,21 +69,16 @@ enum VerifyCommand {
                 "  origin       \(origin.origin) node \(origin.node.short) size \(origin.size) signed to "
                     + "\(origin.headSize) root \(origin.root.map { String($0.description.prefix(16)) } ?? "unknown")")
         }
-        return lines + [verdict(report) + "   took \(TimeSpan.text(milliseconds))"]
-    }
-
-    /// The last line says no more than was proved.
-    private static func verdict(_ report: VerifyReport) -> String {
-        guard report.isIntact else { return "DAMAGED  \(report.findingCount) findings" }
-        let range = report.top == 0 ? "an empty log" : "positions 1..\(report.top)"
-        let but = report.erased > 0 ? " but for \(report.erased) erased" : ""
-        guard report.answer == .notCovered else { return "VERIFIED  \(range)\(but)" }
-        return "NOT ALL COVERED  \(range)\(but), \(report.unsigned) unsigned"
+        lines += report.forks.map {
+            "  fork         origin \($0.origin) has two histories from seq \($0.seq) on: evidence/\($0.name).json"
+        }
+        return lines + [verdict.text + "   took \(TimeSpan.text(milliseconds))"]
     }
 
     private static func json(
-        _ report: VerifyReport, _ milliseconds: Int64, _ session: Session
+        _ verdict: Verdict, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
+        let report = verdict.report
         for finding in report.findings {
             var line = JSONLine(type: "finding")
             line.add("check", finding.check.rawValue)
@@ -102,9 +97,18 @@ enum VerifyCommand {
             line.add("root", origin.root?.description)
             try session.output.line(line)
         }
-        try session.end(count: report.findingCount) { line in
-            line.add("intact", report.isIntact)
-            line.add("answer", report.answer.rawValue)
+        for fork in report.forks {
+            var line = JSONLine(type: "fork")
+            line.add("origin", fork.origin.description)
+            line.add("seq", fork.seq)
+            line.add("proof", "evidence/\(fork.name).json")
+            try session.output.line(line)
+        }
+        let lines = report.findings.count + report.origins.count + report.forks.count + (verdict.views?.lines ?? 0)
+        try session.end(count: lines) { line in
+            line.add("intact", verdict.answer != .contradicted)
+            line.add("answer", verdict.answer.rawValue)
+            if let views = verdict.views { line.add("views", views.answer.rawValue) }
             line.add("position", report.top)
             line.add("events", report.events)
             line.add("erased", report.erased)
@@ -116,6 +120,43 @@ enum VerifyCommand {
                 for check in VerifyCheck.allCases { object.add(check.rawValue, report.count(of: check)) }
             }
             line.add("took_ms", milliseconds)
+        }
+    }
+}
+
+/// What a verification comes to: exit code, last line and JSON say the same.
+private struct Verdict {
+    let report: VerifyReport
+    /// `nil` if they were not asked for.
+    let views: ViewsVerification.Outcome?
+
+    init(_ report: VerifyReport, _ views: ViewsVerification.Outcome?) {
+        (self.report, self.views) = (report, views)
+    }
+
+    /// The worse of the two.
+    var answer: VerifyAnswer {
+        let answers = [report.answer, views?.answer ?? .proven]
+        if answers.contains(.contradicted) { return .contradicted }
+        return answers.contains(.notCovered) ? .notCovered : .proven
+    }
+
+    /// Says no more than was proved.
+    var text: String {
+        let places = EventText.count(views?.differences ?? 0, "place")
+        let range = report.top == 0 ? "an empty log" : "positions 1..\(report.top)"
+        let but = report.erased > 0 ? " but for \(report.erased) erased" : ""
+        let forks = report.forks.isEmpty ? "" : ", \(EventText.count(report.forks.count, "fork")) proven"
+        switch answer {
+        case .contradicted where report.isIntact:
+            return "VIEWS CONTRADICT THE LOG  in \(places); in the log itself, \(range), nothing contradicts"
+        case .contradicted:
+            let found = "DAMAGED  \(EventText.count(report.findingCount, "finding"))"
+            return found + (views?.answer == .contradicted ? ", and views that contradict in \(places)" : "")
+        case .notCovered:
+            let lacking = views?.answer == .notCovered ? ", and not all of the views" : ""
+            return "NOT ALL COVERED  \(range)\(but), \(report.unsigned) unsigned\(lacking)\(forks)"
+        case .proven: return "VERIFIED  \(range)\(but)\(forks)"
         }
     }
 }

@@ -5,8 +5,18 @@ internal import EventStore
 enum ViewsVerification {
     static let option = Command.Option.flag("views", "Also makes the views again from the log, and compares them.")
 
-    /// Prints what was found. Returns how it ends: not all covered if there are no views, or they are behind.
-    static func run(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> ExitCode {
+    /// What was found of the views, for the last line of the answer.
+    struct Outcome {
+        /// Not all covered if there are no views, or they are behind.
+        let answer: VerifyAnswer
+        /// Places in which they contradict the log.
+        var differences: UInt64 = 0
+        /// Lines of JSON that were printed.
+        var lines = 0
+    }
+
+    /// Prints what was found.
+    static func run(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> Outcome {
         let top = try stored { try LogReader(files).top() }
         var progress = Progress("views", unit: "events", style: session.style())
         let report: ViewsReport
@@ -15,7 +25,7 @@ enum ViewsVerification {
         } catch {
             guard case .busy(let why) = error else { throw CommandFailure(error) }
             session.say("the views cannot be compared: \(why)")
-            return .degraded
+            return Outcome(answer: .notCovered)
         }
         progress.finish(done: report.position, total: report.position)
         let lacking = top - min(top, report.position)
@@ -24,7 +34,9 @@ enum ViewsVerification {
         } else {
             try text(report, lacking, session)
         }
-        return report.isIntact ? lacking == 0 ? .success : .degraded : .integrityFailure
+        return Outcome(
+            answer: report.isIntact ? lacking == 0 ? .proven : .notCovered : .contradicted, differences: report.count,
+            lines: session.isJSON ? report.differences.count + 1 : 0)
     }
 
     private static func text(

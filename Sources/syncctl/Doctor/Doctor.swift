@@ -18,7 +18,7 @@ struct Doctor {
     }
 
     /// What somebody has to look at.
-    var open: [Finding] { findings.filter { $0.settled == nil } }
+    var open: [Finding] { findings.open }
 
     mutating func run() throws(CommandFailure) {
         checkKey()
@@ -108,16 +108,7 @@ struct Doctor {
 
     private mutating func checkOwnHead() {
         checks += 1
-        do throws(StoreError) {
-            let pem = try? SmallFile.read(files.key)
-            try LogReader(files).checkOwnHead(pem.flatMap { SigningKey(pem: $0) })
-        } catch {
-            note(
-                Finding(
-                    "LOG_DAMAGED", .integrity, subject: files.log, error.description,
-                    action: "stop syncd; bring log.db back from a backup, or set the folder aside and join anew with "
-                        + "the same key: operating/trouble.md, 'Damage'"))
-        }
+        if let finding = Finding.ownHead(files) { note(finding) }
     }
 
     private mutating func checkWitness() throws(CommandFailure) {
@@ -141,7 +132,7 @@ struct Doctor {
         note(
             Finding(
                 "WITNESS", .warning, subject: folder, "the log cannot be compared with its witness: \(fault)",
-                action: "bring it back before syncd starts anew: OPERATING.md, 'A lost witness'"))
+                action: "bring it back before syncd starts anew: operating/trouble.md, 'A lost witness'"))
     }
 
     // MARK: The daemon

@@ -22,8 +22,8 @@ struct Finding: Sendable {
     let text: String
     /// One sentence, or a command; empty where there is nothing to do.
     var action = ""
-    /// Whether it tells of something that happened, which can be settled; others end when their reason does.
-    var isIncident = false
+    /// What a settlement of it has to name; `nil` if it tells of a state, which ends when its reason does.
+    var of: String?
     /// Who has dealt with it, when, and what was said; `nil`: nobody.
     var settled: Settled?
 
@@ -33,6 +33,20 @@ struct Finding: Sendable {
         let at: String
         let node: String
         let note: String
+    }
+
+    /// That the log is not what its node has signed.
+    static func ownHead(_ files: StoreFiles) -> Finding? {
+        do throws(StoreError) {
+            let pem = try? SmallFile.read(files.key)
+            try LogReader(files).checkOwnHead(pem.flatMap { SigningKey(pem: $0) })
+            return nil
+        } catch {
+            return Finding(
+                "LOG_DAMAGED", .integrity, subject: files.log, error.description,
+                action: "stop syncd; bring log.db back from a backup, or set the folder aside and join anew with "
+                    + "the same key: operating/trouble.md, 'Damage'")
+        }
     }
 
     /// What the files of a store say without their daemon, and which of it is settled. What cannot be looked up is open.
@@ -50,7 +64,7 @@ struct Finding: Sendable {
         subject = notice.string("subject") ?? ""
         text = notice.string("text") ?? ""
         action = notice.string("action") ?? ""
-        isIncident = true
+        of = notice.string("of")
         if let object = notice.object("settled") {
             settled = Settled(
                 at: object.string("at") ?? "", node: object.string("node") ?? "", note: object.string("note") ?? "")
@@ -63,7 +77,7 @@ struct Finding: Sendable {
         subject = notice.subject
         text = notice.text
         action = notice.action
-        isIncident = true
+        of = notice.of
         if let settlement = notice.settlement(among: settlements) {
             settled = Settled(
                 at: Timestamp.text(settlement.at), node: settlement.node.description, note: settlement.note)
@@ -100,6 +114,20 @@ struct Finding: Sendable {
             line.add("at", settled.at)
             line.add("node", settled.node)
             line.add("note", settled.note)
+        }
+    }
+}
+
+extension [Finding] {
+    /// What somebody has to look at.
+    var open: [Finding] { filter { $0.settled == nil } }
+
+    /// How `doctor` and `status` end with these.
+    var exitCode: ExitCode {
+        switch open.map(\.severity).min(by: { $0.rank < $1.rank }) {
+        case .integrity: .integrityFailure
+        case .warning: .degraded
+        case .information, nil: .success
         }
     }
 }

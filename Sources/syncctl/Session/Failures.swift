@@ -18,7 +18,8 @@ extension CommandFailure {
             case .notSettled: "the release that wrote it, once; then this one"
             case .forbidden: "the same command as the user that runs syncd"
             case .readOnly: "the kernel's log says why it is; reading needs no more than that"
-            case .unsafe, .io, .batchTooLarge, .closed: nil
+            case .unsafe: "take away what stands there, or close the folder to others, as the message says"
+            case .io, .batchTooLarge, .closed: nil
             }
         let exitCode: ExitCode =
             switch error {

@@ -44,9 +44,13 @@ struct Session {
     /// The columns to fill, or `nil` when the output is no terminal and nothing is cut.
     var width: Int? { terminal.isTerminal(.output) ? terminal.width : nil }
 
-    /// A message on stderr. It may have text from strangers in it.
+    /// A message on stderr, in the form of the answer. It may have text from strangers in it.
     func say(_ text: String) {
-        if !isQuiet { Output.message("syncctl: \(Sanitizer.line(text))\n") }
+        guard !isQuiet else { return }
+        guard isJSON else { return Output.message("syncctl: \(Sanitizer.line(text))\n") }
+        var line = JSONLine(type: "message")
+        line.add("message", text)
+        Output.message(line.text + "\n")
     }
 
     /// The last line of all JSON output: a reader that misses it knows that the answer was cut off.

@@ -57,7 +57,8 @@ extension ConfigurationKind<String> {
     /// A name of letters, digits, `-`, `_` and `.`; it stands in metrics, certificates and log lines.
     static let name = Self.string(shown: { $0 }) { (text) throws(ConfigurationFailure) in
         guard text.utf8.count <= 63, text.utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }) else {
-            throw ConfigurationFailure("'\(text)' is no name; use up to 63 letters, digits, '-', '_' and '.'")
+            throw ConfigurationFailure(
+                "'\(text)' is no name; use up to 63 of a to z, A to Z, 0 to 9, '-', '_' and '.'")
         }
         return text
     }

@@ -66,13 +66,26 @@ final class APIServer: Sendable {
             }
         }
         if let failure = failure ?? nil {
-            throw CommandFailure(
-                code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(failure)",
-                hint: "api.socket.path (--socket) in a folder that is there and writable; "
-                    + "systemd makes /run/syncd with RuntimeDirectory=syncd",
-                exitCode: .cannotCreate)
+            throw Self.unusable(api, failure)
         }
         if let path = api.socket.path, let group = api.socket.group { Self.give(path, to: group, log) }
+    }
+
+    /// Refuses a socket whose folder is not there, before a store is made for a daemon that cannot serve it. A folder in the
+    /// store comes with it.
+    static func requirePlace(_ api: DaemonConfiguration.API, store: String) throws(CommandFailure) {
+        guard let path = api.socket.path, let slash = path.lastIndex(of: "/") else { return }
+        let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+        guard folder != store, access(folder, W_OK | X_OK) != 0 else { return }
+        throw unusable(api, "\(folder): \(String(cString: strerror(errno)))")
+    }
+
+    private static func unusable(_ api: DaemonConfiguration.API, _ reason: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(reason)",
+            hint: "api.socket.path (--socket) in a folder that is there and writable; "
+                + "systemd makes /run/syncd with RuntimeDirectory=syncd",
+            exitCode: .cannotCreate)
     }
 
     /// Hands the socket to the group that may use it. Where there is no such group, or we may not, it stays ours alone.

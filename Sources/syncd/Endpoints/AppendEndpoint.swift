@@ -32,6 +32,7 @@ final class AppendEndpoint {
         guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
             request.queryItem("expect") == nil
         else { return false }
+        if service.refusesQuery(exchange) { return true }
         let start = MonotonicClock.now
         let isLeading = rule.leads(exchange.client, now: start)
         guard let batch = service.appendBatch(exchange, parser) else { return true }

@@ -2,7 +2,8 @@ internal import CommandLineKit
 internal import EventStore
 internal import SyncEngine
 
-/// `POST /v1/findings`: an operator has dealt with what a notice tells. The body is `{"code":…,"subject":…,"note":…}`.
+/// `POST /v1/findings`: an operator has dealt with what a notice tells. The body is `{"code":…,"subject":…,"note":…}`; only what
+/// is open here can be settled, and the settlement names it.
 extension Service {
     /// Longest note, bytes of UTF-8.
     private static let longestNote = 4_096
@@ -12,33 +13,71 @@ extension Service {
         do { object = try JSONObject(validating: exchange.request.body) } catch {
             return exchange.refuse(400, "E_JSON", error.description)
         }
-        guard let code = object.string("code"), (1...64).contains(code.utf8.count) else {
-            return exchange.refuse(400, "E_PARAMETER", "code: the finding's code, as FORK")
+        guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
+            let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
+            return exchange.refuse(400, "E_PARAMETER", "code: one of \(known)")
         }
-        let (subject, note) = (object.string("subject") ?? "", object.string("note") ?? "")
-        guard subject.utf8.count <= 256, note.utf8.count <= Self.longestNote else {
-            return exchange.refuse(
-                400, "E_PARAMETER", "subject: at most 256 bytes; note: at most \(Self.longestNote)")
+        let (subject, note) = (object.string("subject"), object.string("note") ?? "")
+        guard note.utf8.count <= Self.longestNote else {
+            return exchange.refuse(400, "E_PARAMETER", "note: at most \(Self.longestNote) bytes")
         }
-        let draft = Settlement.draft(code: code, subject: subject, note: note, at: store.identity.node)
         do throws(StoreError) {
-            guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
-                return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
+            let found = try openNotices().filter { $0.code == code && $0.subject == subject ?? $0.subject }
+            guard let notice = found.first else {
+                return exchange.refuse(
+                    404, "E_NO_FINDING", "there is no open finding \(code.rawValue) \(subject ?? "")",
+                    hint: "syncctl doctor lists those that are open")
             }
-            try Settlement.keep(code: code, subject: subject, at: receipt.hlc.milliseconds, store.files)
-            var line = JSONLine(type: "settled")
-            line.add("code", code)
-            line.add("subject", subject)
-            line.add("position", receipt.position)
-            line.add("id", receipt.id.description)
-            exchange.send(line, status: 201)
+            guard found.count == 1 else {
+                let subjects = found.map(\.subject).joined(separator: ", ")
+                return exchange.refuse(400, "E_PARAMETER", "subject: one of \(subjects)")
+            }
+            try settle(notice, note, exchange)
         } catch {
             exchange.refuse(error)
         }
     }
 
+    private func settle(_ notice: NodeNotice, _ note: String, _ exchange: HTTPExchange) throws(StoreError) {
+        let code = notice.code.rawValue
+        guard let of = notice.of else {
+            return exchange.refuse(
+                400, "E_PARAMETER", "code: \(code) of this node tells of a state, and ends when that does",
+                hint: notice.action)
+        }
+        let draft = Settlement.draft(
+            code: code, subject: notice.subject, of: of, note: note, at: store.identity.node)
+        guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
+            return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
+        }
+        try Settlement.keep(code: code, subject: notice.subject, at: receipt.hlc.milliseconds, store.files)
+        var line = JSONLine(type: "settled")
+        line.add("code", code)
+        line.add("subject", notice.subject)
+        line.add("position", receipt.position)
+        line.add("id", receipt.id.description)
+        exchange.send(line, status: 201)
+    }
+
+    /// What there is to tell, with what settled it.
+    func notices(_ status: NodeStatus) throws(StoreError) -> [(notice: NodeNotice, settlement: Settlement?)] {
+        let all = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+        let settlements = try settlements(of: all)
+        let notices = all.map { (notice: $0, settlement: $0.settlement(among: settlements)) }
+        // Also what another node has settled.
+        for case (let notice, let settlement?) in notices {
+            try? Settlement.keep(
+                code: notice.code.rawValue, subject: notice.subject, at: settlement.at, store.files)
+        }
+        return notices
+    }
+
+    private func openNotices() throws(StoreError) -> [NodeNotice] {
+        try notices(node.status()).filter { $0.settlement == nil }.map(\.notice)
+    }
+
     /// What was settled, for notices that ask for it: looked up only when there is one.
-    func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
+    private func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
         guard !notices.isEmpty else { return [] }
         return try Settlement.all(in: ViewReader(store.files, tails: views.tails, pattern: .mixed))
     }

@@ -72,9 +72,6 @@ extension Service {
         guard invitation.until > WallClock.now / 1_000 else {
             return (409, "E_EXPIRED", "the invitation has expired at \(Timestamp.text(invitation.until * 1_000))")
         }
-        if let other = roster.peer(name), other.node != invitation.node {
-            return (409, "E_NAME", "another peer is called \(name); give this one another name")
-        }
         return nil
     }
 
@@ -84,8 +81,8 @@ extension Service {
     ) {
         guard let address = addresses.first else { return }
         do throws(StoreError) {
-            try roster.add(
-                Peer(name: name, node: invitation.node, address: address, token: invitation.token))
+            let peer = Peer(name: name, node: invitation.node, address: address, token: invitation.token)
+            guard try roster.add(peer) else { return exchange.refuseName(name) }
         } catch {
             return exchange.refuse(error)
         }
@@ -98,7 +95,9 @@ extension Service {
                 }
                 _ = try? roster.remove(name)
                 node.setPeers(roster.peers)
-                exchange.refuse(isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason)
+                exchange.refuse(
+                    isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason,
+                    hint: isRefused ? "the line was used, has expired or is unknown there: a new one" : nil)
             }
         }
     }

@@ -51,6 +51,13 @@ extension HTTPExchange {
             headers: status == 503 ? [HTTPField("Retry-After", "1")] : [])
     }
 
+    /// A peer cannot be called what another one is called.
+    func refuseName(_ name: String) {
+        refuse(
+            409, "E_NAME", "another peer is called \(name); give this one another name",
+            hint: "another name, or 'syncctl peers remove \(name)' first")
+    }
+
     /// The path is there, but not for this method.
     func refuseMethod() {
         refuse(405, "E_METHOD", "\(request.method) is not for \(request.path)")

@@ -39,11 +39,19 @@ extension Service {
             exchange.refuse(400, "E_PARAMETER", "atomicity is whole or each, not '\(other)'")
             return nil
         }
+        let derivesIDs: Bool
+        switch request.queryItem("ids") {
+        case nil: derivesIDs = false
+        case "derived": derivesIDs = true
+        case let other?:
+            exchange.refuse(400, "E_PARAMETER", "ids is derived, or left out, not '\(other)'")
+            return nil
+        }
         if isTooFarBehind {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
-        let batch = AppendBatch(request.body, atomicity, derivesIDs: request.queryItem("ids") == "derived", parser)
+        let batch = AppendBatch(request.body, atomicity, derivesIDs: derivesIDs, parser)
         guard !batch.isEmpty else {
             exchange.refuse(
                 400, "E_EMPTY", "the body has no line", hint: "one event in the native form on each line of the body")

@@ -33,7 +33,36 @@ struct Service: Sendable {
         guard path.first == "v1", path.count > 1 else {
             return exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
         }
+        if refusesQuery(exchange) { return }
         version1(exchange, Array(path.dropFirst()))
+    }
+
+    /// The parameters of each path; the others have none.
+    private static let parameters: [String: Set<String>] = [
+        "/v1/events": ["atomicity", "expect", "ids"], "/v1/wait": ["nodes", "timeout_ms"],
+    ]
+
+    /// Refuses a request with a parameter that its path does not have, or that is given twice: a slip of the pen must not drop
+    /// what guards an append.
+    func refusesQuery(_ exchange: HTTPExchange) -> Bool {
+        let request = exchange.request
+        guard !request.query.isEmpty else { return false }
+        let known = Self.parameters[request.path] ?? []
+        var seen: Set<String> = []
+        for item in request.query {
+            guard known.contains(item.name) else {
+                let names = known.sorted().joined(separator: ", ")
+                exchange.refuse(
+                    400, "E_PARAMETER", "\(item.name): \(request.path) has no such parameter",
+                    hint: names.isEmpty ? nil : names)
+                return true
+            }
+            guard seen.insert(item.name).inserted else {
+                exchange.refuse(400, "E_PARAMETER", "\(item.name): given more than once")
+                return true
+            }
+        }
+        return false
     }
 
     /// `GET /livez`: the process answers. Does not wait.

@@ -14,18 +14,7 @@ extension Service {
             obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             + (wal.isProblem && !wal.isFull ? ["wal: \(wal.text)"] : [])
         let notices: [(notice: NodeNotice, settlement: Settlement?)]
-        do throws(StoreError) {
-            let all = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
-            let settlements = try settlements(of: all)
-            notices = all.map { ($0, $0.settlement(among: settlements)) }
-            // Also what another node has settled.
-            for case (let notice, let settlement?) in notices {
-                try? Settlement.keep(
-                    code: notice.code.rawValue, subject: notice.subject, at: settlement.at, store.files)
-            }
-        } catch {
-            return exchange.refuse(error)
-        }
+        do throws(StoreError) { notices = try self.notices(status) } catch { return exchange.refuse(error) }
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
             || notices.contains { $0.notice.severity != .information && $0.settlement == nil }
@@ -155,7 +144,9 @@ extension Service {
             return exchange.refuse(400, "E_PARAMETER", "node: this is the node itself")
         }
         do throws(StoreError) {
-            try roster.add(Peer(name: name, node: peer, address: address))
+            guard try roster.add(Peer(name: name, node: peer, address: address)) else {
+                return exchange.refuseName(name)
+            }
         } catch {
             return exchange.refuse(error)
         }
@@ -261,5 +252,6 @@ extension NodeNotice {
         line.add("text", text)
         line.add("action", action)
         line.add("at", Timestamp.text(at))
+        line.add("of", of)
     }
 }

@@ -9,7 +9,15 @@ extension Service {
 
     func wait(_ exchange: HTTPExchange) {
         let request = exchange.request
-        guard let vector = VersionVector(text: String(decoding: request.body, as: UTF8.self)) else {
+        // Each entry has one slash; counted before anything is read.
+        let entries = request.body.reduce(0) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
+        guard entries <= DurabilityWaiters.mostOrigins else {
+            return exchange.refuse(
+                413, "E_LIMIT",
+                "the vector has \(entries) origins; a wait is for up to \(DurabilityWaiters.mostOrigins)",
+                hint: "only the origins that matter, or several waits")
+        }
+        guard let vector = VersionVector(utf8: request.body) else {
             return exchange.refuse(400, "E_PARAMETER", "the body is <origin>/<seq> of each origin, blanks between")
         }
         guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {

@@ -40,12 +40,15 @@ final class PeerRoster: Sendable {
     /// The peer of this name.
     func peer(_ name: String) -> Peer? { peers.first { $0.name == name } }
 
-    /// Adds a peer, or changes the one of this node or name.
-    func add(_ entry: Peer) throws(StoreError) {
+    /// Adds a peer, or changes the one of this node; false if another one has its name.
+    func add(_ entry: Peer) throws(StoreError) -> Bool {
+        guard configured.other(called: entry.name, than: entry.node) == nil else { return false }
+        var isFree = true
         try change { added in
-            added.removeAll { $0.node == entry.node || $0.name == entry.name }
-            added.append(entry)
+            isFree = added.other(called: entry.name, than: entry.node) == nil
+            if isFree { added.add(entry) }
         }
+        return isFree
     }
 
     /// Adds a node that has shown an invitation, under `name` or, if another peer has that, with a number behind it.
@@ -55,7 +58,7 @@ final class PeerRoster: Sendable {
         let base = Self.usable(name) ?? node.short
         let free = taken.contains(base) ? (2...).lazy.map { "\(base)-\($0)" }.first { !taken.contains($0) } : base
         let entry = Peer(name: free ?? node.short, node: node, address: nil)
-        try add(entry)
+        _ = try add(entry)
         return entry
     }
 

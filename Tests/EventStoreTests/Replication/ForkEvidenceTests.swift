@@ -37,6 +37,10 @@ struct ForkEvidenceTests {
         let evidence = try #require(ForkEvidence(dot, mine, theirs, key: key))
         #expect(evidence == ForkEvidence(dot, theirs, mine, key: key))
         #expect(try evidence.branch(in: LogReader(one.files)) != evidence.branch(in: LogReader(other.files)))
+        let stamps = try [one, other].map {
+            try #require(try LogReader($0.files).event(dot)).event.header.hlc.milliseconds
+        }
+        #expect(evidence.stamp == stamps.max(), "it came about when both had been written")
         #expect(one.forkedOrigins.isEmpty)
         #expect(try one.keep(evidence))
         #expect(try !one.keep(evidence))

@@ -1,41 +1,127 @@
-import EventStore
 import Foundation
 import TestSupport
 import Testing
 
+@testable import EventStore
 @testable import SyncEngine
 
 /// What settles a finding, and what does not.
+@Suite(.serialized)
 struct SettlementTests {
-    private func notice(_ code: NodeNotice.Code, _ subject: String, at: Int64) -> NodeNotice {
-        NodeNotice(code, .warning, subject: subject, "text", action: "", at: at)
+    private func notice(
+        _ code: NodeNotice.Code, _ subject: String, at: Int64, _ matter: NodeNotice.Matter = .moment
+    ) -> NodeNotice {
+        NodeNotice(code, .warning, subject: subject, "text", action: "", at: at, matter)
+    }
+
+    private func settled(_ drafts: [EventDraft], _ node: TestNode) throws -> [Settlement] {
+        _ = try node.store.recordBlocking(drafts)
+        return try settlements(node)
+    }
+
+    private func settlements(_ node: TestNode) throws -> [Settlement] {
+        _ = try Projector.catchUp(node.store.files)
+        return try Settlement.all(in: ViewReader(node.store.files))
     }
 
     @Test("A settlement speaks of its code and subject; what can happen again is open again when it does")
     func scope() throws {
-        let folder = try TemporaryFolder.made()
-        let store = folder.file("store")
-        try EventStore.create(in: store, name: "n")
-        let open = try EventStore(opening: store)
-        let node = open.identity.node
-        let drafts = [("FORK", "o-1"), ("DUPLICATE_NODE_ID", "n-1")].map {
-            Settlement.draft(code: $0.0, subject: $0.1, note: "메모", at: node)
+        let a = try TestNode("a")
+        let node = a.store.identity.node
+        func draft(_ code: String, _ subject: String, _ of: String, at: NodeID) -> EventDraft {
+            Settlement.draft(code: code, subject: subject, of: of, note: "메모", at: at)
         }
         let stranger = try #require(NodeID(bytes: [UInt8](repeating: 7, count: 32)))
-        let forged = Settlement.draft(code: "FORK", subject: "o-2", note: "", at: stranger)
-        _ = try open.recordBlocking(drafts + [forged])
-        open.close()
-        _ = try Projector.catchUp(StoreFiles(store))
-        let all = try Settlement.all(in: ViewReader(StoreFiles(store)))
+        let all = try settled(
+            [
+                draft("FORK", "o-1", "fork-1", at: node), draft("DUPLICATE_NODE_ID", "n-1", "", at: node),
+                draft("FORK", "o-2", "fork-2", at: stranger),
+            ], a)
         #expect(Set(all.map(\.subject)) == ["o-1", "n-1"], "not what another node is made to say")
         #expect(all.allSatisfy { $0.node == node && $0.note == "메모" })
 
         let now = try #require(all.first).at
-        #expect(notice(.fork, "o-1", at: now - 1).settlement(among: all) != nil)
-        #expect(notice(.fork, "o-1", at: now + 1_000).settlement(among: all) != nil, "of an origin there is one fork")
-        #expect(notice(.fork, "o-3", at: now - 1).settlement(among: all) == nil)
-        #expect(notice(.amnesia, "o-1", at: now - 1).settlement(among: all) == nil)
-        #expect(notice(.duplicateNodeID, "n-1", at: now - 1).settlement(among: all) != nil)
-        #expect(notice(.duplicateNodeID, "n-1", at: now + 1_000).settlement(among: all) == nil, "it happened again")
+        func isSettled(
+            _ code: NodeNotice.Code, _ subject: String, _ after: Int64, _ matter: NodeNotice.Matter = .moment
+        ) -> Bool {
+            notice(code, subject, at: now + after, matter).settlement(among: all) != nil
+        }
+        #expect(isSettled(.fork, "o-1", 1_000, .once(["fork-1"], since: now + 1_000)), "of this fork there is one")
+        #expect(!isSettled(.fork, "o-1", -1, .once(["fork-1", "fork-3"], since: now - 1)), "a second fork")
+        #expect(!isSettled(.fork, "o-3", -1, .once(["fork-1"], since: now - 1)))
+        #expect(!isSettled(.amnesia, "o-1", -1, .once(["fork-1"], since: now - 1)))
+        #expect(isSettled(.duplicateNodeID, "n-1", -1))
+        #expect(!isSettled(.duplicateNodeID, "n-1", 1_000), "it happened again")
+        #expect(!isSettled(.duplicateNodeID, "n-1", -1, .state), "a state ends by itself")
+        a.stop()
+    }
+
+    @Test("What has not happened cannot be settled: without a name only what came about before counts")
+    func beforehand() throws {
+        let a = try TestNode("a")
+        let payload = Array(#"{"code":"FORK","subject":"o-1","note":"nothing to see"}"#.utf8)
+        let earlier = EventDraft(type: Settlement.type, user: "node/\(a.store.identity.node)", payload: payload)
+        let guess = Settlement.draft(
+            code: "AMNESIA", subject: "o-1", of: "", note: "", at: a.store.identity.node)
+        let all = try settled([earlier, guess], a)
+        let at = try #require(all.first).at
+        for (code, since, isSettled) in [
+            (NodeNotice.Code.fork, at - 5, true), (.fork, at + 5, false), (.amnesia, at - 5, false),
+        ] {
+            let notice = notice(code, "o-1", at: at - 10, .once(["its name"], since: since))
+            #expect((notice.settlement(among: all) != nil) == isSettled, "\(code) \(since)")
+        }
+        a.stop()
+    }
+
+    @Test("A wrong clock is settled up to a stamp that was there, by another node; worse stamps are open again")
+    func clocks() throws {
+        let clock = TestClock()
+        let year: Int64 = 365 * 86_400_000
+        clock.set(10 * year)
+        let a = try TestNode("a", wall: clock.wall)
+        let b = try TestNode("b", peers: [a.peer()])
+        a.node.setPeers([b.peer(calling: false)])
+        let wrong = a.store.identity.origin
+        func notice() throws -> NodeNotice? {
+            try NodeNotice.flagged(LogReader(b.store.files), wall: WallClock.now).first {
+                $0.subject == wrong.description
+            }
+        }
+        func isSettled() throws -> Bool { try notice()?.settlement(among: settlements(b)) != nil }
+        try a.append(3)
+        #expect(try eventually { try a.vector() == b.vector() && notice() != nil })
+
+        // The node itself, and one that names a stamp that is to come.
+        let of = try #require(try notice()?.of)
+        let last = try #require(try LogReader(a.store.files).event(at: 4)).event.header.hlc
+        let later = HybridTime(milliseconds: last.milliseconds + year, counter: 0)
+        func settle(_ node: TestNode, _ of: String?) throws {
+            var payload = #"{"code":"CLOCK","subject":"\#(wrong)""#
+            if let of { payload += #","of":"\#(of)""# }
+            let user = "node/\(node.store.identity.node)"
+            _ = try node.store.recordBlocking([
+                EventDraft(type: Settlement.type, user: user, payload: Array((payload + "}").utf8))
+            ])
+        }
+        try settle(a, of)
+        try settle(a, nil)
+        #expect(try eventually { try a.vector() == b.vector() })
+        #expect(try !isSettled(), "nobody settles what is wrong with his own clock")
+        try settle(b, "900 \(later)")
+        try settle(b, "4 \(later)")
+        #expect(try !isSettled(), "no such stamp")
+        let now = try #require(try notice()?.of)
+        try settle(b, now)
+        #expect(try isSettled())
+        try a.append(1)
+        #expect(try eventually { try a.vector() == b.vector() })
+        #expect(try isSettled(), "as wrong as before")
+        clock.set(11 * year)
+        try a.append(1)
+        #expect(try eventually { try a.vector() == b.vector() })
+        #expect(try !isSettled(), "worse than what was settled")
+        a.stop()
+        b.stop()
     }
 }
