@@ -108,6 +108,13 @@ final class SimChecks {
         }
     }
 
+    /// D12: a node takes its memory for lost only if its log lacks what it is said to have written.
+    func givesUp(_ node: SimNode, _ origin: OriginID, _ change: OriginChange, known: UInt64) {
+        guard change == .behind, origin == node.store.log.own else { return }
+        let have = node.store.log.size(of: origin)
+        if have >= known { sim.violate("D12", "\(node.name) gives up \(origin) for \(known) events, it has \(have)") }
+    }
+
     // MARK: Clients
 
     /// A client was told what came of its event (INV-1, INV-8).

@@ -38,6 +38,9 @@ package struct SimCoverage: Sendable {
         ends[name, default: 0] += 1
     }
 
+    /// A caller was told why there is no session.
+    mutating func refused(_ code: SessionErrorCode) { ends["not let in: " + code.name, default: 0] += 1 }
+
     mutating func verified(_ batch: VerifiedBatch, in frame: Frame) {
         guard case .events(let sent)? = try? Message(frame: frame) else { return }
         let known = sent.events.count - batch.count

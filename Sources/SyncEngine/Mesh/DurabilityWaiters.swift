@@ -17,19 +17,20 @@ struct Holder {
 }
 
 /// Those who wait until events are durable on so many nodes.
-struct DurabilityWaiters {
-    struct Waiter {
+struct DurabilityWaiters: Sendable {
+    struct Waiter: Sendable {
         let vector: VersionVector
         let nodes: Int
-        let completion: @Sendable (Holders) -> Void
+        /// When its time is over, monotonic milliseconds: then it is answered, whatever there is to say.
+        let until: UInt64
         /// How many entries of the vector each node was seen to hold: what a node has said to be durable it seldom takes
         /// back, so each look goes on from there.
         fileprivate var reached: [NodeID: Int] = [:]
 
-        init(vector: VersionVector, nodes: Int, completion: @escaping @Sendable (Holders) -> Void) {
+        init(_ vector: VersionVector, nodes: Int, until: UInt64) {
             self.vector = vector
             self.nodes = nodes
-            self.completion = completion
+            self.until = until
         }
     }
 
@@ -49,25 +50,23 @@ struct DurabilityWaiters {
         return next
     }
 
-    /// Answers all that have what they wait for.
-    mutating func check(_ holders: [Holder]) {
-        for id in waiters.keys.sorted() { answer(id, holders, isLast: false) }
+    /// Takes out all that have what they wait for, or whose time is over, with what there is to say.
+    mutating func check(_ holders: [Holder], now: UInt64) -> [(id: UInt64, Holders)] {
+        waiters.keys.sorted().compactMap { id in answer(id, holders, now).map { (id, $0) } }
     }
 
-    /// Its time is over: it is answered, whatever there is to say.
-    mutating func expire(_ id: UInt64, _ holders: [Holder]) { answer(id, holders, isLast: true) }
-
-    private mutating func answer(_ id: UInt64, _ holders: [Holder], isLast: Bool) {
-        guard let waiter = waiters[id] else { return }
+    private mutating func answer(_ id: UInt64, _ holders: [Holder], _ now: UInt64) -> Holders? {
+        guard let waiter = waiters[id] else { return nil }
+        let isLast = now >= waiter.until
         var holding = holders.filter { holds($0, id) }
-        guard holding.count >= waiter.nodes || isLast else { return }
+        guard holding.count >= waiter.nodes || isLast else { return nil }
         // Once more from the start: one may have lost what it had.
         waiters[id]?.reached = [:]
         holding = holding.filter { holds($0, id) }
         let isReached = holding.count >= waiter.nodes
-        guard isReached || isLast else { return }
+        guard isReached || isLast else { return nil }
         waiters[id] = nil
-        waiter.completion(Holders(nodes: holding.map(\.name), isReached: isReached))
+        return Holders(nodes: holding.map(\.name), isReached: isReached)
     }
 
     private mutating func holds(_ holder: Holder, _ id: UInt64) -> Bool {

@@ -55,7 +55,7 @@ package struct NodeNotice: Hashable, Sendable {
 }
 
 /// The last notices, one for each code and subject, newest first; bounded.
-struct NoticeBoard {
+struct NoticeBoard: Sendable {
     private(set) var notices: [NodeNotice] = []
     private static let capacity = 100
 
