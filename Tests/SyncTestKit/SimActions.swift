@@ -56,6 +56,10 @@ extension Simulation {
         var items: [SimAppend.Item] = []
         for _ in 0..<count { items.append(item(kind, node)) }
         node.store.append(SimAppend(items: items))
+        if random.chance(0.2) {
+            let (nodes, timeout) = (random.pick(1...3), UInt64(random.pick(0...20_000)))
+            schedule(after: random.pick(0...1_000_000)) { node.wait(nodes: nodes, timeout: timeout) }
+        }
         // Without an answer a client asks again, with the same ids.
         if kind == .repeated {
             let later = SimAppend(items: items)

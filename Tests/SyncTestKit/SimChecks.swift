@@ -143,6 +143,19 @@ final class SimChecks {
         node.reader.reset()
     }
 
+    /// A client was told that `vector` is durable on these nodes (INV-7). Nobody knows of what was lost since it was said.
+    func held(_ vector: VersionVector, by holders: Holders, told node: SimNode) {
+        sim.coverage.count(holders.isReached ? .waitsReached : .waitsExpired)
+        for name in holders.nodes {
+            guard let holder = sim.nodes.first(where: { $0.name == (name == node.identity.name ? node.name : name) }),
+                !hasForgotten(holder), !sim.damaged.contains(holder.index), !holder.disguise.isHostile,
+                !sim.nodes.contains(where: { $0.knownAs == holder.index && $0 !== holder })
+            else { continue }
+            let missing = vector.entries.first { holder.store.onDisk.size(of: $0.origin) < $0.seq }
+            if let missing { sim.violate("INV-7", "\(node.name) says that \(missing) is durable at \(name)") }
+        }
+    }
+
     func promisesKept() {
         for promise in promised {
             let node = sim.nodes[promise.node]

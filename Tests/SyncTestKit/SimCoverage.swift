@@ -10,7 +10,7 @@ package struct SimCoverage: Sendable {
             unknownMessages, wholeOpenings,
             differenceOpenings, restatements, sourceChanges, dropped, quietChecks, snapshotsOffered, snapshotPieces,
             snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
-            spoolsRefused, snapshotDiskFaults
+            spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotsOutdated, .snapshotDiskFaults]

@@ -62,8 +62,14 @@ extension SimNode {
         case .reopen: schedule(after: sim.random.pick(1_000...20_000)) { [self] in reopen() }
         case .say(let line): sim.note { "\(self.name): \(line)" }
         case .arm(let timer, let time): arm(timer, at: time)
-        // Nobody is invited or waits, and clocks are as wrong as the run makes them.
-        case .knock, .hear, .judge, .joined, .forgetToken, .readClocks, .lookAtDurability, .answer: break
+        case .lookAtDurability:
+            let links = Dictionary(uniqueKeysWithValues: mesh.current.map { ($0.node, $0.link) })
+            let open = links.compactMapValues { sessions[$0]?.session }
+            input { $0.durabilitySeen(open, now: $1, effects: &$2) }
+        case .answer(let waiter, let holders):
+            if let vector = waits.removeValue(forKey: waiter) { sim.checks.held(vector, by: holders, told: self) }
+        // Nobody is invited, and clocks are as wrong as the run makes them.
+        case .knock, .hear, .judge, .joined, .forgetToken, .readClocks: break
         }
     }
 
@@ -71,6 +77,15 @@ extension SimNode {
         if case .dial = timer, sim.has(.noReconnect), !sim.isFaulty { return }
         schedule(at: max(sim.now, bootedAt + time * 1_000)) { [self] in
             input { $0.timerFired(timer, now: $1, effects: &$2) }
+        }
+    }
+
+    /// A client waits until what is here now is durable on so many nodes.
+    func wait(nodes: Int, timeout: UInt64) {
+        input { mesh, now, effects in
+            let vector = mesh.log.vector
+            let id = mesh.wait(for: vector, nodes: nodes, timeout: timeout, now: now, effects: &effects)
+            if let id { waits[id] = vector }
         }
     }
 

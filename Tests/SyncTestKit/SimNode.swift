@@ -29,6 +29,8 @@ package final class SimNode {
     var sessions: [LinkID: SimPeerLink] = [:]
     /// Links that have none yet.
     var connections: [LinkID: SimLink] = [:]
+    /// What clients wait for.
+    var waits: [UInt64: VersionVector] = [:]
     /// Calls that are under way, each with a number.
     var calls: [NodeID: UInt64] = [:]
     private(set) lazy var intake = SimIntake(node: self)
@@ -175,7 +177,7 @@ package final class SimNode {
             identity, software: "sim", forked: Set(evidence.map(\.origin)), run: sim.random.next() | 1,
             isVolatile: !store.isFullyDurable)
         mesh = Mesh(local, key: key.publicKey, peers: known, seed: sim.random.next())
-        (sessions, connections, calls) = ([:], [:], [:])
+        (sessions, connections, calls, waits) = ([:], [:], [:], [:])
         input { $0.opened(progress, now: $1, effects: &$2) }
         follow()
     }

@@ -60,6 +60,7 @@ final class SimPeerLink {
     func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, node.moment, &effects)
         var next = 0
         while next < effects.count {
@@ -67,20 +68,21 @@ final class SimPeerLink {
             guard node.isUp else { return }
             next += 1
         }
-        tellMesh()
+        tellMesh(hasAdvanced: session.durableRevision != before)
         guard node.isUp else { return }
         sim.checks.stepped(self, node)
         arm()
     }
 
     /// What concerns other links.
-    private func tellMesh() {
+    private func tellMesh(hasAdvanced: Bool) {
         guard !isClosed else { return }
         let peer = session.remote
         if !isGreeted, let hello = session.hello {
             isGreeted = true
             node.input { $0.greeted(id, of: peer, hello, now: $1, effects: &$2) }
         }
+        if hasAdvanced { node.input { $0.durableAdvanced(now: $1, effects: &$2) } }
         let news = session.takeNews()
         guard !isClosed, !news.isEmpty else { return }
         if !news.dropped.isEmpty { sim.coverage.count(.dropped) }

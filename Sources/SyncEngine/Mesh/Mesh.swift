@@ -92,7 +92,10 @@ package struct Mesh: Sendable {
         guard !isStopping else { return }
         switch timer {
         case .dial(let node):
-            if let due = entries[node]?.dueAt, due <= now.monotonic { dial(node, now, &effects) }
+            guard let due = entries[node]?.dueAt, due <= now.monotonic else { return }
+            // Also if it is not called now, because it is here: when it goes the next call is planned anew.
+            entries[node]?.dueAt = nil
+            dial(node, now, &effects)
         case .suspend(let node): pause(node, Self.suspension, &effects)
         case .probe(let node): if let old = entries[node]?.probe?.old { effects.append(.lookAtProbe(node, old)) }
         case .hearing(let link): hearingExpired(link, now, &effects)
@@ -121,6 +124,11 @@ package struct Mesh: Sendable {
 
     /// All links with a session in the order of their nodes, second ones included.
     package var links: [LinkID] { entries.keys.sorted().flatMap { links(of: $0) } }
+
+    /// The one link to each node there is one to, second ones left out.
+    package var current: [(node: NodeID, link: LinkID)] {
+        entries.keys.sorted().compactMap { node in entries[node]?.link.map { (node, $0.id) } }
+    }
 
     func links(of node: NodeID) -> [LinkID] {
         [entries[node]?.link?.id, entries[node]?.candidate?.id].compactMap { $0 }

@@ -165,7 +165,8 @@ extension SyncNode {
 
         /// The sessions with the peers there are links to.
         var open: [NodeID: SyncSession] {
-            mesh.entries.compactMapValues { $0.link.flatMap { sessions[$0.id]?.session } }
+            Dictionary(uniqueKeysWithValues: mesh.current.map { ($0.node, $0.link) })
+                .compactMapValues { sessions[$0]?.session }
         }
 
         // MARK: What the mesh decides

@@ -87,6 +87,18 @@ struct MeshDecisionTests {
         #expect(longest > 20_000)
     }
 
+    @Test("A call that was due while the peer was here does not stand in the way of the next (INV-12)")
+    func overdue() throws {
+        var (scene, peer) = try scene()
+        scene.open()
+        scene.input { $0.callFailed(to: peer, "refused", now: $1, effects: &$2) }
+        scene.link(1, to: peer, isOutgoing: false, run: 4)
+        scene.pass(60_000)
+        #expect(scene.input { $0.timerFired(.dial(peer), now: $1, effects: &$2) } == [])
+        scene.input { $0.ended(LinkID(1), of: peer, .linkLost(""), memory: nil, now: $1, effects: &$2) }
+        #expect(scene.due(.dial(peer)) != nil)
+    }
+
     @Test("Of two links to one process the one stays that the smaller node called, of the same direction the newer")
     func directions() throws {
         var (scene, peer) = try scene()
