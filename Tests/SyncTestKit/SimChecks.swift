@@ -151,7 +151,9 @@ final class SimChecks {
                 !hasForgotten(holder), !sim.damaged.contains(holder.index), !holder.disguise.isHostile,
                 !sim.nodes.contains(where: { $0.knownAs == holder.index && $0 !== holder })
             else { continue }
-            let missing = vector.entries.first { holder.store.onDisk.size(of: $0.origin) < $0.seq }
+            // A snapshot that waits to become the log is on the disk, too.
+            let logs = [holder.store.onDisk] + (holder.ready.map { [$0.log] } ?? [])
+            let missing = vector.entries.first { dot in logs.allSatisfy { $0.size(of: dot.origin) < dot.seq } }
             if let missing { sim.violate("INV-7", "\(node.name) says that \(missing) is durable at \(name)") }
         }
     }
