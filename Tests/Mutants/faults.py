@@ -192,7 +192,7 @@ fault(72, "the digest of a StateDelta is not compared", "INV-7", "ReconnectTests
 # --- The node -------------------------------------------------------------------------------------------------------------
 
 fault(27, "wait counts what was only sent", "INV-7", "LagTests WaitTests",
-      (SE + "Node/NodeCore+Durability.swift", "(durable, isConnected) = (outgoing.durable, true)",
+      (SE + "Mesh/Mesh+Durability.swift", "(durable, isConnected) = (outgoing.durable, true)",
        "(durable, isConnected) = (isPlanted(27) ? outgoing.known : outgoing.durable, true)"))
 fault(66, "wait is content with one node less", "INV-7", "WaitTests",
       (SE + "Mesh/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",

@@ -56,6 +56,10 @@ extension Simulation {
         var items: [SimAppend.Item] = []
         for _ in 0..<count { items.append(item(kind, node)) }
         node.store.append(SimAppend(items: items))
+        if random.chance(0.2) {
+            let (nodes, timeout) = (random.pick(1...3), UInt64(random.pick(0...20_000)))
+            schedule(after: random.pick(0...1_000_000)) { node.wait(nodes: nodes, timeout: timeout) }
+        }
         // Without an answer a client asks again, with the same ids.
         if kind == .repeated {
             let later = SimAppend(items: items)
@@ -180,7 +184,7 @@ extension Simulation {
         copy.assume(node)
         copy.install(node.store.log, isFullyDurable: true)
         checks.taint(node.identity.origin)
-        for peer in node.entries.keys.sorted() { copy.entries[peer] = SimNode.Entry(calls: true) }
+        for peer in node.peers.keys.sorted() { copy.peers[peer] = true }
         copy.start()
         for _ in 0..<random.pick(1...4) {
             schedule(after: random.pick(1_000...10_000_000)) { [self] in append(copy, random.pick(1...3), .plain) }
@@ -213,7 +217,7 @@ extension Simulation {
         for peer in Set(peers).sorted() where !nodes[peer].isRetired {
             edges.append(SimPlan.Edge(a: node.index, b: peer, aCalls: true, bCalls: false))
             nodes[peer].addPeer(node.index, calls: false)
-            node.entries[peer] = SimNode.Entry(calls: true)
+            node.peers[peer] = true
         }
         node.start()
         guard draws(.snapshots) else { return }
@@ -225,7 +229,7 @@ extension Simulation {
 
     private func leave(_ node: SimNode) {
         guard nodes.count(where: { !$0.isRetired && $0.knownAs == $0.index }) > 2 else { return }
-        for peer in node.entries.keys.sorted() { nodes[peer].removePeer(node.knownAs) }
+        for peer in node.peers.keys.sorted() { nodes[peer].removePeer(node.knownAs) }
         retire(node)
     }
 

@@ -108,6 +108,13 @@ final class SimChecks {
         }
     }
 
+    /// D12: a node takes its memory for lost only if its log lacks what it is said to have written.
+    func givesUp(_ node: SimNode, _ origin: OriginID, _ change: OriginChange, known: UInt64) {
+        guard change == .behind, origin == node.store.log.own else { return }
+        let have = node.store.log.size(of: origin)
+        if have >= known { sim.violate("D12", "\(node.name) gives up \(origin) for \(known) events, it has \(have)") }
+    }
+
     // MARK: Clients
 
     /// A client was told what came of its event (INV-1, INV-8).
@@ -134,6 +141,21 @@ final class SimChecks {
             item.key.node != node.index || log.event(item.value)?.event.header.id == item.key.id
         }
         node.reader.reset()
+    }
+
+    /// A client was told that `vector` is durable on these nodes (INV-7). Nobody knows of what was lost since it was said.
+    func held(_ vector: VersionVector, by holders: Holders, told node: SimNode) {
+        sim.coverage.count(holders.isReached ? .waitsReached : .waitsExpired)
+        for name in holders.nodes {
+            guard let holder = sim.nodes.first(where: { $0.name == (name == node.identity.name ? node.name : name) }),
+                !hasForgotten(holder), !sim.damaged.contains(holder.index), !holder.disguise.isHostile,
+                !sim.nodes.contains(where: { $0.knownAs == holder.index && $0 !== holder })
+            else { continue }
+            // A snapshot that waits to become the log is on the disk, too.
+            let logs = [holder.store.onDisk] + (holder.ready.map { [$0.log] } ?? [])
+            let missing = vector.entries.first { dot in logs.allSatisfy { $0.size(of: dot.origin) < dot.seq } }
+            if let missing { sim.violate("INV-7", "\(node.name) says that \(missing) is durable at \(name)") }
+        }
     }
 
     func promisesKept() {

@@ -10,7 +10,7 @@ package struct SimCoverage: Sendable {
             unknownMessages, wholeOpenings,
             differenceOpenings, restatements, sourceChanges, dropped, quietChecks, snapshotsOffered, snapshotPieces,
             snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
-            spoolsRefused, snapshotDiskFaults
+            spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotsOutdated, .snapshotDiskFaults]
@@ -37,6 +37,9 @@ package struct SimCoverage: Sendable {
             }
         ends[name, default: 0] += 1
     }
+
+    /// A caller was told why there is no session.
+    mutating func refused(_ code: SessionErrorCode) { ends["not let in: " + code.name, default: 0] += 1 }
 
     mutating func verified(_ batch: VerifiedBatch, in frame: Frame) {
         guard case .events(let sent)? = try? Message(frame: frame) else { return }

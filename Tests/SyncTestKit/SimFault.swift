@@ -48,4 +48,6 @@ package enum SimMutation: String, CaseIterable, Sendable {
     case resumesTooFar
     /// Appends go on while a snapshot comes, and it takes the log's place all the same.
     case dropsOwnEvents
+    /// What a peer knows of a node's own origin is not looked up in the log before it counts as lost memory.
+    case vainAmnesia
 }

@@ -1,61 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-// Lost memory and forks in the simulated shell: what the daemon does about ``IdentityReport`` and ``Inspection`` (D12).
-
-extension SimNode {
-    /// What the session has learnt.
-    func learnt(_ report: IdentityReport, from link: SimPeerLink) {
-        switch report {
-        case .behind(let origin, _, let known): lost(origin, known)
-        case .claimed(let origin, _, let head):
-            guard let head, head.head.origin == origin, head.isValid(for: store.key.publicKey) else { return }
-            lost(origin, head.head.size)
-        case .disputed: break
-        case .forked:
-            sim.coverage.count(.forks)
-            sim.checks.name(knownAs, link.peer)
-        case .proven(let evidence, let isNew):
-            guard isNew else { return }
-            for peer in entries.keys.sorted() {
-                guard let other = entries[peer]?.link, other !== link else { continue }
-                other.forkProven(evidence)
-            }
-            startOrigin(insteadOf: evidence.origin, .forked, known: 0)
-        }
-    }
-
-    private func lost(_ origin: OriginID, _ known: UInt64) {
-        guard origin == store.log.own, known > store.log.size(of: origin) else { return }
-        sim.coverage.count(.amnesia)
-        startOrigin(insteadOf: origin, .behind, known: known)
-    }
-
-    private func startOrigin(insteadOf origin: OriginID, _ change: OriginChange, known: UInt64) {
-        guard origin == store.log.own else { return }
-        store.startOrigin(change, known: known)
-        for peer in entries.keys.sorted() {
-            guard let link = entries[peer]?.link else { continue }
-            link.originChanged(to: store.log.own)
-            guard link.session.choosesOrigins, let stated = link.session.memory?[origin] else { continue }
-            sources.announced(
-                sim.nodes[peer].id, [Dot(origin: origin, seq: stated.seq)], now: monotonic)
-        }
-        tellWants()
-    }
-}
-
-extension SimPeerLink {
-    func forkProven(_ evidence: ForkEvidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
-
-    func originChanged(to origin: OriginID) { input { session, _, _ in session.originChanged(to: origin) } }
-
-    func inspect(_ id: RequestID, _ question: Inspection) {
-        store.inspect(question) { [self] finding in
-            input { $0.inspected(id, .success(finding), now: $1, effects: &$2) }
-        }
-    }
-}
+// Lost memory and forks in the simulated store: what answers ``Inspection``, and new origins (D12).
 
 extension SimStore {
     /// In the order of the daemon's threads: proofs where events are verified, the rest where they are read.

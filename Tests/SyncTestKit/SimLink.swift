@@ -24,6 +24,7 @@ final class SimLink {
     }
 
     let number: Int
+    var id: LinkID { LinkID(UInt64(number)) }
     /// 0 called, 1 was called.
     let nodes: [SimNode]
     private let epochs: [Int]

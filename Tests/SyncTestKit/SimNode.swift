@@ -3,17 +3,6 @@ internal import SyncEngine
 
 /// A simulated node: a process with a store, a clock and peers, that can be killed and started again.
 package final class SimNode {
-    struct Entry {
-        var link: SimPeerLink?
-        var isDialing = false
-        /// Whether this node calls that peer.
-        var calls: Bool
-        var backoff = Backoff()
-        /// What the peer has said to have; it outlives the link.
-        var memory: PeerMemory?
-        var isWaiting = false
-    }
-
     let index: Int
     /// Under which index its peers know it: a clone is known as its original.
     let knownAs: Int
@@ -33,12 +22,17 @@ package final class SimNode {
     private(set) var isUp = false
     private(set) var isPaused = false
     private var deferred: [() -> Void] = []
-    var entries: [Int: Entry] = [:]
-    private(set) var progress = LocalVector()
-    var sources = SourcePlan()
-    var isTicking = false
-    /// Whose snapshot is being received.
-    var turn = SnapshotArbiter()
+    /// Who is let in, and whether this node calls it.
+    var peers: [Int: Bool] = [:]
+    var mesh: Mesh
+    /// Links with a session.
+    var sessions: [LinkID: SimPeerLink] = [:]
+    /// Links that have none yet.
+    var connections: [LinkID: SimLink] = [:]
+    /// What clients wait for.
+    var waits: [UInt64: VersionVector] = [:]
+    /// Calls that are under way, each with a number.
+    var calls: [NodeID: UInt64] = [:]
     private(set) lazy var intake = SimIntake(node: self)
     /// On the disk: the pieces of an unfinished snapshot, and a finished one.
     var spool: SimSpool?
@@ -73,6 +67,7 @@ package final class SimNode {
         identity = StoreIdentity(
             node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
             incarnation: sim.random.next())
+        mesh = Mesh(SyncSession.Local(identity, software: "sim"), key: key.publicKey, peers: [], seed: 0)
     }
 
     // MARK: Clocks and threads
@@ -174,18 +169,16 @@ package final class SimNode {
         install(opened, isFullyDurable: store.isFullyDurable)
         store.diskFault = fault
         let standing = CommitNotice(top: opened.top, advanced: opened.progress(using: store.sha).map(sim.mutated))
-        progress = LocalVector(standing, positions: opened.lastPositions)
-        sources = SourcePlan(progress.vector)
-        isTicking = false
-        turn = SnapshotArbiter()
+        let progress = LocalVector(standing, positions: opened.lastPositions)
         intake = SimIntake(node: self)
         if progress.entries.count > 1 { spool = nil }
         sim.note { "\(self.name): starts with \(opened.top) events" }
-        for peer in entries.keys.sorted() {
-            let calls = entries[peer]?.calls ?? false
-            entries[peer] = Entry(calls: calls)
-            dial(peer)
-        }
+        let local = SyncSession.Local(
+            identity, software: "sim", forked: Set(evidence.map(\.origin)), run: sim.random.next() | 1,
+            isVolatile: !store.isFullyDurable)
+        mesh = Mesh(local, key: key.publicKey, peers: known, seed: sim.random.next())
+        (sessions, connections, calls, waits) = ([:], [:], [:], [:])
+        input { $0.opened(progress, now: $1, effects: &$2) }
         follow()
     }
 
@@ -219,11 +212,8 @@ package final class SimNode {
             let seen = CommitNotice(
                 top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
             store.committed(seen)
-            _ = progress.advance(seen)
-            logAdvanced(to: seen)
-            if !sim.has(.deafSession) {
-                for peer in entries.keys.sorted() { entries[peer]?.link?.logAdvanced(seen) }
-            }
+            if !sim.has(.deafSession) { for link in mesh.links { sessions[link]?.logAdvanced(seen) } }
+            input { $0.logAdvanced(seen, now: $1, effects: &$2) }
             follow()
         }
     }
@@ -231,107 +221,9 @@ package final class SimNode {
     private func follow() { reader.follow(self) }
 
     func dismantle() {
-        entries = [:]
+        (sessions, connections) = ([:], [:])
         deferred = []
         backups = []
         disk = nil
-    }
-
-    // MARK: Peers
-
-    func addPeer(_ peer: Int, calls: Bool) {
-        guard entries[peer] == nil else { return }
-        entries[peer] = Entry(calls: calls)
-        if isUp { dial(peer) }
-    }
-
-    func removePeer(_ peer: Int) {
-        let entry = entries.removeValue(forKey: peer)
-        entry?.link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
-    }
-
-    func dial(_ peer: Int) {
-        guard isUp, turn.obstacle(for: sim.nodes[peer].id) == nil, let entry = entries[peer], entry.calls,
-            entry.link == nil, !entry.isDialing
-        else { return }
-        entries[peer]?.isDialing = true
-        sim.connect(self, sim.nodes[peer]) { [weak self] link in
-            guard let self else { return }
-            entries[peer]?.isDialing = false
-            guard let link else { return retry(peer) }
-            guard entries[peer] != nil else { return link.cut("not a peer any more") }
-            guard turn.obstacle(for: sim.nodes[peer].id) == nil else { return link.cut("no session for now") }
-            attach(link, side: 0)
-        }
-    }
-
-    /// As the daemon: of two links in opposite directions the one stays that the smaller node id called, of two in the
-    /// same direction the newer.
-    func attach(_ link: SimLink, side: Int) {
-        let peer = link.other(side).knownAs
-        guard entries[peer] != nil else {
-            refuse(link, side, .unknownPeer)
-            return
-        }
-        if side == 1, turn.obstacle(for: sim.nodes[peer].id) != nil { return refuse(link, side, .busy) }
-        let replaced = entries[peer]?.link
-        if let other = replaced {
-            let prefersOutgoing = id < sim.nodes[peer].id
-            guard other.isOutgoing == (side == 0) || (side == 0) == prefersOutgoing else {
-                refuse(link, side, .duplicateLink)
-                return
-            }
-            entries[peer]?.link = nil
-            keepMemory(of: other)
-            left(other)
-            other.onEnd = nil
-            other.stop(SessionFailure(.duplicateLink, "replaced by another connection"))
-        }
-        let session = SyncSession(
-            local: SyncSession.Local(identity, software: "sim", forked: Set(evidence.map(\.origin))),
-            remote: link.other(side).id, progress: progress, memory: entries[peer]?.memory,
-            features: features, limits: sim.limits, policy: snapshotPolicy(for: peer))
-        let peerLink = SimPeerLink(node: self, peer: peer, link: link, side: side, session: session)
-        entries[peer]?.link = peerLink
-        if let replaced { perform(turn.ended(ObjectIdentifier(replaced))) }
-        peerLink.onEnd = { [weak self] link, end in self?.ended(link, end) }
-        peerLink.start()
-    }
-
-    /// What this node's release is able to do.
-    private var features: Features {
-        if disguise == .olderVersion { return [] }
-        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources, .heads]
-    }
-
-    private func refuse(_ link: SimLink, _ side: Int, _ code: SessionErrorCode) {
-        link.send(Message.bye(Bye(code)).frame(compress: false).bytes, .control, from: side)
-        link.close(from: side)
-    }
-
-    private func ended(_ link: SimPeerLink, _ end: SessionEnd) {
-        perform(turn.ended(ObjectIdentifier(link)))
-        guard let current = entries[link.peer]?.link, current === link else { return }
-        entries[link.peer]?.link = nil
-        keepMemory(of: link)
-        left(link)
-        if (sim.now - link.openedAt) / 1_000 >= Backoff.healthyMilliseconds { entries[link.peer]?.backoff.reset() }
-        retry(link.peer)
-    }
-
-    private func keepMemory(of link: SimPeerLink) {
-        if let memory = link.session.memory { entries[link.peer]?.memory = memory }
-    }
-
-    private func retry(_ peer: Int) {
-        if sim.has(.noReconnect), !sim.isFaulty { return }
-        guard isUp, var entry = entries[peer], entry.link == nil, entry.calls, !entry.isWaiting else { return }
-        let wait = entry.backoff.next(using: &sim.random)
-        entry.isWaiting = true
-        entries[peer] = entry
-        schedule(after: UInt64(wait / .microseconds(1))) { [self] in
-            entries[peer]?.isWaiting = false
-            dial(peer)
-        }
     }
 }

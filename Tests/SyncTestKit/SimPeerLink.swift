@@ -3,16 +3,16 @@ internal import SyncEngine
 
 /// The simulator's counterpart of `PeerLink`: one link with its session, and what performs the session's effects.
 final class SimPeerLink {
+    let id: LinkID
     let peer: Int
-    let isOutgoing: Bool
     var session: SyncSession
     let link: SimLink
     let side: Int
     unowned let node: SimNode
-    let openedAt: UInt64
+    /// Whether the peer has said hello.
+    private var isGreeted = false
     private var armedFor: UInt64?
     private(set) var isClosed = false
-    var onEnd: ((SimPeerLink, SessionEnd) -> Void)?
     /// Bytes of Events the peer has allowed, less what was sent. Kept beside the session's own account (INV-9).
     var allowance: Int64?
     /// Most that may be allowed: the Hello's window, or that of a snapshot.
@@ -24,14 +24,13 @@ final class SimPeerLink {
 
     var sim: Simulation { node.sim }
 
-    init(node: SimNode, peer: Int, link: SimLink, side: Int, session: SyncSession) {
+    init(node: SimNode, link: SimLink, side: Int, session: SyncSession) {
         self.node = node
-        self.peer = peer
         self.link = link
         self.side = side
         self.session = session
-        isOutgoing = side == 0
-        openedAt = node.sim.now
+        id = link.id
+        peer = link.other(side).knownAs
     }
 
     func start() {
@@ -42,6 +41,14 @@ final class SimPeerLink {
     func received(_ frame: Frame) { input { $0.frameReceived(frame, now: $1, effects: &$2) } }
     func logAdvanced(_ notice: CommitNotice) { input { $0.logAdvanced(notice, now: $1, effects: &$2) } }
     func stop(_ failure: SessionFailure) { input { $0.stop(failure, now: $1, effects: &$2) } }
+    func probe() { input { $0.probed(now: $1, effects: &$2) } }
+    func forkProven(_ evidence: ForkEvidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
+    func originChanged(to origin: OriginID) { input { session, _, _ in session.originChanged(to: origin) } }
+    func tellAnew() { input { session, _, _ in session.tellAnew() } }
+
+    func want(take: [OriginID], leave: [OriginID]) {
+        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
+    }
 
     func lost(_ reason: String) {
         session.linkLost(reason)
@@ -53,6 +60,7 @@ final class SimPeerLink {
     func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
         guard !isClosed else { return }
         var effects: [SessionEffect] = []
+        let before = session.durableRevision
         body(&session, node.moment, &effects)
         var next = 0
         while next < effects.count {
@@ -60,10 +68,26 @@ final class SimPeerLink {
             guard node.isUp else { return }
             next += 1
         }
-        let news = session.takeNews()
-        if !news.isEmpty { node.heard(news, from: self) }
+        tellMesh(hasAdvanced: session.durableRevision != before)
+        guard node.isUp else { return }
         sim.checks.stepped(self, node)
         arm()
+    }
+
+    /// What concerns other links.
+    private func tellMesh(hasAdvanced: Bool) {
+        guard !isClosed else { return }
+        let peer = session.remote
+        if !isGreeted, let hello = session.hello {
+            isGreeted = true
+            node.input { $0.greeted(id, of: peer, hello, now: $1, effects: &$2) }
+        }
+        if hasAdvanced { node.input { $0.durableAdvanced(now: $1, effects: &$2) } }
+        let news = session.takeNews()
+        guard !isClosed, !news.isEmpty else { return }
+        if !news.dropped.isEmpty { sim.coverage.count(.dropped) }
+        let own = session.remoteOrigin
+        node.input { $0.heard(news, from: id, of: peer, own: own, now: $1, effects: &$2) }
     }
 
     private func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
@@ -84,8 +108,11 @@ final class SimPeerLink {
             node.store.store(frame, link: link.number) { [self] result in
                 input { $0.eventsStored(id, result, now: $1, effects: &$2) }
             }
-        case .inspect(let id, let question): inspect(id, question)
-        case .report(let report): node.learnt(report, from: self)
+        case .inspect(let id, let question):
+            store.inspect(question) { [self] finding in
+                input { $0.inspected(id, .success(finding), now: $1, effects: &$2) }
+            }
+        case .report(let report): learnt(report)
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
             performSnapshot(effect, &effects)
         case .close(let end):
@@ -112,8 +139,17 @@ final class SimPeerLink {
         isClosed = true
         sim.coverage.ended(end)
         sim.note { "\(self.node.name): session with \(self.sim.nodes[self.peer].name) ends: \(end)" }
-        let tell = onEnd
-        onEnd = nil
-        tell?(self, end)
+        node.ended(self, end)
+    }
+
+    private func learnt(_ report: IdentityReport) {
+        if case .forked = report {
+            sim.coverage.count(.forks)
+            sim.checks.name(node.knownAs, peer)
+        }
+        let size = sim.has(.vainAmnesia) ? 0 : store.log.size(of: store.log.own)
+        node.input { [id, peer = session.remote] in
+            $0.learnt(report, from: id, of: peer, ownSize: size, now: $1, effects: &$2)
+        }
     }
 }

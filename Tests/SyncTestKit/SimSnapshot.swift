@@ -1,7 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-// Snapshots in the simulated shell: what `PeerLink` and `NodeCore` do about them.
+// Snapshots in the simulated shell: what `PeerLink` does about them, and opening the log that was received.
 
 extension SimPeerLink {
     func performSnapshot(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
@@ -17,7 +17,7 @@ extension SimPeerLink {
                 input { $0.snapshotRead(id, result, now: $1, effects: &$2) }
             }
         case .openSnapshot(let id, let offer):
-            guard node.takesSnapshot(from: self) else {
+            guard takesSnapshot() else {
                 let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
                 return session.snapshotOpened(id, .failure(busy), now: node.moment, effects: &effects)
             }
@@ -26,9 +26,12 @@ extension SimPeerLink {
             if sim.troubles(self) { return }
             node.intake.store(frame) { [self] result in
                 input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
-                if case .success(.complete) = result, node.isUp { node.snapshotCompleted() }
+                if case .success(.complete) = result { tell(.complete) }
             }
-        case .dropSnapshot(let failure): node.snapshotRefused(failure, by: self)
+        case .dropSnapshot(let failure):
+            sim.coverage.count(.snapshotsRefused)
+            sim.checks.refusedSnapshot(failure, from: link.other(side), by: node)
+            tell(.refused(failure))
         default: break
         }
     }
@@ -38,7 +41,22 @@ extension SimPeerLink {
         let sender = SnapshotSender(cluster: hello.cluster, node: hello.node, incarnation: hello.incarnation)
         node.intake.open(offer, of: sender) { [self] result in
             guard !isClosed else { return }
+            if case .success(let after) = result { tell(.opened(offer, after: after)) }
             input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
+        }
+    }
+
+    private func takesSnapshot() -> Bool {
+        var isTaken = false
+        node.input { [id, peer = session.remote] in
+            isTaken = $0.snapshotOffered(by: id, of: peer, now: $1, effects: &$2)
+        }
+        return isTaken
+    }
+
+    private func tell(_ news: SnapshotNews) {
+        node.input { [id, peer = session.remote] in
+            $0.snapshotNews(news, from: id, of: peer, now: $1, effects: &$2)
         }
     }
 }
@@ -50,51 +68,16 @@ extension SimNode {
         let offer: SnapshotOffer
     }
 
-    func snapshotPolicy(for peer: Int) -> SnapshotPolicy {
+    func snapshotPolicy(for peer: NodeID) -> SnapshotPolicy {
         guard sim.draws(.snapshots), disguise != .olderVersion else { return SnapshotPolicy() }
-        var policy = turn.policy(
-            for: sim.nodes[peer].id, progress: progress, own: store.log.own, offers: true, after: sim.snapshots.after)
+        var policy = mesh.snapshotPolicy(for: peer, offers: true, after: sim.snapshots.after)
         policy.window = sim.snapshots.window
         return policy
     }
 
-    func takesSnapshot(from link: SimPeerLink) -> Bool {
-        guard let effects = turn.offered(by: sim.nodes[link.peer].id, ObjectIdentifier(link)) else { return false }
-        perform(effects)
-        return true
-    }
-
-    func snapshotRefused(_ failure: SessionFailure, by link: SimPeerLink) {
-        sim.coverage.count(.snapshotsRefused)
-        sim.note { "\(self.name): refuses a snapshot: \(failure.code.name): \(failure.text)" }
-        sim.checks.refusedSnapshot(failure, from: link.link.other(link.side), by: self)
-        perform(turn.refused(from: sim.nodes[link.peer].id, ObjectIdentifier(link), failure))
-    }
-
-    func snapshotCompleted() {
-        sim.note { "\(self.name): a snapshot is complete and proved" }
-        perform(turn.completed())
-    }
-
-    func perform(_ effects: [SnapshotArbiter.Effect]) {
-        for effect in effects {
-            switch effect {
-            case .stopOthers(let source):
-                for peer in entries.keys.sorted() where sim.nodes[peer].id != source {
-                    entries[peer]?.link?.stop(SessionFailure(.busy, SnapshotArbiter.reason))
-                }
-            case .drop(let keepSpool): intake.drop(keepSpool: keepSpool)
-            case .dial: for peer in entries.keys.sorted() { dial(peer) }
-            case .reopen: schedule(after: sim.random.pick(1_000...20_000)) { [self] in reopen() }
-            }
-        }
-    }
-
     /// The daemon takes leave, closes the store and opens it again, all within the same process.
-    private func reopen() {
-        for peer in entries.keys.sorted() {
-            entries[peer]?.link?.stop(SessionFailure(.shutdown, "the node is stopping"))
-        }
+    func reopen() {
+        input { $0.stopped(effects: &$2) }
         crash(isPowerCut: sim.isFaulty && sim.random.chance(sim.snapshots.trouble))
         if sim.isFaulty, sim.draws(.restore), sim.random.chance(sim.snapshots.trouble) { sim.setBack(self) }
         sim.schedule(after: sim.random.pick(10_000...500_000)) { [self] in start() }

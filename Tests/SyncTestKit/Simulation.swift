@@ -96,8 +96,8 @@ package final class Simulation {
     private func build() {
         for index in 0..<plan.nodes { addNode(knownAs: index, name: "n\(index)") }
         for edge in edges {
-            nodes[edge.a].entries[edge.b] = SimNode.Entry(calls: edge.aCalls)
-            nodes[edge.b].entries[edge.a] = SimNode.Entry(calls: edge.bCalls)
+            nodes[edge.a].peers[edge.b] = edge.aCalls
+            nodes[edge.b].peers[edge.a] = edge.bCalls
         }
         for node in nodes { node.start() }
     }
@@ -136,6 +136,10 @@ package final class Simulation {
             if node.store.hasFailed { node.crash(isPowerCut: false) }
             node.resume()
             node.start()
+        }
+        // Who was suspended for what it claimed gets another chance from its operators.
+        for node in nodes {
+            for other in nodes where !damaged.contains(other.index) { node.resumeExchange(with: other) }
         }
         for (_, link) in links.sorted(by: { $0.key < $1.key }) {
             for side in 0...1 {
@@ -227,7 +231,7 @@ package final class Simulation {
             schedule(after: baseLatency) {
                 to.whenAwake {
                     guard link.isOpen, link.isLive(1) else { return }
-                    to.attach(link, side: 1)
+                    to.called(over: link)
                 }
             }
         }

@@ -160,9 +160,10 @@ enum Rooms {
         Room("SyncEngine/Wire", "frames and messages; pure; libzstd", [store]),
         Room("SyncEngine/Session", "the protocol's state machine; pure", [store, "SyncEngine/Wire"]),
         Room(
-            "SyncEngine/Mesh", "who is dialled, let in and waited for: its values", [store, "SyncEngine/Session"]),
+            "SyncEngine/Mesh", "who is dialled, let in and waited for, which origin is given up; pure",
+            [store, "SyncEngine/Wire", "SyncEngine/Session"]),
         Room(
-            "SyncEngine/Node", "the shell: performs what sessions decide, back-off, workers, status",
+            "SyncEngine/Node", "the shell: performs what sessions and mesh decide; workers, status",
             [
                 store, "SyncEngine/Wire", "SyncEngine/Session", "SyncEngine/Mesh", "SyncEngine/Networking",
                 "SyncEngine/Networking/Loop", "SyncEngine/Networking/Links",

@@ -1,6 +1,6 @@
 /// How often a peer may call: a token bucket (RFC 2697's idea). Each call costs a handshake, a session and a look at what
 /// both sides have; a peer that is let in must not make that all this node does.
-struct CallRate {
+struct CallRate: Sendable {
     /// Calls that may come at once.
     static let burst: UInt64 = 60
     /// Milliseconds after which one more may come.

@@ -18,23 +18,22 @@ struct Holder {
 
 /// Those who wait until events are durable on so many nodes. However long the vectors are, a look at all of them is short: of
 /// each only some entries are compared, and the next look goes on from there.
-package struct DurabilityWaiters {
-    struct Waiter {
+package struct DurabilityWaiters: Sendable {
+    struct Waiter: Sendable {
         let vector: VersionVector
         let nodes: Int
-        let completion: @Sendable (Holders) -> Void
+        /// When its time is over, monotonic milliseconds: then it is answered, whatever there is to say.
+        let until: UInt64
         /// How many entries of the vector each node was seen to hold: what a node has said to be durable it seldom takes
         /// back, so each look goes on from there.
         fileprivate var reached: [NodeID: Int] = [:]
-        /// Whether its time is over: it is answered, whatever there is to say.
-        fileprivate var isLast = false
         /// Whether all of it is looked at once more: one may have lost what it had.
         fileprivate var isAgain = false
 
-        init(vector: VersionVector, nodes: Int, completion: @escaping @Sendable (Holders) -> Void) {
+        init(_ vector: VersionVector, nodes: Int, until: UInt64) {
             self.vector = vector
             self.nodes = nodes
-            self.completion = completion
+            self.until = until
         }
 
         /// Those that hold all of the vector; `nil` if there is more to compare than `room`.
@@ -74,38 +73,49 @@ package struct DurabilityWaiters {
         return next
     }
 
-    /// Answers all that have what they wait for. True if that is not known of all of them yet: look again soon.
-    mutating func check(_ holders: [Holder]) -> Bool {
+    /// What a look has found.
+    struct Look {
+        /// Those that have what they wait for, or whose time is over, with what there is to say. They are taken out.
+        var answers: [(id: UInt64, holders: Holders)] = []
+        /// Whether that is not known of all of them yet: look again soon.
         var hasMore = false
-        for id in waiters.keys.sorted() where look(id, holders) { hasMore = true }
-        return hasMore
     }
 
-    /// Its time is over. True if it is not answered yet: look again soon.
-    mutating func expire(_ id: UInt64, _ holders: [Holder]) -> Bool {
-        waiters[id]?.isLast = true
-        return look(id, holders)
-    }
-
-    /// Looks at a part of one. True if there is more.
-    private mutating func look(_ id: UInt64, _ holders: [Holder]) -> Bool {
-        guard var waiter = waiters[id] else { return false }
-        var room = Self.slice
-        while true {
-            guard let holding = waiter.holding(holders, &room) else {
+    /// Looks at a part of each.
+    mutating func check(_ holders: [Holder], now: UInt64) -> Look {
+        var look = Look()
+        for id in waiters.keys.sorted() {
+            guard var waiter = waiters.removeValue(forKey: id) else { continue }
+            switch Self.look(at: &waiter, holders, isLast: now >= waiter.until) {
+            case .answered(let holders): look.answers.append((id, holders))
+            case .waits: waiters[id] = waiter
+            case .goesOn:
                 waiters[id] = waiter
-                return true
+                look.hasMore = true
             }
+        }
+        return look
+    }
+
+    private enum Step {
+        case answered(Holders)
+        /// Not enough nodes hold it.
+        case waits
+        /// There is more to compare.
+        case goesOn
+    }
+
+    private static func look(at waiter: inout Waiter, _ holders: [Holder], isLast: Bool) -> Step {
+        var room = slice
+        while true {
+            guard let holding = waiter.holding(holders, &room) else { return .goesOn }
             let isReached = holding.count >= waiter.nodes
-            guard isReached || waiter.isLast else {
+            guard isReached || isLast else {
                 waiter.isAgain = false
-                waiters[id] = waiter
-                return false
+                return .waits
             }
             if waiter.isAgain || holding.isEmpty {
-                waiters[id] = nil
-                waiter.completion(Holders(nodes: holding.map(\.name), isReached: isReached))
-                return false
+                return .answered(Holders(nodes: holding.map(\.name), isReached: isReached))
             }
             (waiter.isAgain, waiter.reached) = (true, [:])
         }

@@ -95,7 +95,7 @@ extension FlaggedOrigin {
 }
 
 /// The last notices, one for each code and subject, newest first; bounded.
-struct NoticeBoard {
+struct NoticeBoard: Sendable {
     private(set) var notices: [NodeNotice] = []
     private static let capacity = 100
 

@@ -1,6 +1,6 @@
 /// Keeps strangers from filling the log: of notices of one kind a few are told, then one every few seconds with how many
 /// were left out.
-struct NoticeLimiter {
+struct NoticeLimiter: Sendable {
     /// Told at once before it begins to count.
     private static let burst = 5
     /// Monotonic milliseconds between two notices after that.

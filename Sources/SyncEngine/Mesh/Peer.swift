@@ -34,7 +34,7 @@ package struct HostPort: Hashable, Sendable {
 
 /// When to call again: exponential with full jitter, so that nodes that lost each other together do not come back
 /// together. Starts anew only after a connection that held for a while.
-package struct Backoff {
+package struct Backoff: Sendable {
     static let first = Duration.milliseconds(500)
     static let longest = Duration.seconds(60)
     /// A connection that held for so long was healthy.

@@ -4,7 +4,7 @@ package import EventStore
 /// is. One peer gives it, over one link; the others are called again when it is in place or refused.
 package struct SnapshotArbiter: Sendable {
     /// Tells a node's links apart.
-    package typealias Link = ObjectIdentifier
+    package typealias Link = LinkID
 
     /// What the shell does with the node's links and its store.
     package enum Effect: Hashable, Sendable {

@@ -3,16 +3,23 @@ internal import EventStore
 // How it stands with the peers.
 extension SyncNode.Core {
     func status() -> NodeStatus {
+        takeCommits()
         let now = PeerLink.now().monotonic
-        let mine = progress
         return NodeStatus(
-            peers: entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mine, now) },
-            pending: pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: notices,
-            listeningPort: listener?.boundPort ?? 0)
+            peers: mesh.entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mesh.log, now) },
+            pending: mesh.pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: mesh.notices,
+            listeningPort: listeningPort)
     }
 
-    private func status(of entry: Entry, _ mine: LocalVector, _ now: UInt64) -> PeerStatus {
-        let session = entry.link?.session
+    /// How far this node and each of its peers have made what is here durable.
+    func standings() -> (mine: VersionVector, peers: [PeerStanding]) {
+        takeCommits()
+        return mesh.standings(open)
+    }
+
+    private func status(of entry: Mesh.Entry, _ mine: LocalVector, _ now: UInt64) -> PeerStatus {
+        let link = session(of: entry.peer.node)
+        let session = link?.session
         var hello: Hello?
         var outgoing: SyncSession.Outgoing?
         var incoming: SyncSession.Incoming?
@@ -24,7 +31,7 @@ extension SyncNode.Core {
                 .paused
             } else if outgoing != nil {
                 .connected
-            } else if entry.link != nil || entry.dialer != nil || entry.isHandshaking {
+            } else if entry.link != nil || entry.isCalling {
                 .connecting
             } else {
                 .disconnected(retryIn: entry.dueAt.map { $0 > now ? $0 - now : 0 })
@@ -40,6 +47,6 @@ extension SyncNode.Core {
             bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
             silentFor: session.map { now > $0.lastReceived ? now - $0.lastReceived : 0 },
             held: (session?.forks.held ?? []).sorted(), account: session?.account,
-            isHeldBack: entry.link?.isHeldBack ?? false)
+            isHeldBack: link?.isHeldBack ?? false)
     }
 }

@@ -1,68 +1,28 @@
 internal import EventStore
 
 extension SyncNode {
-    /// What belongs to the loop's thread.
+    /// What belongs to the loop's thread: the shell that performs what the ``Mesh`` decides.
     final class Core {
-        struct Entry {
-            var peer: Peer
-            var link: PeerLink?
-            /// A second link, until it is known which of the two stays.
-            var candidate: PeerLink?
-            /// The store this node was seen with last.
-            var incarnation: UInt64?
-            /// Refused until then, because two processes have its key: monotonic milliseconds.
-            var heldUntil = UInt64(0)
-            /// Told once what came of an attempt to join: `nil` when it was let in, else why not.
-            var onJoin: (@Sendable (String?) -> Void)?
-            /// How often the peer was too busy to look at the invitation.
-            var knocks = 0
-            var dialer: Dialer?
-            var timer: TimerToken?
-            var dueAt: UInt64?
-            var backoff = Backoff()
-            var calls = CallRate()
-            var lastError: String?
-            /// A peer that comes and goes all the time does not fill the log.
-            var notices = NoticeLimiter()
-            /// Whether the log says that it has gone, and not that it is back.
-            var isMissed = false
-            /// Links in their TLS handshake.
-            var isHandshaking = false
-            /// What the peer has said to have; it outlives the link.
-            var memory: PeerMemory?
-            /// Whether what it has can be lost when the power fails, as it said last.
-            var isVolatile = false
-            /// What it has said to have and the plan of sources has not been told yet.
-            var unannounced: ArraySlice<Dot> = []
-            /// How often it has claimed something of this node's own origin that it could not show.
-            var unproven = 0
-            /// After so often the exchange ends, until an operator resumes it.
-            var isSuspended: Bool { unproven >= SyncNode.Core.mostUnproven }
-        }
-
         let loop: EventLoop
         private let inbox: CommitInbox
         let workers: StoreWorkers
         let desk: JoinDesk
         let snapshots: SnapshotEndpoint
-        /// Whose snapshot is being received, while the others wait.
-        var snapshotTurn = SnapshotArbiter()
         let context: TLSContext
-        var local: SyncSession.Local
         let log: @Sendable (String) -> Void
-        var random = SystemRandomNumberGenerator()
-        var entries: [NodeID: Entry] = [:]
-        var board = NoticeBoard()
-        /// Origins this node has given up while it ran.
-        var formerOrigins: Set<OriginID> = []
-        /// Why it gave them up.
-        var successions: [OriginTurn] = []
-        /// The forks that are proven.
-        var proofs: [OriginID: [ForkEvidence]] = [:]
-        var pending: [NodeID: PendingPeer] = [:]
-        /// Unknown callers that may say whether they are invited, the oldest first.
-        var hearings: [Hearing] = []
-        private(set) var known = LocalVector()
+        private(set) var mesh: Mesh
+        /// Links with a session.
+        var sessions: [LinkID: PeerLink] = [:]
+        /// Links that have none yet, or never will.
+        var connections: [LinkID: Connection] = [:]
+        /// Calls to peers, until they are answered.
+        var calls: [NodeID: Call] = [:]
+        private var lastLink: UInt64 = 0
+        private var timers: [Mesh.Timer: TimerToken] = [:]
+        /// Who waits until something is durable on other nodes.
+        private var waiters: [UInt64: @Sendable (Holders) -> Void] = [:]
+        /// Who wants to know what comes of an attempt to join.
+        private var guests: [NodeID: @Sendable (String?) -> Void] = [:]
         /// What was committed last, and what reads it for peers.
         private let recent = RecentCommits()
         let live: OutgoingReader
@@ -70,43 +30,44 @@ extension SyncNode {
         let share = LeadShare()
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
-        var missing = MissingPayloads()
-        var sources = SourcePlan()
-        var isTicking = false
-        var isAnnouncing = false
-        var waiters = DurabilityWaiters()
-        var isCheckDue = false
-        var isLookDue = false
-        var listener: Listener?
-        var isStopping = false
-        var strangers = NoticeLimiter()
-        /// Links that are saying goodbye.
-        var leaving = 0
+        private var listener: Listener?
+        private static let pingTimeout = Duration.seconds(5)
 
         init(
             loop: EventLoop, inbox: CommitInbox, workers: StoreWorkers, snapshots: SnapshotEndpoint,
-            context: TLSContext, local: SyncSession.Local, peers: [Peer], desk: JoinDesk,
-            log: @escaping @Sendable (String) -> Void
+            context: TLSContext, mesh: Mesh, desk: JoinDesk, log: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.inbox = inbox
             self.workers = workers
             self.snapshots = snapshots
             self.context = context
-            self.local = local
+            self.mesh = mesh
             self.desk = desk
             self.log = log
             live = OutgoingReader(recent, ownHead: workers.ownHead)
-            for peer in peers { entries[peer.node] = Entry(peer: peer) }
         }
+
+        /// Tells the mesh what has happened, and does what it decides.
+        func input(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) {
+            var effects: [Mesh.Effect] = []
+            body(&mesh, PeerLink.now(), &effects)
+            for effect in effects { perform(effect) }
+        }
+
+        func nextLink() -> LinkID {
+            lastLink += 1
+            return LinkID(lastLink)
+        }
+
+        // MARK: Life
 
         /// Listens and calls. Returns why it cannot.
         func open(listen: HostPort?, standing: LocalVector) -> String? {
             takeCommits()
-            known = standing
-            for notice in early ?? [] { _ = known.advance(notice) }
+            var standing = standing
+            for notice in early ?? [] { _ = standing.advance(notice) }
             early = nil
-            sources = SourcePlan(known.vector)
             if let listen {
                 do throws(TransportError) {
                     listener = try Listener(loop: loop, host: listen.host, port: listen.port) { [weak self] socket in
@@ -116,46 +77,23 @@ extension SyncNode {
                     return "cannot listen at \(listen.host):\(listen.port): \(error)"
                 }
             }
-            watchClock()
-            lookForMissing()
-            for node in entries.keys.sorted() { dial(node) }
+            input { $0.opened(standing, now: $1, effects: &$2) }
             return nil
         }
 
-        func setPeers(_ peers: [Peer]) {
-            let named = Dictionary(peers.map { ($0.node, $0) }) { first, _ in first }
-            for node in entries.keys.sorted() where named[node] == nil {
-                let entry = entries.removeValue(forKey: node)
-                entry?.timer?.cancel()
-                entry?.dialer?.cancel()
-                for link in [entry?.link, entry?.candidate] {
-                    link?.stop(SessionFailure(.unknownPeer, "removed by its operator"))
-                }
-            }
-            for peer in peers {
-                pending[peer.node] = nil
-                let isNew = entries[peer.node] == nil
-                let before = entries[peer.node]?.peer
-                if before?.isPaused == true, !peer.isPaused { entries[peer.node]?.unproven = 0 }
-                entries[peer.node, default: Entry(peer: peer)].peer = peer
-                if peer.isPaused {
-                    pause(peer.node)
-                } else if isNew || before?.address != peer.address || before?.isPaused == true || peer.token != nil {
-                    dial(peer.node)
-                }
-            }
+        func sayGoodbye() {
+            listener?.close()
+            input { $0.stopped(effects: &$2) }
         }
 
-        /// How far this node is, with all that was committed before.
-        var progress: LocalVector {
-            takeCommits()
-            return known
-        }
+        var isQuiet: Bool { sessions.isEmpty }
+        var listeningPort: UInt16 { listener?.boundPort ?? 0 }
+
+        // MARK: Commits
 
         /// Learns what was kept for it, and says whether it has to hear of the next commits at once.
         func takeCommits() {
-            let isLinked = entries.values.contains { $0.link != nil || $0.candidate != nil }
-            for notice in inbox.take(watching: isLinked || !waiters.isEmpty) { logAdvanced(notice) }
+            for notice in inbox.take(watching: !sessions.isEmpty || !waiters.isEmpty) { logAdvanced(notice) }
         }
 
         /// Hears of a commit at once.
@@ -170,30 +108,150 @@ extension SyncNode {
                 early?.append(notice)
                 return
             }
-            _ = known.advance(notice)
             recent.add(notice)
-            for link in links { link.logAdvanced(notice) }
-            sources.advanced(
-                notice.advanced.map { Dot(origin: $0.origin, seq: $0.seq) }, now: PeerLink.now().monotonic)
-            tellWants()
-            durableAdvanced()
+            for link in mesh.links { sessions[link]?.logAdvanced(notice) }
+            input { $0.logAdvanced(notice, now: $1, effects: &$2) }
         }
 
-        // MARK: Leaving
+        // MARK: What operators and clients ask
 
-        func sayGoodbye() {
-            isStopping = true
-            listener?.close()
-            for node in entries.keys.sorted() {
-                entries[node]?.timer?.cancel()
-                entries[node]?.dialer?.cancel()
-                for link in [entries[node]?.link, entries[node]?.candidate].compactMap({ $0 }) {
-                    leaving += 1
-                    link.stop(SessionFailure(.shutdown, "the node is stopping"))
+        func take(_ own: [OwnOrigin], _ forks: [NodeNotice], _ proofs: [ForkEvidence]) {
+            mesh.take(own, forks, proofs)
+        }
+
+        func setPeers(_ peers: [Peer]) { input { $0.setPeers(peers, now: $1, effects: &$2) } }
+
+        func setPeers(
+            _ peers: [Peer], joining node: NodeID, _ completion: @escaping @Sendable (String?) -> Void
+        ) {
+            guests.removeValue(forKey: node)?("another attempt was begun")
+            setPeers(peers)
+            guests[node] = completion
+            input { $0.joining(node, now: $1, effects: &$2) }
+        }
+
+        func resume(_ node: NodeID) { input { $0.resumed(node, now: $1, effects: &$2) } }
+
+        func wait(
+            for vector: VersionVector, nodes: Int, _ timeout: Duration,
+            _ completion: @escaping @Sendable (Holders) -> Void
+        ) -> Bool {
+            var isTaken = false
+            input { mesh, now, effects in
+                let timeout = UInt64(max(timeout, .zero) / .milliseconds(1))
+                let id = mesh.wait(for: vector, nodes: nodes, timeout: timeout, now: now, effects: &effects)
+                guard let id else { return }
+                isTaken = true
+                waiters[id] = completion
+            }
+            return isTaken
+        }
+
+        func ping(_ node: NodeID, _ completion: @escaping @Sendable (PingResult?) -> Void) {
+            guard let link = session(of: node) else { return completion(nil) }
+            var isDone = false
+            let timer = loop.schedule(after: Self.pingTimeout) {
+                if !isDone { completion(nil) }
+                isDone = true
+            }
+            link.ping { [weak link] elapsed in
+                timer.cancel()
+                guard !isDone else { return }
+                isDone = true
+                completion(elapsed.map { PingResult(roundTrip: $0, clockOffset: link?.session.clockOffset) })
+            }
+        }
+
+        /// The link to a peer, if there is one.
+        func session(of node: NodeID) -> PeerLink? { mesh.entries[node]?.link.flatMap { sessions[$0.id] } }
+
+        /// The sessions with the peers there are links to.
+        var open: [NodeID: SyncSession] {
+            Dictionary(uniqueKeysWithValues: mesh.current.map { ($0.node, $0.link) })
+                .compactMapValues { sessions[$0]?.session }
+        }
+
+        // MARK: What the mesh decides
+
+        private func perform(_ effect: Mesh.Effect) {
+            switch effect {
+            case .dial(let node, let target): dial(node, target)
+            case .hangUp(let node): calls.removeValue(forKey: node)?.hangUp()
+            case .knock(let link, let node, let token): knock(link, node, token)
+            case .hear(let link): hear(link)
+            case .judge(let link, let caller, let join): judge(link, caller, join)
+            case .refuse(let link, let code, let text, let after): refuse(link, code, text, after)
+            case .abort(let link): connections.removeValue(forKey: link)?.link.abort()
+            case .attach(let link, let node, let isOutgoing): attach(link, node, isOutgoing)
+            case .stop(let link, let failure): sessions[link]?.stop(failure)
+            case .probe(let link): sessions[link]?.probe()
+            case .lookAtProbe(let node, let link):
+                let heard = sessions[link]?.session.lastReceived ?? 0
+                input { $0.probed(node, link, lastHeard: heard, now: $1, effects: &$2) }
+            case .tellAnew(let link): sessions[link]?.tellAnew()
+            case .want(let link, let take, let leave): sessions[link]?.want(take: take, leave: leave)
+            case .forkProven(let link, let evidence): sessions[link]?.forkProven(evidence)
+            case .originChanged(let link, let origin): sessions[link]?.originChanged(to: origin)
+            case .lacksPayloads(let link, let dots): sessions[link]?.lacksPayloads(dots)
+            case .startOrigin(let origin, let change, let known): startOrigin(insteadOf: origin, change, known)
+            case .lookForPayloads: lookForPayloads()
+            case .dropSnapshot(let keepSpool): snapshots.intake.drop(keepSpool: keepSpool)
+            case .reopen: snapshots.onComplete()
+            case .readClocks: checkClock()
+            case .lookAtDurability:
+                takeCommits()
+                input { [open] in $0.durabilitySeen(open, now: $1, effects: &$2) }
+            case .answer(let waiter, let holders): waiters.removeValue(forKey: waiter)?(holders)
+            case .joined(let node, let reason): guests.removeValue(forKey: node)?(reason)
+            case .forgetToken(let node): workers.readers.submit { [desk] _ in desk.joined(node) }
+            case .say(let line): log(line)
+            case .arm(let timer, let time): arm(timer, at: time)
+            }
+        }
+
+        private func arm(_ timer: Mesh.Timer, at time: UInt64) {
+            timers[timer]?.cancel()
+            let now = PeerLink.now().monotonic
+            timers[timer] = loop.schedule(after: .milliseconds(time > now ? time - now : 0)) { [weak self] in
+                self?.timers[timer] = nil
+                self?.input { mesh, now, effects in
+                    // A timer counts more finely than the mesh, which must not think that it came too early.
+                    let then = Moment(monotonic: max(now.monotonic, time), wall: now.wall)
+                    mesh.timerFired(timer, now: then, effects: &effects)
                 }
             }
         }
 
-        var isQuiet: Bool { leaving <= 0 }
+        func checkClock() {
+            let store = workers.store
+            let offsets = mesh.links.compactMap { sessions[$0]?.session }.filter { $0.hello != nil }
+                .compactMap(\.clockOffset)
+            let reading = ClockReading(wall: store.wall(), lastStamp: store.lastStamp, offsets: offsets)
+            input { $0.clocksRead(reading, now: $1, effects: &$2) }
+        }
+
+        private func startOrigin(insteadOf old: OriginID, _ change: OriginChange, _ known: UInt64) {
+            let this = loop.bind(self)
+            workers.startOrigin(insteadOf: old, change, known: known) { result in
+                this.post { core in
+                    core.takeCommits()
+                    switch result {
+                    case .success(let origin):
+                        core.input {
+                            $0.originStarted(origin, insteadOf: old, change, known: known, now: $1, effects: &$2)
+                        }
+                    case .failure(let error): core.log("cannot start a new origin: \(error)")
+                    }
+                }
+            }
+        }
+
+        private func lookForPayloads() {
+            let begun = PeerLink.now().monotonic
+            let this = loop.bind(self)
+            workers.missingPayloads(most: MissingPayloads.most) { dots in
+                this.post { core in core.input { $0.payloadsMissed(dots, since: begun, now: $1, effects: &$2) } }
+            }
+        }
     }
 }

@@ -5,11 +5,12 @@ internal import EventStore
 /// ## Concurrency model
 /// Belongs to the loop's thread. The store's work is done by ``StoreWorkers``, whose answers are posted back.
 final class PeerLink {
+    let id: LinkID
     let node: NodeID
-    /// Whether this node called.
-    let isOutgoing: Bool
     private(set) var session: SyncSession
     private let link: TLSLink
+    /// Told what concerns other links.
+    private weak let core: SyncNode.Core?
     private let loop: EventLoop
     private let workers: StoreWorkers
     private let snapshots: SnapshotEndpoint
@@ -23,10 +24,8 @@ final class PeerLink {
     private var isClosed = false
     private var pings: [(at: UInt64, completion: (Duration?) -> Void)] = []
     private var pongsSeen = UInt64(0)
-    /// Told once, when the peer has said hello.
-    var onHello: ((PeerLink, Hello) -> Void)?
-    /// Told what the session has learnt about identities.
-    var onReport: ((PeerLink, IdentityReport) -> Void)?
+    /// Whether the peer has said hello.
+    private var isGreeted = false
     /// Whether nothing is read from the peer until some of what it asked for is done (``LinkAccount/isFull``).
     private(set) var isHeldBack = false
     /// Since when a frame has been coming in, monotonic milliseconds.
@@ -36,31 +35,18 @@ final class PeerLink {
     /// Bytes a second: pieces of a snapshot go as they are over a line faster than this, which is as fast as a processor
     /// compresses. There fewer bytes save no time, and zstd would be a fifth of the work of both sides.
     private static let fastLine: UInt64 = 512 << 20
-    /// Told once, when the link is gone.
-    var onEnd: ((PeerLink, SessionEnd) -> Void)?
-    /// Asked whether a snapshot that the peer offers may be taken.
-    var onOffer: ((PeerLink) -> Bool)?
-    /// Told what becomes of a snapshot from this peer.
-    var onSnapshot: ((PeerLink, SnapshotNews) -> Void)?
-    /// Told when the peer is known to hold more.
-    var onDurable: (() -> Void)?
-    /// Told what concerns other links.
-    var onNews: ((PeerLink, SessionNews) -> Void)?
-    let openedAt = now().monotonic
 
-    init(
-        link: TLSLink, node: NodeID, isOutgoing: Bool, session: SyncSession, loop: EventLoop, workers: StoreWorkers,
-        snapshots: SnapshotEndpoint, live: OutgoingReader, share: LeadShare
-    ) {
+    init(core: SyncNode.Core, id: LinkID, link: TLSLink, node: NodeID, session: SyncSession) {
+        self.id = id
         self.link = link
         self.node = node
-        self.isOutgoing = isOutgoing
         self.session = session
-        self.loop = loop
-        self.workers = workers
-        self.snapshots = snapshots
-        self.live = live
-        self.share = share
+        self.core = core
+        loop = core.loop
+        workers = core.workers
+        snapshots = core.snapshots
+        live = core.live
+        share = core.share
     }
 
     static func now() -> Moment { Moment(monotonic: MonotonicClock.now / 1_000_000, wall: WallClock.now) }
@@ -135,6 +121,9 @@ final class PeerLink {
         input { session, _, _ in session.originChanged(to: origin) }
     }
 
+    /// The mesh has not listened before.
+    func tellAnew() { input { session, _, _ in session.tellAnew() } }
+
     private var now: Moment { Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()) }
 
     private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
@@ -153,16 +142,23 @@ final class PeerLink {
             pongsSeen = session.pongs
             answerPings(true)
         }
-        if let hello = session.hello, let tell = onHello {
-            onHello = nil
-            tell(self, hello)
+        if !isGreeted, let hello = session.hello {
+            isGreeted = true
+            tell { [id, node] in $0.greeted(id, of: node, hello, now: $1, effects: &$2) }
         }
         holdBack()
         arm()
-        if session.durableRevision != before { onDurable?() }
+        // At its end the mesh was told already.
+        guard !isClosed else { return }
+        if session.durableRevision != before { tell { $0.durableAdvanced(now: $1, effects: &$2) } }
         let news = session.takeNews()
-        if !news.isEmpty { onNews?(self, news) }
+        guard !news.isEmpty else { return }
+        tell { [id, node, own = session.remoteOrigin] in
+            $0.heard(news, from: id, of: node, own: own, now: $1, effects: &$2)
+        }
     }
+
+    private func tell(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) { core?.input(body) }
 
     /// Reads on from the peer only while its account has room: TCP holds back who sends faster than the store's threads work.
     private func holdBack() {
@@ -198,7 +194,7 @@ final class PeerLink {
             workers.inspect(question) { result in
                 this.post { $0.input { $0.inspected(id, result, now: $1, effects: &$2) } }
             }
-        case .report(let report): onReport?(self, report)
+        case .report(let report): learnt(report)
         case .describeSnapshot(let id):
             let this = loop.bind(self)
             snapshots.server.describe { offer in
@@ -214,7 +210,7 @@ final class PeerLink {
                 this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
             }
         case .openSnapshot(let id, let offer):
-            guard onOffer?(self) == true else {
+            guard takesSnapshot() else {
                 let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
                 return session.snapshotOpened(id, .failure(busy), now: now, effects: &effects)
             }
@@ -224,7 +220,7 @@ final class PeerLink {
             snapshots.intake.store(frame) { result in
                 this.post { $0.snapshotStored(id, result) }
             }
-        case .dropSnapshot(let failure): onSnapshot?(self, .refused(failure))
+        case .dropSnapshot(let failure): tell(.refused(failure))
         case .close(let end):
             link.close(afterFlush: .seconds(2))
             finish(end)
@@ -256,7 +252,7 @@ final class PeerLink {
             this.post { link in
                 // Of a link that ended meanwhile all is dropped already.
                 guard !link.isClosed else { return }
-                if case .success(let after) = result { link.onSnapshot?(link, .opened(offer, after: after)) }
+                if case .success(let after) = result { link.tell(.opened(offer, after: after)) }
                 link.input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
             }
         }
@@ -264,7 +260,24 @@ final class PeerLink {
 
     private func snapshotStored(_ id: RequestID, _ result: Result<SnapshotStored, SessionFailure>) {
         input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
-        if case .success(.complete) = result { onSnapshot?(self, .complete) }
+        if case .success(.complete) = result { tell(.complete) }
+    }
+
+    private func takesSnapshot() -> Bool {
+        var isTaken = false
+        tell { [id, node] in isTaken = $0.snapshotOffered(by: id, of: node, now: $1, effects: &$2) }
+        return isTaken
+    }
+
+    private func tell(_ news: SnapshotNews) {
+        tell { [id, node] in $0.snapshotNews(news, from: id, of: node, now: $1, effects: &$2) }
+    }
+
+    private func learnt(_ report: IdentityReport) {
+        tell { [id, node, store = workers.store] mesh, now, effects in
+            let size = store.ownSize(of: mesh.local.origin)
+            mesh.learnt(report, from: id, of: node, ownSize: size, now: now, effects: &effects)
+        }
     }
 
     /// One timer follows the session's next deadline. It is not moved for every frame: when it fires too early the
@@ -298,11 +311,7 @@ final class PeerLink {
         timer?.cancel()
         link.onFrame = nil
         answerPings(false)
-        let tell = onEnd
-        onEnd = nil
-        onDurable = nil
-        onNews = nil
-        tell?(self, end)
+        core?.ended(self, end)
     }
 }
 

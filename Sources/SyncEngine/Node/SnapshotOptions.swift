@@ -16,3 +16,11 @@ package struct SnapshotOptions: Sendable {
         self.threads = threads
     }
 }
+
+/// Who reads and who receives snapshots for a node.
+struct SnapshotEndpoint: Sendable {
+    let server: SnapshotServer
+    let intake: SnapshotReceiver
+    let options: SnapshotOptions
+    let onComplete: @Sendable () -> Void
+}

@@ -80,10 +80,6 @@ extension StoreWorkers {
         return (evidence, try store.keep(evidence))
     }
 
-    /// Whether a peer that knows of so many events of this node's own origin knows more than the log has now. A session hears of commits a
-    /// moment after they are made; what another one has sent meanwhile may come back to it first.
-    func isBehind(_ known: UInt64, of origin: OriginID) -> Bool { store.ownSize(of: origin) < known }
-
     /// Gives up `origin`, if the node still appends to it, for a new one. Events of it that arrive later find it given up.
     func startOrigin(
         insteadOf origin: OriginID, _ change: OriginChange, known: UInt64,

@@ -59,10 +59,11 @@ package final class SyncNode: Sendable {
             store.identity, software: software, forked: store.forkedOrigins, run: .random(in: 1 ... .max),
             isVolatile: store.durability == .normal)
         let inbox = CommitInbox()
+        let mesh = Mesh(local, key: store.key.publicKey, peers: peers, seed: .random(in: 0 ... .max))
         let made = loop.make {
             Core(
-                loop: loop, inbox: inbox, workers: workers, snapshots: snapshots, context: context, local: local,
-                peers: peers, desk: desk, log: log)
+                loop: loop, inbox: inbox, workers: workers, snapshots: snapshots, context: context, mesh: mesh,
+                desk: desk, log: log)
         }
         guard let core = made else { throw .transport("the event loop did not start") }
         self.core = core
@@ -127,8 +128,7 @@ package final class SyncNode: Sendable {
         for vector: VersionVector, nodes: Int, timeout: Duration,
         completion: @escaping @Sendable (Holders) -> Void
     ) -> Bool {
-        let waiter = DurabilityWaiters.Waiter(vector: vector, nodes: nodes, completion: completion)
-        return core.sync { $0.wait(waiter, timeout) } ?? false
+        core.sync { $0.wait(for: vector, nodes: nodes, timeout, completion) } ?? false
     }
 
     /// Takes leave of the peers and ends the threads. The store stays open.

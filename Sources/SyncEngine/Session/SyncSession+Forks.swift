@@ -289,8 +289,11 @@ extension SyncSession {
         send(.fork(Fork(evidence)), now: now, &effects)
     }
 
-    /// This node appends to another origin from now on.
+    /// This node appends to another origin from now on. Of the one that was given up events are taken like those of any other.
     package mutating func originChanged(to origin: OriginID) {
+        if choosesOrigins, let stated = memory?[local.origin] {
+            news.announced.append(Dot(origin: local.origin, seq: stated.seq))
+        }
         local.origin = origin
         claim = nil
     }

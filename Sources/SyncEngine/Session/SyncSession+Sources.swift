@@ -8,6 +8,14 @@ extension SyncSession {
         return news
     }
 
+    /// Says once more what the peer has, as if it had just opened: nobody has listened before.
+    package mutating func tellAnew() {
+        guard choosesOrigins, let memory else { return }
+        news = SessionNews()
+        news.hasOpened = true
+        news.announced = memory.entries.map { Dot(origin: $0.origin, seq: $0.seq) }
+    }
+
     /// Whether the peer is told which origins are taken from it.
     package var choosesOrigins: Bool {
         if case .open(let hello, _, _) = state { speaks(.sources, hello) } else { false }

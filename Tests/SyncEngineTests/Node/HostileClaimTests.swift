@@ -263,7 +263,7 @@ struct HostileClaimTests {
                 scene.a.node.status().peers.contains { $0.account?.origins == WireLimits.origins }
             })
         #expect(
-            eventually(seconds: 60) { scene.a.node.core.sync { $0.sources.count } ?? 0 > WireLimits.origins })
+            eventually(seconds: 60) { scene.a.node.core.sync { $0.mesh.sources.count } ?? 0 > WireLimits.origins })
         /// Milliseconds until an unknown caller is told that it is unknown, while events are appended.
         func handshake() throws -> Int {
             try scene.a.append(1)

@@ -128,7 +128,7 @@ struct HostilePeerTests {
         #expect(try first.farewell()?.knownCode == .duplicateLink)
         // What it claims is waited for from nobody.
         #expect(eventually { scene.a.node.status().peers.allSatisfy { $0.phase == .connected } })
-        #expect(scene.a.node.core.sync { core in core.sources.isWaiting } == false)
+        #expect(scene.a.node.core.sync { core in core.mesh.sources.isWaiting } == false)
         try scene.converge()
         withExtendedLifetime(second) { scene.stop() }
     }

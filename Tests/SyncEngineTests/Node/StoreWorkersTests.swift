@@ -92,18 +92,4 @@ struct StoreWorkersTests {
         #expect(try answers.withLock { $0[2] }.get().events == 1)
         #expect(try seq() == 2)
     }
-
-    @Test("What this node has just committed is not lost, though a peer knows of it before its session does (D12)")
-    func noAmnesia() throws {
-        let workers = StoreWorkers(store: store)
-        defer { workers.stop() }
-        let origin = store.identity.origin
-        let told = store.ownSize(of: origin)
-        for _ in 0..<2 {
-            _ = try store.appendBlocking([EventDraft(type: "message.posted", user: "u", payload: Array("{}".utf8))])
-        }
-        // A session that has heard of `told` hears from a peer of two more.
-        #expect(!workers.isBehind(told + 2, of: origin))
-        #expect(workers.isBehind(told + 3, of: origin))
-    }
 }

@@ -4,8 +4,6 @@ import Testing
 @testable import SyncEngine
 
 struct SnapshotArbiterTests {
-    private final class Link {}
-
     private let own = OriginID(UUIDBits(high: 0, low: 9))
     private let busy = SessionFailure(.busy, "another snapshot is being received")
     private let wrong = SessionFailure(.badProof, "E_SNAPSHOT_PROOF")
@@ -21,14 +19,14 @@ struct SnapshotArbiterTests {
     @Test("One peer gives, the others end and wait; refused, they are called and its events come one by one")
     func refusal() throws {
         let (a, b) = (try node(1), try node(2))
-        let (linkA, linkB) = (Link(), Link())
+        let (linkA, linkB) = (LinkID(1), LinkID(2))
         var turn = SnapshotArbiter()
         #expect(after(turn, a) == 100 && after(turn, b) == 100)
-        #expect(turn.offered(by: a, ObjectIdentifier(linkA)) == [.stopOthers(than: a)])
+        #expect(turn.offered(by: a, linkA) == [.stopOthers(than: a)])
         #expect(turn.obstacle(for: a) == nil && turn.obstacle(for: b) == SnapshotArbiter.reason)
         #expect(after(turn, b) == 0)
-        #expect(turn.offered(by: b, ObjectIdentifier(linkB)) == nil)
-        #expect(turn.refused(from: a, ObjectIdentifier(linkA), wrong) == [.drop(keepSpool: false), .dial])
+        #expect(turn.offered(by: b, linkB) == nil)
+        #expect(turn.refused(from: a, linkA, wrong) == [.drop(keepSpool: false), .dial])
         #expect(turn.obstacle(for: b) == nil)
         #expect(after(turn, a) == 0 && after(turn, b) == 100)
     }
@@ -36,38 +34,38 @@ struct SnapshotArbiterTests {
     @Test("The refusal on another link, or its end, does not call off the snapshot that is being received")
     func bystanders() throws {
         let (a, b) = (try node(1), try node(2))
-        let (linkA, linkB) = (Link(), Link())
+        let (linkA, linkB) = (LinkID(1), LinkID(2))
         var turn = SnapshotArbiter()
-        _ = turn.offered(by: a, ObjectIdentifier(linkA))
-        #expect(turn.refused(from: b, ObjectIdentifier(linkB), busy) == [])
-        #expect(turn.ended(ObjectIdentifier(linkB)) == [])
+        _ = turn.offered(by: a, linkA)
+        #expect(turn.refused(from: b, linkB, busy) == [])
+        #expect(turn.ended(linkB) == [])
         #expect(turn.obstacle(for: b) == SnapshotArbiter.reason)
         // It was refused because of the other one: later it may give one.
-        #expect(turn.ended(ObjectIdentifier(linkA)) == [.drop(keepSpool: true), .dial])
+        #expect(turn.ended(linkA) == [.drop(keepSpool: true), .dial])
         #expect(after(turn, b) == 100)
     }
 
     @Test("A second link to the same peer goes on with what came over the first, whose end then means nothing")
     func secondLink() throws {
         let a = try node(1)
-        let (old, new) = (Link(), Link())
+        let (old, new) = (LinkID(1), LinkID(2))
         var turn = SnapshotArbiter()
-        _ = turn.offered(by: a, ObjectIdentifier(old))
+        _ = turn.offered(by: a, old)
         #expect(after(turn, a) == 100)
-        #expect(turn.offered(by: a, ObjectIdentifier(new)) == [.drop(keepSpool: true)])
-        #expect(turn.ended(ObjectIdentifier(old)) == [])
-        #expect(turn.refused(from: a, ObjectIdentifier(new), busy) == [.drop(keepSpool: true), .dial])
+        #expect(turn.offered(by: a, new) == [.drop(keepSpool: true)])
+        #expect(turn.ended(old) == [])
+        #expect(turn.refused(from: a, new, busy) == [.drop(keepSpool: true), .dial])
     }
 
     @Test("Once complete, nobody is let in, nothing is wanted, and nothing that comes late changes that")
     func completion() throws {
         let a = try node(1)
-        let link = Link()
+        let link = LinkID(1)
         var turn = SnapshotArbiter()
-        _ = turn.offered(by: a, ObjectIdentifier(link))
+        _ = turn.offered(by: a, link)
         #expect(turn.completed() == [.reopen])
-        #expect(turn.ended(ObjectIdentifier(link)) == [])
-        #expect(turn.offered(by: a, ObjectIdentifier(link)) == nil)
+        #expect(turn.ended(link) == [])
+        #expect(turn.offered(by: a, link) == nil)
         #expect(turn.obstacle(for: a) != nil && after(turn, a) == 0)
     }
 
