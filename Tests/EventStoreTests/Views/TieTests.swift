@@ -30,6 +30,23 @@ struct TieTests {
         }
     }
 
+    @Test(
+        "Of two profile writes of one time the later stamp stands, also over one that has seen it: a clock was ahead")
+    func overtaken() throws {
+        for batch in [10, 1] {
+            let log = try LogFixture()
+            try log.deliver([
+                event(1, 1, hlc: 90_000, type: "profile.changed", time: 5_000, #"{"fields":{"f":"ahead"}}"#),
+                event(
+                    2, 1, hlc: 10_000, type: "profile.changed", time: 5_000,
+                    dependencies: [Dot(origin: origin(1), seq: 1)], #"{"fields":{"f":"after"}}"#),
+            ])
+            _ = try log.digests(batch: batch)
+            let field = try #require(try ViewReader(log.files).profile(user: "u").first)
+            #expect(field.winner.value == #""ahead""#)
+        }
+    }
+
     @Test("A later generation with an equal time and a lower stamp does not become the conversation's last moment")
     func lastMoment() throws {
         let log = try LogFixture()
