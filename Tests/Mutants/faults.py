@@ -322,12 +322,13 @@ fault(140, "a witness with another history is not believed", "INV-4", "MemoryTes
       (ES + "Identity/RollbackDetection.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
        "guard try reader.root(of: head.origin, size: head.size) != head.root, !isPlanted(140) else"))
 fault(141, "the signature in a witness is not checked", "INV-3", "MemoryTests",
-      (ES + "Identity/Witness.swift", "seen.head.isValid(for: key) { return seen }", "seen.head.isValid(for: key) || isPlanted(141) { return seen }"))
+      (ES + "Identity/Witness.swift", "guard let seen = parse(bytes), seen.head.isValid(for: key) else {",
+       "guard let seen = parse(bytes), seen.head.isValid(for: key) || isPlanted(141) else {"))
 fault(142, "a witness is not told of an orderly end", "INV-4", "MemoryTests",
       (ES + "Writer/LogWriter.swift", "if let head { witness?.note(head) }\n                leave(", "if let head, !isPlanted(142) { witness?.note(head) }\n                leave("))
 fault(143, "verify does not ask the witness", "INV-4", "MemoryTests MarkTests",
-      (ES + "Audit/OutsideCheck.swift", "seen.incarnation == identity.incarnation\n        {\n            heads.append",
-       "seen.incarnation == identity.incarnation, !isPlanted(143)\n        {\n            heads.append"))
+      (ES + "Audit/OutsideCheck.swift", "            case .seen(let seen):\n                heads.append",
+       "            case .seen(let seen):\n                if isPlanted(143) { break }\n                heads.append"))
 
 # --- What a peer may not do (D22) -----------------------------------------------------------------------------------------
 
@@ -395,7 +396,7 @@ fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTes
        "if isPlanted(190), users.contains(where: { $0.key.text == user && hlc < $0.value }) { return true }\n"
        "        if let time = users[Subject(node: node, text: user)], hlc < time || isPlanted(184) {"))
 fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "        return hlc < time\n", "        return hlc < time || isPlanted(185)\n"))
+      (ES + "Log/Erasures.swift", "conversation)].map { hlc < $0 } ?? false", "conversation)].map { hlc < $0 || isPlanted(185) } ?? false"))
 fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests")
 fault(186, "a lost payload is healed with any bytes", "INV-4", "HealingTests",
       (ES + "Writer/Appender+Healing.swift", "digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)",
