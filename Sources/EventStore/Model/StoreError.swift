@@ -69,7 +69,7 @@ public enum StoreError: Error, Hashable, Sendable {
     static func noEd25519(_ path: String) -> StoreError {
         .badFile(
             "\(path) is no Ed25519 key",
-            wayOut: "put the node's own key there: a backup has it (operating/backup.md, 'Backup'); reading needs none")
+            wayOut: "put the node's own key there: a backup has it (operating/backup.md); reading needs none")
     }
 
     /// What a system call on `path` has just left in `errno`.

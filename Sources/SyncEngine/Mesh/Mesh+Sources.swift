@@ -10,9 +10,10 @@ extension Mesh {
         _ news: SessionNews, from link: LinkID, of node: NodeID, own: OriginID?, now: Moment,
         effects: inout [Effect]
     ) {
-        guard let entry = entries[node], entry.link?.id == link else { return }
+        // No copy of the entry: what it has to announce is long, and is changed where it is.
+        guard entries[node]?.link?.id == link else { return }
         if news.hasOpened {
-            if entry.isMissed { effects.append(.say("peer \(entry.peer.name) is back")) }
+            if entries[node]?.isMissed == true { effects.append(.say("peer \(name(of: node)) is back")) }
             entries[node]?.isMissed = false
             entries[node]?.unannounced = []
             sources.opened(node, [], own: own, now: now.monotonic)
