@@ -6,10 +6,12 @@ import Testing
     @Test("A terminal gets no DEL and no C1 control, and the same JSON; a file gets every byte")
     func controls() throws {
         let json = "{\"text\":\"a\u{7f}\u{80}\u{9b}31m\u{a0}\u{c2}한\"}\n"
-        let controller = posix_openpt(O_RDWR | O_NOCTTY)
-        try #require(controller >= 0 && grantpt(controller) == 0 && unlockpt(controller) == 0)
-        let name = try #require(ptsname(controller))
-        let terminal = open(name, O_RDWR | O_NOCTTY)
+        let controller = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        var (lock, number) = (Int32(0), Int32(0))
+        // TIOCSPTLCK and TIOCGPTN of ioctl_tty(2).
+        let answers = [ioctl(controller, 0x4004_5431, &lock), ioctl(controller, 0x8004_5430, &number)]
+        try #require(answers == [0, 0])
+        let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         try #require(terminal >= 0)
         let output = Output(descriptor: terminal)
         try output.write(json)
