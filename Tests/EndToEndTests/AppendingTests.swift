@@ -213,7 +213,7 @@ struct AppendBatchTests {
         #expect(one.answer([.appended(Self.receipt)]).status == 200)
         #expect(one.answer([.already(Self.receipt)]).status == 200)
         #expect(one.answer([.rejected(.idReused(position: 7))]).status == 409)
-        #expect(one.answer(rejecting: .conversationMoved(expected: 1, actual: 2)).status == 409)
+        #expect(one.answer([.rejected(.conversationMoved(expected: 1, actual: 2))]).status == 409)
         #expect(one.answer([.rejected(.invalid(.version))]).status == 422)
         let first: [AppendOutcome] = [.rejected(.batchRejected(index: 1)), .rejected(.idReused(position: 7))]
         #expect(two.answer(first).status == 409)
