@@ -40,7 +40,7 @@ struct AuditorTests {
         chmod(files.log, 0o640)
         if !Self.isRoot { chmod(files.wal, 0) }
         for command in [
-            ["export"], ["export", "--evidence"], ["status"], ["vector"], ["digest"], ["verify"], ["replay"],
+            ["export"], ["export", "--evidence"], ["status"], ["vector"], ["digest"], ["verify"], ["replay", "--all"],
             ["history", "u"], ["tail"], ["conversations"],
         ] {
             let answer = try await audit(node.store, command)

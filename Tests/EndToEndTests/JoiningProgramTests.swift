@@ -182,7 +182,7 @@ struct JoiningProgramTests {
         _ = b.terminate()
         let offline = try b.syncctl("doctor", "--json")
         #expect(offline.code == 3 && offline.lines.contains { $0["code"] as? String == "FORK" })
-        #expect(try b.syncctl("status").code == 2)
+        #expect(try b.syncctl("status").code == 3)
         #expect(chmod(b.store + "/node.key", 0o644) == 0)
         #expect(try b.syncctl("doctor", "--plain").output.contains("KEY_MODE"))
     }

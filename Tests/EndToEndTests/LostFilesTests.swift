@@ -44,8 +44,11 @@ struct LostFilesTests {
         let node = try started()
         try loss.body(node.store)
         usleep(1_500_000)
-        let late = try append(node)
-        #expect(late.code != 0, "\(loss.name): \(late)")
+        // Without its lock the store is whole: a command that comes after the daemon may have it.
+        if loss.words != "lock was taken away" {
+            let late = try append(node)
+            #expect(late.code != 0, "\(loss.name): \(late)")
+        }
         #expect(node.exitCode() == 74, "\(loss.name)")
         #expect(node.said.contains(loss.words) && node.said.contains("ending with code 74"), "\(node.said)")
         // What stands there now may be another's.

@@ -75,7 +75,7 @@ struct SampleStore {
         /// Own: conversation, author, cause, time and version all given.
         static let full: Int64 = 20
         /// Own, right after foreign events came in: has dependencies.
-        static let dependent: Int64 = 309
+        static let dependent: Int64 = 308
         /// Foreign: fields this release does not know.
         static let unknown: Int64 = 304
         /// Foreign: erased.
@@ -106,15 +106,12 @@ struct SampleStore {
         // Field 13, a varint: what a later release might add.
         busan.add(.message("later", user: "u-b"), unknown: [0x68, 0x96, 0x01])
         busan.add(.message("gone", user: "u-b"), isErased: true)
-        var repeated = EventDraft.message("same id", user: "u-b")
-        repeated.id = Self.fullID
-        busan.add(repeated)
-        // Covers the one without payload.
-        busan.add(EventDraft(type: "user.erased", user: "u-b", payload: Array("{}".utf8)))
+        // It has the id of another event, and covers the one without payload.
+        busan.add(EventDraft(id: Self.fullID, type: "user.erased", user: "u-b", payload: Array("{}".utf8)))
         try busan.send(to: store)
         let daegu = ForeignOrigin(2, name: "daegu-1")
         try daegu.send(to: store)
-        _ = try store.appendBlocking((0..<19).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
+        _ = try store.appendBlocking((0..<20).map { .message("tail \($0)", user: "u-1", conversation: "c-1") })
         store.close()
         top = try LogReader(StoreFiles(folder.path)).top()
     }

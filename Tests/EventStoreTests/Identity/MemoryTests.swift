@@ -179,10 +179,12 @@ struct MemoryTests {
             try damaged.write(toFile: path, atomically: true, encoding: .utf8)
             let again = try EventStore(opening: folder.path)
             #expect(again.originChange == nil)
-            #expect(again.witness?.problem?.contains("damaged") == true)
+            #expect(again.witness?.problem == nil)
             again.close()
+            // It is kept, and said until it is settled.
+            let kept = try CutEvidence.list(again.files).filter { $0.kind == .witness }
+            #expect(kept.contains { $0.settled == nil })
         }
-        // The next head mends it.
         let mended = try EventStore(opening: folder.path)
         try append(mended, 1)
         mended.close()

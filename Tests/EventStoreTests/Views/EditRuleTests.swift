@@ -76,16 +76,18 @@ struct EditRuleTests {
         var log = SyntheticLog(origins: 2)
         let twin = EventID(UUIDBits(high: 9, low: 1))
         let message = EventID(UUIDBits(high: 9, low: 2))
-        // The same id from two authors: the one recorded first is the message, so it is his to edit.
+        // The same id from two authors: two messages, each its author's to edit. Of the same author's two one counts.
         log.append(
             .json("message.posted", #"{"text":"둘째"}"#, id: message, user: "b"), origin: 0, milliseconds: 2_100)
         log.append(
             .json("message.posted", #"{"text":"첫째"}"#, id: message, user: "a"), origin: 1, milliseconds: 2_000)
+        log.append(
+            .json("message.posted", #"{"text":"셋째"}"#, id: message, user: "a"), origin: 0, milliseconds: 2_200)
         log.append(edit(message, by: "a", "가", id: twin), origin: 0, milliseconds: 3_000)
         log.append(edit(message, by: "a", "나", id: twin), origin: 1, milliseconds: 2_900)
         log.append(edit(message, by: "b", "다"), origin: 1, milliseconds: 3_100)
         log.append(edit(twin, by: "a", "라"), origin: 1, milliseconds: 3_200)
-        #expect(try shown(log) == ["나|1|-|b 다"])
+        #expect(try shown(log) == ["나|1|-|b 다", "다|1|-|a 나"])
     }
 
     @Test(

@@ -247,6 +247,9 @@ final class HTTPConnection {
         if hasEnded { close() } else { later { [weak self] in self?.readable(isEnding: true) } }
     }
 
+    /// Whether the loop ends, and all requests with it.
+    var isEnding: Bool { server.loop.isStopping }
+
     /// Runs `job` in a later turn of the loop.
     func later(_ job: @escaping () -> Void) { server.loop.schedule(after: .zero, job) }
 

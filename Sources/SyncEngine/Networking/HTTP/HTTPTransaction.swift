@@ -96,7 +96,8 @@ final class HTTPTransaction {
     /// The exchange was dropped without an answer.
     func abandon() {
         guard case .waiting = state else { return }
-        refuse(500, "no answer was made")
+        guard connection?.isEnding == true else { return refuse(500, "no answer was made") }
+        refuse(503, "the server is stopping", headers: [HTTPField("Retry-After", "1")])
     }
 
     /// The stream was dropped without an end.

@@ -163,6 +163,9 @@ package final class EventLoop: @unchecked Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
+    /// Whether ``stop()`` was called: what is dropped from now on is dropped because of that.
+    package var isStopping: Bool { shared.withLock { $0.phase == .stopped } }
+
     /// Whether the caller runs on the loop thread.
     package var isOnLoop: Bool {
         let thread = shared.withLock { $0.thread }
