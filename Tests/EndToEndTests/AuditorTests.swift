@@ -40,8 +40,8 @@ struct AuditorTests {
         chmod(files.log, 0o640)
         if !Self.isRoot { chmod(files.wal, 0) }
         for command in [
-            ["export"], ["export", "--evidence"], ["status"], ["vector"], ["digest"], ["verify"], ["replay", "--all"],
-            ["history", "u"], ["tail"], ["conversations"],
+            ["export"], ["export", "--evidence"], ["status"], ["vector"], ["digest"], ["verify"],
+            ["replay", "--all"], ["history", "u"], ["tail"], ["conversations"],
         ] {
             let answer = try await audit(node.store, command)
             #expect(answer.code == 77 && answer.errors.contains("permission denied"), "\(command): \(answer)")

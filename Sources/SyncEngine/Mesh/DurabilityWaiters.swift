@@ -23,7 +23,7 @@ package struct DurabilityWaiters: Sendable {
         let vector: VersionVector
         let nodes: Int
         /// When its time is over, monotonic milliseconds: then it is answered, whatever there is to say.
-        let until: UInt64
+        fileprivate(set) var until: UInt64
         /// How many entries of the vector each node was seen to hold: what a node has said to be durable it seldom takes
         /// back, so each look goes on from there.
         fileprivate var reached: [NodeID: Int] = [:]
@@ -72,6 +72,9 @@ package struct DurabilityWaiters: Sendable {
         waiters[next] = waiter
         return next
     }
+
+    /// Its time is over, whatever the clock says at the next look.
+    mutating func expire(_ id: UInt64) { waiters[id]?.until = 0 }
 
     /// What a look has found.
     struct Look {

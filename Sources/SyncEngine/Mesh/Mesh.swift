@@ -109,7 +109,9 @@ package struct Mesh: Sendable {
         case .durability:
             isCheckDue = false
             effects.append(.lookAtDurability)
-        case .waiter: effects.append(.lookAtDurability)
+        case .waiter(let id):
+            waiters.expire(id)
+            effects.append(.lookAtDurability)
         case .clocks: watchClocks(now, &effects)
         case .payloads: effects.append(.lookForPayloads)
         }

@@ -53,6 +53,18 @@ struct DurabilityWaitersTests {
         #expect(answered.count == 21 && waiters.isEmpty)
     }
 
+    @Test("One whose time is over is answered, also where the clock of the next look is a moment behind")
+    func expired() throws {
+        var waiters = DurabilityWaiters()
+        let dot = Dot(origin: OriginID(UUIDBits(high: 1, low: 1)), seq: 5)
+        let added = waiters.add(DurabilityWaiters.Waiter(VersionVector([dot]), nodes: 2, until: 100))
+        let id = try #require(added)
+        let holders = [try holder(1, Count(), upTo: 5)]
+        #expect(waiters.check(holders, now: 99).answers.isEmpty)
+        waiters.expire(id)
+        #expect(waiters.check(holders, now: 99).answers.map(\.id) == [id])
+    }
+
     @Test("What a node has lost again before the answer does not count (INV-7)")
     func lost() throws {
         var waiters = DurabilityWaiters()
