@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct TerminalTests {
@@ -26,8 +27,9 @@ import Testing
             try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: String])["text"]
         }
         #expect(decoded[0] == decoded[1])
-        let path = NSTemporaryDirectory() + UUID().uuidString
-        defer { unlink(path) }
+        let folder = try TemporaryFolder.made()
+        let path = folder.file("plain")
+        defer { withExtendedLifetime(folder) {} }
         let file = open(path, O_RDWR | O_CREAT, 0o600)
         let plain = Output(descriptor: file)
         try plain.write(json)
