@@ -78,9 +78,9 @@ final class MessagesView: View {
     /// Messages asked for by one run of a statement.
     private static let atOnce = 50
     private static let several = """
-        SELECT message, \(found)
-        FROM (VALUES \((1...atOnce).map { "(?\($0))" }.joined(separator: ","))) AS wanted
-        CROSS JOIN amendment ON message = wanted.column1
+        SELECT wanted.column1, \(found)
+        FROM (VALUES \((1...atOnce).map { "(\($0 - 1), ?\($0))" }.joined(separator: ","))) AS wanted
+        CROSS JOIN amendment ON message = wanted.column2
         """
 
     /// Calls `body` with each row about each of `messages`, of which some may be none, and the message's index; the rows of one in
@@ -91,7 +91,6 @@ final class MessagesView: View {
         if try connection.integer("SELECT 1 FROM amendment LIMIT 1") == nil { return }
         let select = try connection.statement(several)
         defer { select.reset() }
-        var index = 0
         for start in stride(from: 0, to: messages.count, by: atOnce) {
             select.reset()
             let end = min(start + atOnce, messages.count)
@@ -102,12 +101,9 @@ final class MessagesView: View {
                     try select.bindNull(place + 1)
                 }
             }
-            index = start
-            // They come in the order in which they were asked for, without those of which nothing became anything.
+            // They come in the order in which they were asked for; two messages may have one id.
             while try select.step() {
-                let message = select.uuid(0)
-                while index < end, messages[index]?.bits != message { index += 1 }
-                if index < end, let row = row(select, from: 1) { try body(index, row) }
+                if let row = row(select, from: 1) { try body(start + Int(select.int64(0)), row) }
             }
         }
     }
