@@ -68,7 +68,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         remembered: Remembered(
                             incarnation: 0xfedc_ba98_7654_3210, through: 1_234_567, origins: 10_000), origin: b))),
             Golden(
-                file: "standing", schema: "StateDelta",
+                file: "state-delta", schema: "StateDelta",
                 message: .stateDelta(
                     StateDelta(
                         entries: [
@@ -76,12 +76,12 @@ struct Golden: Sendable, CustomTestStringConvertible {
                             StateEntry(.new(a), seq: 1, root: .max),
                         ], isWhole: false, since: 1_234_567, through: 1_234_570, digest: try digest(0)))),
             Golden(
-                file: "standing-whole", schema: "StateDelta",
+                file: "state-delta-whole", schema: "StateDelta",
                 message: .stateDelta(
                     StateDelta(
                         entries: [StateEntry(.new(b), seq: 9, root: 0)], isWhole: true, since: 0, through: 9,
                         hasMore: true))),
-            Golden(file: "restate", schema: "Resync", message: .resync),
+            Golden(file: "resync", schema: "Resync", message: .resync),
             Golden(
                 file: "want", schema: "Want",
                 message: .want(Want(take: [3, 1, 2, 300, 3] as [UInt32], leave: [.max] as [UInt32]))),
