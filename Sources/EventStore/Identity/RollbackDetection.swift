@@ -65,10 +65,17 @@ struct RollbackDetection {
         case .seen(let found):
             seen = found
             if try compare(found.head.head, reader, origins) { change = .witness }
-        // Where it was not kept before there is none.
-        case .missing(let why): silence = folder == before ? why : nil
+        // Where it was not kept before there is none; and the power may have gone before the disk had it.
+        case .missing(let why): silence = folder == before && !Self.isPowerCut(mark, surroundings) ? why : nil
         case .unusable(let why): silence = why
         }
+    }
+
+    /// Whether the last run, if there was one, may have ended with the power of the machine.
+    private static func isPowerCut(_ mark: Mark?, _ surroundings: HostFingerprint) -> Bool {
+        guard let mark else { return true }
+        guard mark.state == .running, let before = mark.boot, let boot = surroundings.boot else { return false }
+        return boot != before
     }
 
     /// Takes note of a head that the log does not reach, or contradicts. False if it is there.
