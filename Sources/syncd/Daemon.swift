@@ -188,6 +188,8 @@ enum Daemon {
     /// stops nothing.
     private static func witness(_ storage: DaemonConfiguration.Storage, _ log: Logger) -> WitnessPlace {
         guard let folder = storage.witnessFolder else { return .none }
+        // A folder that the power takes back would be a lost witness.
+        defer { try? SmallFile.syncFolder(of: folder) }
         if storage.witness == .beside, mkdir(folder, 0o700) != 0, errno != EEXIST {
             log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
         } else if access(folder, F_OK) != 0 {
