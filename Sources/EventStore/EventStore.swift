@@ -100,12 +100,13 @@ public final class EventStore: Sendable {
         self.key = key
         present = Lock(identity)
         forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
-        let memory = try RollbackDetection(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
+        var memory = try RollbackDetection(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
         try cut?.write(files)
         lostWitness = try memory.settleWitness(files, at: wall())
+        try memory.beginWitness(reader, key.publicKey)
         signer = HeadSigner(key: key)
         let keeper = MarkKeeper(
             files: files, key: key, incarnation: identity.incarnation, boot: surroundings.boot,
@@ -115,7 +116,6 @@ public final class EventStore: Sendable {
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             isOver: memory.change != nil, wall: wall)
         held = HeldFiles(files)
-        if memory.isWitnessDue, let head = signer.head() { memory.witness?.note(head) }
         if let change = memory.change {
             try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
         } else if !memory.values.isEmpty {

@@ -140,6 +140,7 @@ package final class SimNode {
             sim.coverage.reached(.slowStore)
             store.commitTime = sim.random.pick(1_000...80_000)
             store.verifyTime = sim.random.pick(100...20_000)
+            store.noticeTime = sim.random.pick(50...40_000)
         }
     }
 
@@ -208,7 +209,7 @@ package final class SimNode {
     func committed(_ notice: CommitNotice) {
         if sim.random.chance(0.3) { backups.append(store.log) }
         if sim.random.chance(0.2) { store.sync() }
-        schedule(after: 50) { [self] in
+        schedule(after: store.noticeTime) { [self] in
             let seen = CommitNotice(
                 top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
             store.committed(seen)

@@ -23,6 +23,8 @@ package final class SimStore {
     var commitTime: UInt64 = 2_000
     var readTime: UInt64 = 300
     var verifyTime: UInt64 = 300
+    /// Until the node's loop hears of a commit: what it reads and sends meanwhile may be newer than what it was told.
+    var noticeTime: UInt64 = 50
     var diskFault: DiskFault?
     private(set) var hasFailed = false
 

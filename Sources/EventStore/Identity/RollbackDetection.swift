@@ -10,8 +10,8 @@ struct RollbackDetection {
     /// What the log should remember for the next time.
     private(set) var values: [String: String] = [:]
     private(set) var witness: WitnessKeeper?
-    /// Where the witness is; `nil` if nowhere.
-    let folder: String?
+    /// Where the log says that the witness is; `nil` if nowhere.
+    private(set) var folder: String?
     /// What the witness says; `nil` if nothing.
     private var seen: WitnessKeeper.Seen?
     /// Why it says nothing, where it should.
@@ -28,12 +28,13 @@ struct RollbackDetection {
         _ surroundings: HostFingerprint, _ mark: Mark?, _ wal: WALVerdict
     ) throws(StoreError) {
         let before = try reader.meta("witness").flatMap { $0.isEmpty ? nil : $0 }
-        folder =
+        let wanted: String? =
             switch place {
             case .asBefore: before
             case .none: nil
             case .folder(let path): path
             }
+        folder = wanted == nil ? nil : before
         let origins = try reader.origins()
         had = Dot(origin: identity.origin, seq: origins.first { $0.id == identity.origin }?.size ?? 0)
         top = try reader.top()
@@ -57,25 +58,25 @@ struct RollbackDetection {
             // Every run leaves one: the store was put together from parts.
             change = .copied
         }
-        if folder != before { values["witness"] = folder ?? "" }
-        guard let folder else { return }
-        let keeper = WitnessKeeper(folder: folder, identity: identity)
+        if folder != before { values["witness"] = "" }
+        guard let wanted else { return }
+        let keeper = WitnessKeeper(folder: wanted, identity: identity)
         witness = keeper
         switch keeper.read(key) {
         case .seen(let found):
             seen = found
+            remember(wanted)
             if try compare(found.head.head, reader, origins) { change = .witness }
-        // Where it was not kept before there is none; and the power may have gone before the disk had it.
-        case .missing(let why): silence = folder == before && !Self.isPowerCut(mark, surroundings) ? why : nil
+        // Where it was not kept before there is none.
+        case .missing(let why): silence = wanted == before ? why : nil
         case .unusable(let why): silence = why
         }
     }
 
-    /// Whether the last run, if there was one, may have ended with the power of the machine.
-    private static func isPowerCut(_ mark: Mark?, _ surroundings: HostFingerprint) -> Bool {
-        guard let mark else { return true }
-        guard mark.state == .running, let before = mark.boot, let boot = surroundings.boot else { return false }
-        return boot != before
+    private mutating func remember(_ place: String) {
+        guard place != folder else { return }
+        folder = place
+        values["witness"] = place
     }
 
     /// Takes note of a head that the log does not reach, or contradicts. False if it is there.
@@ -130,9 +131,6 @@ struct RollbackDetection {
 }
 
 extension RollbackDetection {
-    /// Whether the witness is to be written at once: until then nothing outside knows this log.
-    var isWitnessDue: Bool { witness != nil && seen == nil }
-
     /// What is kept of a witness that should be compared with and says nothing; `nil` if it says something. What stood in its place
     /// gets another name. A witness from before such a finding, compared with, ends it.
     func settleWitness(_ files: StoreFiles, at moment: Int64) throws(StoreError) -> CutEvidence? {
@@ -155,6 +153,16 @@ extension RollbackDetection {
         try finding.write(files)
         witness.goOn(since: name)
         return finding
+    }
+
+    /// Writes the witness where there is none to compare with: until then nothing outside knows this log. The log names the place
+    /// only when a witness lies there on the disk, so that one that is missing later has been lost.
+    mutating func beginWitness(_ reader: LogReader, _ key: VerifyingKey) throws(StoreError) {
+        guard let witness, seen == nil, let head = try reader.head(of: had.origin, atLeast: 1, largest: true),
+            head.isValid(for: key)
+        else { return }
+        witness.note(head)
+        if witness.problem == nil { remember(witness.folder) }
     }
 }
 

@@ -41,6 +41,7 @@ package final class WitnessKeeper: Sendable {
         case unusable(String)
     }
 
+    let folder: String
     /// The file.
     package let path: String
     private let node: NodeID
@@ -53,6 +54,7 @@ package final class WitnessKeeper: Sendable {
     private static let interval: UInt64 = 5_000_000_000
 
     init(folder: String, identity: StoreIdentity) {
+        self.folder = folder
         path = folder + "/\(identity.node).json"
         node = identity.node
         incarnation = identity.incarnation

@@ -259,6 +259,43 @@ struct MemoryTests {
         #expect(try CutEvidence.list(first.files).isEmpty)
     }
 
+    @Test("The log names a place only once a witness lies there; one that is missing after a power cut is lost (D21)")
+    func namedOnceWritten() throws {
+        let (folder, store) = try makeStore()
+        store.close()
+        let outside = TemporaryFolder()
+        var place: String? { get throws { try LogReader(store.files).meta("witness").flatMap { $0.isEmpty ? nil : $0 } } }
+        var boot = HostFingerprint.found(around: store.files)
+        func run(_ place: WitnessPlace, then: (EventStore) throws -> Void) throws {
+            let run = try EventStore(opening: folder.path, witness: place, surroundings: boot)
+            try then(run)
+        }
+        try run(.folder(outside.path)) { run in
+            try append(run, 1)
+            run.close()
+        }
+        #expect(try place == nil)
+        #expect(try Verifier(store.files).run().answer == .proven)
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        let cut = TemporaryFolder()
+        try run(.folder(outside.path)) { run in
+            #expect(run.lostWitness == nil)
+            #expect(try place == outside.path)
+            try append(run, 1)
+            try FileManager.default.copyItem(atPath: folder.path, toPath: cut.path)
+            run.close()
+        }
+        // As the power left it, with another boot after it; the witness has gone with the power.
+        try FileManager.default.removeItem(atPath: folder.path)
+        try FileManager.default.moveItem(atPath: cut.path, toPath: folder.path)
+        try FileManager.default.removeItem(atPath: outside.path)
+        boot = HostFingerprint(machine: nil, file: nil, boot: "another")
+        try run(.asBefore) { run in
+            #expect(run.lostWitness?.text.contains("is not there") == true)
+            run.close()
+        }
+    }
+
     @Test("A new origin takes appends at once, and what peers send of the old one is stored like any other's")
     func fetchesBack() throws {
         let (folder, full) = try makeStore()
