@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
 ]
 
 /// The programs carry what they use of Swift's runtime and of C++'s (`Scripts/link`) in themselves: less memory than the
-/// shared libraries take, a start that is shorter by half, and servers need neither. Nobody links with a program, so it
+/// shared libraries take, a start that is shorter by half, and servers need neither. No other program links with it, so it
 /// exports no symbols; where it was loaded is added to its 32,000 pointers from a packed table of 6 KB in place of one of 750
 /// (DT_RELR: glibc 2.36, and a linker that writes it, which comes with Swift).
 let standalone: [LinkerSetting] = [

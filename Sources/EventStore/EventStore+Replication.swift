@@ -1,5 +1,5 @@
 extension EventStore {
-    /// Gives events that are here without a payload that of `payloads` which was hashed when they were recorded. `completion` is called
+    /// Gives events that are here without a payload that of `payloads` which was hashed when they were recorded. `completion` runs
     /// once, with those it was given, when that is durable. Views are built anew.
     package func heal(
         _ payloads: [CarriedPayload], completion: @escaping @Sendable (Result<[Dot], StoreError>) -> Void

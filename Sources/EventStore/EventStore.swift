@@ -21,7 +21,7 @@ public final class EventStore: Sendable {
     public let diskFailure: DiskFailure?
     /// What the disk has refused, if anything: nothing is stored any more until the store is opened again.
     public var failure: StoreError? { writer.failure }
-    /// What keeps it from storing anything until somebody has mended that, if anything does.
+    /// What keeps it from storing anything until that is repaired, if anything does.
     package var obstacle: StoreError? { writer.obstacle }
     /// Why appends are refused, if they are.
     package var refusal: StoreError? { writer.refusal }
@@ -122,7 +122,7 @@ public final class EventStore: Sendable {
             try blocking { writer.remember(memory.values, completion: $0) }
         }
         FoundWAL.forget(files)
-        // Before anybody can append: the next start must know that this run has begun.
+        // Before any client can append: the next start must know that this run has begun.
         let signed = memory.change == nil ? writer.opened.signed : nil
         guard let head = signed ?? signer.head()?.head else { return }
         try keeper.write(.running, position: try reader.top(), head: head)
@@ -150,7 +150,7 @@ public final class EventStore: Sendable {
         return try result.get()
     }
 
-    /// As ``append(_:atomicity:)``, for threads: `completion` is called once, on another thread. Who keeps what is returned
+    /// As ``append(_:atomicity:)``, for threads: `completion` runs once, on another thread. A caller that keeps what is returned
     /// until then frees the events, which otherwise takes a fourteenth of the writer's time.
     @discardableResult
     package func append(
@@ -192,7 +192,7 @@ public final class EventStore: Sendable {
         return preparation.outcomes(try writer.appendBlocking(request))
     }
 
-    /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when nobody else is writing: the way to the
+    /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when no other thread is writing: the way to the
     /// lowest latency. Never for Swift's cooperative pool.
     public func appendBlocking(
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
@@ -210,12 +210,12 @@ public final class EventStore: Sendable {
         return preparation.outcomes(try writer.appendBlocking(request))
     }
 
-    /// As ``appendBlocking(_:atomicity:)``, for a thread that serves others, too: commits on it when nobody else is writing, and
-    /// gives false, with nothing done, if somebody is.
+    /// As ``appendBlocking(_:atomicity:)``, for a thread that serves others, too: commits on it when no other thread is writing, and
+    /// gives false, with nothing done, if one is.
     ///
     /// - Parameters:
     ///   - meanwhile: Gets the outcomes, one for each draft, while the disk works: to get ready what `answer` then tells.
-    ///   - answer: Called when they are durable, and before anybody else is told.
+    ///   - answer: Runs when they are durable, and before any other is told.
     package func appendAtOnce(
         _ drafts: [EventDraft], atomicity: Atomicity, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void
     ) throws(StoreError) -> Bool {
@@ -250,7 +250,7 @@ public final class EventStore: Sendable {
         }
     }
 
-    /// Stores verified events; `completion` is called once, on the writer's thread, when they are durable. If `leading`, the
+    /// Stores verified events; `completion` runs once, on the writer's thread, when they are durable. If `leading`, the
     /// calling thread stores them, provided that nothing is queued before them: for a batch that comes alone. It then also
     /// does what observers leave to it.
     package func ingest(
@@ -334,11 +334,11 @@ public final class EventStore: Sendable {
 
     /// Calls `body` on the writer's thread after each commit. It must be short.
     ///
-    /// - Parameter written: Called with the log's last position when a commit of few events is written, the disk has begun with it,
+    /// - Parameter written: Runs with the log's last position when a commit of few events is written, the disk has begun with it,
     ///   and the thread would call `afterwards`: what is done while the disk writes must not be seen before `sync`, which waits for it,
-    ///   has said that it is durable. That need not be called.
-    /// - Parameter afterwards: Called on the thread that has committed, when all is answered and others may commit again, if
-    ///   that thread has nothing better to do (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
+    ///   has said that it is durable. That need not run.
+    /// - Parameter afterwards: Runs on the thread that has committed, when all is answered and others may commit again, if
+    ///   that thread is idle (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
     package func observeCommits(
         _ body: @escaping @Sendable (CommitNotice) -> Void,
         written: (@Sendable (UInt64, _ sync: () -> Bool) -> Void)? = nil,

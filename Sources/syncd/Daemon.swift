@@ -18,7 +18,7 @@ enum Daemon {
         }
     }
 
-    /// How long the API goes on after the disk has failed, milliseconds: whoever asks is told so.
+    /// How long the API goes on after the disk has failed, milliseconds: each client that asks is told so.
     private static let farewell = 2_000
 
     /// Serves until the daemon is asked to end, a snapshot waits to become the log, or the disk fails.

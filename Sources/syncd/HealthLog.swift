@@ -2,7 +2,7 @@ internal import EventStore
 
 /// Says once when the daemon's state changes: when appends stop and go on, and when something needs an operator.
 ///
-/// A value; who owns it looks from time to time. What changes and changes back in between is not told.
+/// A value; its owner looks from time to time. What changes and changes back in between is not told.
 struct HealthLog {
     /// What is found at a look. Each text begins with a word and a colon, which name the matter.
     struct State {

@@ -8,7 +8,7 @@ struct AuditorTests {
     private static let setpriv = "/usr/bin/setpriv"
     private static let isRoot = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv)
 
-    /// Runs syncctl as a user who owns nothing: nobody, where this may be done; else whoever runs the tests.
+    /// Runs syncctl as a user who owns nothing: `nobody`, where this may be done; else the user of the tests.
     private func audit(_ store: String, _ arguments: [String]) async throws -> Tool.Run {
         let program = Programs.folder.appending(path: "syncctl").path
         let words = ["--store", store] + arguments

@@ -97,7 +97,7 @@ struct JoiningProgramTests {
         #expect(expired.code == 78 && expired.errors.contains("expired"))
         #expect(try a.syncctl("peers", "invite", "--valid", "8d").code == 64)
         #expect(try a.syncctl("peers", "invite", "--address", "nowhere").code == 64)
-        // Nobody answers there; what was tried is taken back.
+        // No one answers there; what was tried is taken back.
         let dead = try a.syncctl("peers", "invite", "--address", "127.0.0.1:1").output.trimmingCharacters(
             in: .whitespacesAndNewlines)
         #expect(try b.syncctl("peers", "join", dead).code == 69)
@@ -129,7 +129,7 @@ struct JoiningProgramTests {
         #expect(healthy.lines.map { $0["code"] as? String ?? "end" } == ["NO_WITNESS", "end"])
 
         // A copy with a branch of its own: as if a whole machine had been cloned and both had gone on.
-        // The store says what it is called, and the copy is called the same.
+        // The store says its name, and the copy has the same.
         let x = try DaemonProcess("a")
         try FileManager.default.createDirectory(atPath: x.store, withIntermediateDirectories: true)
         #expect(a.terminate() == 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A daemon whose files are replaced or removed under it says so and ends: what it would acknowledge nobody would find again (INV-1).
+/// A daemon whose files are replaced or removed under it says so and ends: what it would acknowledge would never be found again (INV-1).
 @Suite(.timeLimit(.minutes(2)))
 struct LostFilesTests {
     private func started() throws -> DaemonProcess {

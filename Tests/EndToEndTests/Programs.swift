@@ -50,7 +50,7 @@ enum Programs {
 }
 
 /// A daemon of the test's own, which can be killed and started again.
-/// `@unchecked Sendable`: a test uses it from one thread; only ``kill()`` is called from a second one, while the first waits.
+/// `@unchecked Sendable`: a test uses it from one thread; only ``kill()`` is used from a second one, while the first waits.
 final class DaemonProcess: @unchecked Sendable {
     let store: String
     let name: String

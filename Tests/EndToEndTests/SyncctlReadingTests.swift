@@ -185,7 +185,7 @@ extension SyncctlProgramTests {
         where FileManager.default.fileExists(atPath: store + "/" + name) {
             try FileManager.default.copyItem(atPath: store + "/" + name, toPath: folder.file("copy") + "/" + name)
         }
-        // Root may write anywhere; a folder in the place of the views keeps even root from making them.
+        // Root may write anywhere; a folder where the views should be keeps even root from making them.
         try FileManager.default.createDirectory(atPath: folder.file("copy/lock"), withIntermediateDirectories: false)
         let history = try await run("history", "alice", "--store", folder.file("copy"), "--json")
         #expect(history.code == 0, "\(history.errors)")

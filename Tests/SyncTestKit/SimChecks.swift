@@ -14,7 +14,7 @@ final class SimChecks {
     /// What clients were told is stored.
     private var promised: [Promise] = []
     private var promisedIDs: [PromiseKey: Dot] = [:]
-    /// Pairs of nodes that have called a contradiction by its name.
+    /// Pairs of nodes that have named a contradiction.
     private(set) var named: Set<[Int]> = []
     /// Nodes that lost memory: what they once sent may not be what they send now.
     private var forgetful: Set<Int> = []
@@ -143,7 +143,7 @@ final class SimChecks {
         node.reader.reset()
     }
 
-    /// A client was told that `vector` is durable on these nodes (INV-7). Nobody knows of what was lost since it was said.
+    /// A client was told that `vector` is durable on these nodes (INV-7). No client knows of what was lost since it was said.
     func held(_ vector: VersionVector, by holders: Holders, told node: SimNode) {
         sim.coverage.count(holders.isReached ? .waitsReached : .waitsExpired)
         for name in holders.nodes {
@@ -284,7 +284,7 @@ final class SimChecks {
         }
     }
 
-    /// Two nodes have called a contradiction by its name.
+    /// Two nodes have named a contradiction.
     func name(_ a: Int, _ b: Int) { named.insert([a, b].sorted()) }
 
     // MARK: At rest

@@ -38,7 +38,7 @@ package enum SimMutation: String, CaseIterable, Sendable {
     case checkpointAhead
     /// Events are sent without regard to credit.
     case ignoreCredit
-    /// A link that broke is not called again.
+    /// A link that broke is not dialled again.
     case noReconnect
     /// Events leave a node grouped by origin, not in its own order.
     case wrongOrder

@@ -40,7 +40,7 @@ extension SimStore {
             }
             return .proof(evidence, isNew: isNew)
         case .evidence: return .evidence(node.evidence)
-        // Simulated logs lose no payloads, and nobody asks for them.
+        // Simulated logs lose no payloads, and no node asks for them.
         case .payloads: return .payloads([])
         case .heal: return .healed([])
         case .head(let dot):

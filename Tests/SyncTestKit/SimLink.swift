@@ -15,7 +15,7 @@ final class SimLink {
         var lastArrival = UInt64(0)
         /// Arrived bytes are not seen before this: a clog, a partition.
         var cloggedUntil = UInt64(0)
-        /// What is sent disappears, and nobody is told.
+        /// What is sent disappears, and no side is told.
         var isDead = false
         /// The connection breaks when so many more bytes have passed.
         var breaksAfter: Int?
@@ -25,7 +25,7 @@ final class SimLink {
 
     let number: Int
     var id: LinkID { LinkID(UInt64(number)) }
-    /// 0 called, 1 was called.
+    /// 0 dialled, 1 was dialled.
     let nodes: [SimNode]
     private let epochs: [Int]
     /// `pipes[i]` carries what `nodes[i]` sends.
@@ -180,7 +180,7 @@ final class SimLink {
         sim.forget(self)
     }
 
-    /// The process of `side` is gone. After a power cut or where the network swallows everything nobody is told.
+    /// The process of `side` is gone. After a power cut or where the network swallows everything no one is told.
     func died(_ side: Int, silently: Bool) {
         ends[side] = nil
         if silently {

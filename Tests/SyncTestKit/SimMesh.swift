@@ -68,7 +68,7 @@ extension SimNode {
             input { $0.durabilitySeen(open, now: $1, effects: &$2) }
         case .answer(let waiter, let holders):
             if let vector = waits.removeValue(forKey: waiter) { sim.checks.held(vector, by: holders, told: self) }
-        // Nobody is invited, and clocks are as wrong as the run makes them.
+        // No node is invited, and clocks are as wrong as the run makes them.
         case .knock, .hear, .judge, .joined, .forgetToken, .readClocks: break
         }
     }
@@ -105,7 +105,7 @@ extension SimNode {
         }
     }
 
-    /// Another node has called.
+    /// Another node has dialled.
     func called(over link: SimLink) {
         connections[link.id] = link
         let caller = link.other(1)

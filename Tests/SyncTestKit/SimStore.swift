@@ -318,7 +318,7 @@ package final class SimStore {
             log = changed
             if isFullyDurable { onDisk = log }
             sim.checks.committed(node, before: before, after: log)
-            // A crash here: durable, and nobody was told.
+            // A crash here: durable, and no one was told.
             if node.mayCrash(before: "answering") { return }
             for answer in answers { answer() }
             notify(before)

@@ -215,7 +215,7 @@ package final class Simulation {
         let isReachable = !isBlocked(from.index, to.index) && !isBlocked(to.index, from.index)
         guard isReachable, to.isUp, !to.isPaused else {
             coverage.count(.dialsFailed)
-            // Nobody answers, or the port is closed.
+            // No one answers, or the port is closed.
             from.schedule(after: to.isUp || !isReachable ? 5_000_000 : roundTrips) { completion(nil) }
             return
         }

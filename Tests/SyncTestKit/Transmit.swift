@@ -36,7 +36,7 @@ extension SimNode {
         }
     }
 
-    /// Hello with other versions and an ability nobody knows; then messages that this release must pass over.
+    /// Hello with other versions and an ability that no node knows; then messages that this release must pass over.
     private func asLaterRelease(_ frame: Frame, min: UInt32) -> [[UInt8]] {
         if case .hello(var hello)? = try? Message(frame: frame) {
             hello.protocolMin = min

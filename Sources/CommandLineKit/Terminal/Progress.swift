@@ -131,7 +131,7 @@ public struct Progress {
         meter = ProgressMeter(label, unit: unit, style: style)
     }
 
-    /// Tells how far the task is. Cheap: it may be called for every item.
+    /// Tells how far the task is. Cheap: it may be used for every item.
     public mutating func update(done: UInt64, total: UInt64?) {
         if let text = meter.update(done: done, total: total, now: Self.now()) { Output.message(text) }
     }

@@ -84,7 +84,7 @@ public struct Terminal: Sendable, Equatable {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
-    /// All environment variables of this process. Not to be called while another thread changes them.
+    /// All environment variables of this process. Not for use while another thread changes them.
     public static func processEnvironment() -> [String: String] {
         var variables: [String: String] = [:]
         var next = environ

@@ -38,7 +38,7 @@ struct EvidenceOrder {
         ready = origins.indices.filter { origins[$0].size > 0 }.reversed()
     }
 
-    /// The event after which the next run follows; `nil` when all is written, or nobody may go on.
+    /// The event after which the next run follows; `nil` when all is written, or none may go on.
     var next: Dot? { ready.last.map { Dot(origin: origins[$0], seq: written[$0]) } }
 
     /// Whether every event is written.

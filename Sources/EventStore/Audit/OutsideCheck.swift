@@ -100,7 +100,7 @@ extension LogReader {
 }
 
 extension Outside {
-    /// What a start has found: until somebody has dealt with it it counts.
+    /// What a start has found: until an operator has dealt with it it counts.
     private mutating func take(_ found: CutEvidence) {
         let what = found.kind == .cut ? "" : "it could not be compared with its witness: "
         let text = "when the log was opened, \(what)\(found.text)"

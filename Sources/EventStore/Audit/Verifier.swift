@@ -7,7 +7,7 @@
 ///
 /// How far the log must reach the store's mark and its witness tell. What cannot be told from the files: how many of the newest
 /// events were cut off together with all that knows of them, and which of two received events that did not know of each other arrived
-/// first. Peers and receipts that lie elsewhere tell the former; nobody signs the latter.
+/// first. Peers and receipts that lie elsewhere tell the former; no node signs the latter.
 ///
 /// It only reads, and it may run while a writer appends: it fixes the last position first and reads in chunks, each a
 /// short transaction of its own. Memory is bounded by the number of origins.
@@ -19,7 +19,7 @@ public struct Verifier: Sendable {
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
     ///
-    /// - Parameter progress: Called after each chunk with the last position seen and the last one there is.
+    /// - Parameter progress: Runs after each chunk with the last position seen and the last one there is.
     public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         guard files.exists else { throw .notFound(path: files.folder) }
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.

@@ -43,7 +43,7 @@ public enum VerifyAnswer: String, Sendable {
 public enum TailSeal: String, Sendable {
     /// There are none, or they have no seals, as in a log of version 1.
     case none
-    /// They carry a seal; without the node's key nobody can tell whose.
+    /// They carry a seal; without the node's key no one can tell whose.
     case present
     /// This node has written them.
     case right

@@ -5,7 +5,7 @@ extension StoreFiles {
     /// was made with there, and SQLite gives that of a database to what it makes beside it. Where the folder is open to a group, as it
     /// is made for an auditor, so may be what is in it.
     ///
-    /// Called by who holds the lock. What belongs to somebody else stays as it is, and `doctor` names it.
+    /// For the holder of the lock. What belongs to another user stays as it is, and `doctor` names it.
     func closeToOthers() {
         var entry = stat()
         guard stat(folder, &entry) == 0 else { return }

@@ -52,9 +52,9 @@ package enum SmallFile {
     /// Bytes of the largest file that is read.
     package static let largest = 64 << 20
 
-    /// What may stand in the place of a file.
+    /// What may stand under the name of a file.
     package enum Kind {
-        /// Only a file: anything else, a pipe for one, could keep whoever reads it waiting.
+        /// Only a file: anything else, a pipe for one, could keep its reader waiting.
         case file
         /// Whatever can be read, as the shell's `<(…)` gives it.
         case stream
@@ -118,7 +118,7 @@ package enum SmallFile {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         var fd = open(temporary, flags, mode)
         if fd < 0, errno == EEXIST {
-            // What an interrupted replacement left, or a link that somebody has put there: it goes, and is not followed.
+            // What an interrupted replacement left, or a link that another user has put there: it goes, and is not followed.
             unlink(temporary)
             fd = open(temporary, flags, mode)
         }
@@ -198,7 +198,7 @@ package final class StoreLock: Sendable {
         close(fd)
     }
 
-    /// Refuses a folder in which others may put files in the place of ours.
+    /// Refuses a folder in which others may replace our files.
     static func requirePrivate(_ folder: String) throws(StoreError) {
         var entry = stat()
         guard stat(folder, &entry) == 0 else { throw .system(folder) }
@@ -209,7 +209,7 @@ package final class StoreLock: Sendable {
         }
     }
 
-    /// What the present owner wrote; `nil` if nobody holds the lock.
+    /// What the present owner wrote; `nil` if the lock is free.
     package static func owner(_ files: StoreFiles) -> String? {
         let fd = open(files.lock, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard fd >= 0 else { return nil }

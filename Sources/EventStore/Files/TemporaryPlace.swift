@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A folder that is removed when nobody needs it any more. On disk: views are as large as a third of the log.
+/// A folder that is removed when it is not needed any more. On disk: views are as large as a third of the log.
 final class TemporaryPlace {
     let path: String
 

@@ -50,7 +50,7 @@ package struct CutEvidence: Hashable, Sendable {
         "\(kind.rawValue)-" + SHA256().digest(bytes).description.prefix(16)
     }
 
-    /// Whether ``name(of:_:)`` gives such names. Whoever can write into the store could make another lead out of it.
+    /// Whether ``name(of:_:)`` gives such names. A user who can write into the store could make another lead out of it.
     static func isName(_ text: some StringProtocol, _ kind: Kind = .cut) -> Bool {
         let digits = text.utf8.dropFirst(kind.rawValue.utf8.count + 1)
         return text.hasPrefix("\(kind.rawValue)-") && digits.count == 16
@@ -77,7 +77,7 @@ package struct CutEvidence: Hashable, Sendable {
         try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
     }
 
-    /// Settles the finding called `name`: `verify` does not count it from now on. False if none is open.
+    /// Settles the finding named `name`: `verify` does not count it from now on. False if none is open.
     package static func settle(_ name: String, _ files: StoreFiles, at: Int64) throws(StoreError) -> Bool {
         guard var found = try list(files).first(where: { $0.name == name }), found.settled == nil else {
             return false
@@ -101,7 +101,7 @@ package struct CutEvidence: Hashable, Sendable {
         return found
     }
 
-    /// Takes the finding called `name` away: it was none.
+    /// Takes the finding named `name` away: it was none.
     static func forget(_ name: String, _ files: StoreFiles) { unlink(files.evidence + "/\(name).json") }
 
     /// Those that are not healed: what was lost is not back. Settled ones are among them.
@@ -113,7 +113,7 @@ package struct CutEvidence: Hashable, Sendable {
         return found
     }
 
-    /// Whether all that was known to be lost stands in the log again. Of a damaged WAL nobody knows what it held.
+    /// Whether all that was known to be lost stands in the log again. Of a damaged WAL it is not known what it held.
     private func isHealed(in log: LogReader) throws(StoreError) -> Bool {
         guard let known else { return false }
         let size = try log.vector()[known.origin]

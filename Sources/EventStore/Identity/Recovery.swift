@@ -6,7 +6,7 @@ internal import Glibc
 /// sync alone has nothing to write in the second. So the WAL's commits are written again where they stand, and synced; then the
 /// whole WAL is copied into the database. Whatever happens in between, one of both is whole on the disk.
 ///
-/// Called by who holds the store's lock. Others may read the log meanwhile.
+/// For the holder of the store's lock. Others may read the log meanwhile.
 enum Recovery {
     /// How long to wait for those who read what stands in the WAL, milliseconds. It stays, whole, if they go on.
     private static let patience: Int32 = 500
@@ -42,10 +42,10 @@ enum Recovery {
                     try connection.rewrite(pages: frames.pages.sorted(), pageSize: pageSize)
                 }
             } else {
-                // Somebody else has copied the WAL: which pages it named nobody knows any more.
+                // Another program has copied the WAL: which pages it named is lost.
                 try connection.rewrite(pages: 1...UInt32(clamping: max(pages, 1)), pageSize: pageSize)
             }
-            // Whoever starts next should find the WAL, empty: one that is missing looks as if it had been taken away.
+            // The next start should find the WAL, empty: one that is missing looks as if it had been taken away.
             connection.keepWAL()
             let left = try connection.checkpoint(truncate: true, patience: patience)
             if left.copied < left.wal { try connection.syncDatabase() }

@@ -32,12 +32,12 @@ package final class WitnessKeeper: Sendable {
         let since: String?
     }
 
-    /// What stands in the place of the file.
+    /// What stands where the file should be.
     enum Reading {
         case seen(Seen)
         /// Nothing, or what is of an earlier store of this node.
         case missing(String)
-        /// What nobody can compare with.
+        /// What nothing can be compared with.
         case unusable(String)
     }
 
@@ -99,7 +99,7 @@ package final class WitnessKeeper: Sendable {
     /// What is written from now on tells of the finding that the one before could not be compared with.
     func goOn(since finding: String?) { state.withLock { $0.since = finding } }
 
-    /// Gives what stands in the place of the file another name, `ending` behind its own. Returns that, unless there was nothing.
+    /// Gives what stands where the file should be another name, `ending` behind its own. Returns that, unless there was nothing.
     func putAside(_ ending: String) -> String? {
         let other = "\(path).\(ending)"
         return rename(path, other) == 0 ? other : nil

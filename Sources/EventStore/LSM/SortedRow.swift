@@ -9,7 +9,7 @@ struct SortedRow: Comparable {
     let hlc: Int64
     /// Below 2^62, as every log's are.
     let position: UInt64
-    /// The ref of who said it, in timelines, if it is a line of dialogue; 0 if not, and ``uncounted``.
+    /// The speaker's ref, in timelines, if it is a line of dialogue; 0 if not, and ``uncounted``.
     let speaker: Int64
 
     /// The speaker of an event that is listed in its conversation, but does not count there: it cannot be read.

@@ -27,7 +27,7 @@ package struct CommitNotice: Sendable {
     /// Whether events that were here have got their payloads: what was made of them has to be made anew.
     package let isHealed: Bool
 
-    /// Whether nobody who hears of this one needs `earlier`: both speak of one origin, the same.
+    /// Whether `earlier` is of no use beside this one: both speak of one origin, the same.
     package func replaces(_ earlier: CommitNotice) -> Bool {
         guard let only = origins.only else { return false }
         return only == earlier.origins.only
@@ -48,7 +48,7 @@ package struct CommitNotice: Sendable {
     }
 }
 
-/// Origins and how far they are, computed when somebody asks: a root is a dozen hashes, for which no append should wait,
+/// Origins and how far they are, computed when asked for: a root is a dozen hashes, for which no append should wait,
 /// and the views do not need it.
 ///
 /// ## Concurrency model

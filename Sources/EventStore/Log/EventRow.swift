@@ -90,7 +90,7 @@ enum EventRow {
             twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))
     }
 
-    /// Refuses numbers that no writer stores: whoever changed the file must not make its reader trap or read for ever (D22).
+    /// Refuses numbers that no writer stores: a changed file must not make its reader trap or read for ever (D22).
     private static func check(_ header: borrowing EventHeader, _ row: Statement) throws(SQLiteError) {
         func isNumber(_ value: UInt64) -> Bool { value > 0 && value <= Limits.number }
         guard isNumber(row.uint64(Column.position)) else { throw damaged(row, "there is no such position") }

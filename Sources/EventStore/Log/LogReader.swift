@@ -309,7 +309,7 @@ func mapped<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError)
 
 /// How a database is going to be read.
 package enum ReadPattern: Sendable {
-    /// By whoever lives long and reads all sorts of things.
+    /// By a reader that lives long and reads all sorts of things.
     case mixed
     /// Much of it, in order and once: pages need not be kept, and the few there are stay in the processor's cache.
     case inOrder

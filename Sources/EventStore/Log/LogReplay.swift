@@ -70,7 +70,7 @@ package struct LogReplay: Sendable {
         try parts { { events, event in events.append(event) } }
     }
 
-    /// What comes of the events, part by part in order. `make` is called once on each thread; what it returns adds an event
+    /// What comes of the events, part by part in order. `make` runs once on each thread; what it returns adds an event
     /// to a part.
     package func parts<Part: ReplayPart & Sendable>(
         of type: Part.Type = Part.self, _ make: @escaping @Sendable () -> (inout Part, consuming StoredEvent) -> Void

@@ -94,7 +94,7 @@ struct LogUpgrade {
         return true
     }
 
-    /// Column `dependencies`; `nil` if an origin is not here: then nobody has checked them, and the event stays as it is.
+    /// Column `dependencies`; `nil` if an origin is not here: then they are not checked, and the event stays as it is.
     private func dependencies(_ header: EventHeader) throws(SQLiteError) -> [UInt8]? {
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for dot in header.dependencies {

@@ -15,7 +15,7 @@ struct NameTable {
     /// One after the other, in the order in which they came.
     private(set) var texts: [UInt8] = []
     private var used = 0
-    /// Drawn for each table, so that nobody can choose ids that all land in one place.
+    /// Drawn for each table, so that no peer can choose ids that all land in one place.
     private let seed: UInt64
 
     init() { self.init(seed: .random(in: .min ... .max)) }
@@ -38,7 +38,7 @@ struct NameTable {
         }
     }
 
-    /// Says that a text with this hash is asked for next; ``expect(_:)`` was called before.
+    /// Says that a text with this hash is asked for next; ``expect(_:)`` came before.
     func expectText(_ hash: UInt64) {
         let offset = Int(slots[Int(truncatingIfNeeded: hash) & (slots.count - 1)].offset)
         texts.withUnsafeBytes { texts in if let start = texts.baseAddress { prefetch(start + offset) } }

@@ -40,7 +40,7 @@ struct InternedStrings {
 
     /// Most slots: bounds the memory, as texts are short.
     private static let capacity = 1 << 17
-    /// How many neighbours are read with a name: refs are given in the order of first use, and whoever reads one event reads
+    /// How many neighbours are read with a name: refs are given in the order of first use, and a reader of one event reads
     /// the next ones.
     private static let block: Int64 = 16
     /// Refs count from 1, so the slot is the ref without its upper bits; where two meet, the later one stays.

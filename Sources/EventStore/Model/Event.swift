@@ -98,7 +98,7 @@ public struct EventDraft: Hashable, Sendable {
     }
 }
 
-/// Whether a payload was found to be a JSON object by who made the draft, so that it need not be looked at again. Drafts
+/// Whether a payload was found to be a JSON object by the maker of the draft, so that it need not be looked at again. Drafts
 /// that differ in this alone are equal.
 struct PayloadGrammar: Hashable, Sendable {
     var isChecked = false

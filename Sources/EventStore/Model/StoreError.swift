@@ -57,7 +57,7 @@ public enum StoreError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the same request may succeed later without anybody mending anything.
+    /// Whether the same request may succeed later without any repair.
     public var isRetriable: Bool {
         switch self {
         case .busy, .diskFull, .locked: true

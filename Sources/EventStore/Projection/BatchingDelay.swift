@@ -2,9 +2,9 @@
 ///
 /// A step of the projector is a transaction, however few events it applies: after each commit of a stream of small ones it
 /// would cost more than the commits themselves. So an event after a quiet time is applied at once, and those that follow
-/// it are gathered, unless they are many or somebody waits for them. Steps that take long are rarer, and so larger.
+/// it are gathered, unless they are many or a reader waits for them. Steps that take long are rarer, and so larger.
 struct BatchingDelay {
-    /// Least nanoseconds from one step's begin to the next while events are gathered: what nobody notices who has not asked.
+    /// Least nanoseconds from one step's begin to the next while events are gathered: too short to notice for a reader that has not asked.
     static let interval: UInt64 = 50_000_000
     /// How many times as long as a step took it pauses at least.
     static let rest: UInt64 = 3
@@ -26,7 +26,7 @@ struct BatchingDelay {
     ///
     /// - Parameters:
     ///   - pending: How many events the views have not applied yet, at least one.
-    ///   - isAwaited: Whether somebody waits for the views.
+    ///   - isAwaited: Whether a reader waits for the views.
     func due(pending: UInt64, isAwaited: Bool) -> UInt64 {
         isAwaited || pending >= Self.enough ? 0 : next
     }

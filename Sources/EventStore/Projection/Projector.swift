@@ -13,7 +13,7 @@ package final class Projector {
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
     /// log has gone on since.
     private var goal: UInt64
-    /// What says whether somebody else has written the views; `nil` for views at another place.
+    /// What says whether another process has written the views; `nil` for views at another place.
     private let mark: ViewsMark?
     /// Why the views that were there are not believed and built anew, if so.
     package let distrust: String?
@@ -95,7 +95,7 @@ package final class Projector {
         var distrust: String?
         if case .changed(let how)? = mark?.verdict() {
             if ViewDatabase.progress(at: usual, incarnation: incarnation, top: top) != nil { distrust = how }
-            // Nobody is to read them meanwhile either.
+            // No one is to read them meanwhile either.
             ViewDatabase.remove(files)
         }
         if distrust == nil, mark != nil {
@@ -146,13 +146,13 @@ package final class Projector {
     package func top() throws(StoreError) -> UInt64 { try source.log.top() }
 
     /// Applies up to `limit` events in one transaction, whose summaries are written once for all of them. Returns the last
-    /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when nobody waits for
+    /// position applied; when it did not change there was nothing to do. ``copyBack()`` is to follow when no reader waits for
     /// them any more.
     ///
     /// - Parameters:
     ///   - durable: The last position that a power cut leaves: views that know more than the log would have to be built anew.
     ///   - piece: How many events are in memory at a time.
-    ///   - mayCommit: Asked when all is applied and nobody sees it yet; it may wait. If not, nothing of it stays, and it throws.
+    ///   - mayCommit: Asked when all is applied and no reader sees it yet; it may wait. If not, nothing of it stays, and it throws.
     @discardableResult
     package func step(
         through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048,
@@ -216,7 +216,7 @@ package final class Projector {
         try copyIntoDatabase()
     }
 
-    /// Copies the WAL back. Where the disk refuses that, nobody knows what of the views it has: they go, and whoever tries
+    /// Copies the WAL back. Where the disk refuses that, what of the views it has is unknown: they go, and the one that tries
     /// again builds new ones.
     private func copyIntoDatabase() throws(StoreError) {
         do throws(SQLiteError) {
@@ -260,7 +260,7 @@ package final class Projector {
         returnFreeMemory()
     }
 
-    /// Applies everything that is in the log now, and leaves the tails short: somebody else may open the views next.
+    /// Applies everything that is in the log now, and leaves the tails short: another process may open the views next.
     package func catchUp(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) {
         let top = try top()
         while position < top {
@@ -274,7 +274,7 @@ package final class Projector {
         try release()
     }
 
-    /// Brings the views of `files` up to date and lets go of them. Returns why they had to be built anew because somebody else had written
+    /// Brings the views of `files` up to date and lets go of them. Returns why they had to be built anew because another process had written
     /// them, if so.
     ///
     /// - Parameter anew: Everything is applied again.

@@ -2,8 +2,8 @@
 ///
 /// ## Concurrency model
 /// Its thread owns the projector with its connections. Others tell it of commits and wait for positions through one
-/// monitor. ``BatchingDelay`` says when it takes up what they told it. While the thread sleeps, whoever has committed few events
-/// for which somebody waits, and has nothing better to do, borrows the projector and applies them: to wake the thread takes
+/// monitor. ``BatchingDelay`` says when it takes up what they told it. While the thread sleeps, a thread that has committed few events
+/// for which a reader waits, and is idle, borrows the projector and applies them: to wake the thread takes
 /// a third of the time that it then needs. It does most of that while the disk writes them (``logWritten(to:sync:)``).
 package final class ProjectorThread: Sendable {
     private struct State {
@@ -13,7 +13,7 @@ package final class ProjectorThread: Sendable {
         /// ``Projector/distrust``.
         var distrust: String?
         var isRebuilding = false
-        /// Somebody wants everything applied anew.
+        /// Everything is to be applied anew.
         var mustRebuild = false
         /// How many events are quarantined in the views that readers see.
         var quarantined: UInt64 = 0
@@ -23,7 +23,7 @@ package final class ProjectorThread: Sendable {
         /// Whether the thread sleeps until a step is due, and need not be told of each commit before that.
         var isGathering = false
         var isStopping = false
-        /// The projector, while the thread sleeps and nobody has borrowed it.
+        /// The projector, while the thread sleeps and has not lent it.
         var projector: Projector?
         var isLent = false
         /// Whether the WAL became long while the projector was lent.
@@ -39,7 +39,7 @@ package final class ProjectorThread: Sendable {
         /// When the events that are not applied yet are due.
         var due: UInt64 { pace.due(pending: pending, isAwaited: readers > 0) }
 
-        /// Takes the projector, if somebody waits for the few events up to `position` and the thread sleeps.
+        /// Takes the projector, if a reader waits for the few events up to `position` and the thread sleeps.
         mutating func lend(through position: UInt64) -> Projector? {
             let isFit = readers > 0 && position <= applied + ProjectorThread.few && !mustRebuild && !isStopping
             guard isFit, let projector, !projector.isRebuilding, !projector.isMerging else { return nil }
@@ -47,7 +47,7 @@ package final class ProjectorThread: Sendable {
             return projector
         }
 
-        /// How far the projector is. Of views under construction nobody is told what they refuse.
+        /// How far the projector is. What views under construction refuse is not told.
         mutating func take(from projector: Projector) {
             applied = projector.position
             isRebuilding = projector.isRebuilding || mustRebuild
@@ -111,7 +111,7 @@ package final class ProjectorThread: Sendable {
         }
     }
 
-    /// The log has few events more, up to `position`, which the disk is writing. If somebody waits for them, and the thread sleeps,
+    /// The log has few events more, up to `position`, which the disk is writing. If a reader waits for them, and the thread sleeps,
     /// applies them before it calls `sync`, and commits if that says that they are durable.
     func logWritten(to position: UInt64, sync: () -> Bool) {
         let borrowed = state.withLock { state in
@@ -120,7 +120,7 @@ package final class ProjectorThread: Sendable {
         if let borrowed { apply(borrowed, through: position, mayCommit: sync) }
     }
 
-    /// Applies few events for which somebody waits, on the calling thread if the projector's sleeps; else wakes that, if it is
+    /// Applies few events for which a reader waits, on the calling thread if the projector's sleeps; else wakes that, if it is
     /// time.
     func applyHere() {
         var borrowed: Projector?
@@ -163,7 +163,7 @@ package final class ProjectorThread: Sendable {
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
 
-    /// Whether somebody waits for a position.
+    /// Whether a reader waits for a position.
     var isAwaited: Bool { state.withLock { $0.readers > 0 } }
 
     /// How many events are quarantined (D13).
@@ -253,7 +253,7 @@ package final class ProjectorThread: Sendable {
 
     /// Applies what is new, in steps as large as ``BatchingDelay`` lets them become; empties the tails when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
-        // Views that are fresh from the start have to be told too: somebody may be waiting for them already.
+        // Views that are fresh from the start have to be told too: a reader may be waiting for them already.
         state.update { state in
             state.take(from: projector)
             state.idleFrom = MonotonicClock.now + idleNanoseconds

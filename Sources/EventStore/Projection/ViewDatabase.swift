@@ -21,7 +21,7 @@ enum ViewDatabase {
         """
 
     /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
-    /// whoever owns the store is about to build them.
+    /// the owner of the store is about to build them.
     static func openReader(
         at path: String, incarnation: String, _ pattern: ReadPattern
     ) throws(StoreError) -> Connection {
@@ -32,7 +32,7 @@ enum ViewDatabase {
         return try openForReading(path, pattern)
     }
 
-    /// Takes views away. Who has them open goes on with them.
+    /// Takes views away. A reader that has them open goes on with them.
     static func remove(_ path: String) { SmallFile.removeDatabase(path) }
 
     /// Makes empty views at `path` for the log of this incarnation.
@@ -98,8 +98,8 @@ enum ViewDatabase {
         UInt64(clamping: try connection.integer("SELECT count(DISTINCT position) FROM quarantine") ?? 0)
     }
 
-    /// Puts complete views at `new` in the place of those at `path`. Readers keep the old file until they look again. The
-    /// old name goes first: nobody may open the old file while its WAL is taken away, or find the new one beside the WAL
+    /// Replaces the views at `path` by complete ones at `new`. Readers keep the old file until they look again. The
+    /// old name goes first: no reader may open the old file while its WAL is taken away, or find the new one beside the WAL
     /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
         remove(path)

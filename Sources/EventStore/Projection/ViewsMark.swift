@@ -3,7 +3,7 @@ internal import Glibc
 /// What `views.db` was when the node let go of it, signed with the node's key: so that the next start notices what another process
 /// has written meanwhile, and builds the views anew (docs/reference/VIEWS.md).
 ///
-/// The file system keeps the time at which anything of a file was changed last, and lets nobody set it. While the node has the views open, and
+/// The file system keeps the time at which anything of a file was changed last, and no process can set it. While the node has the views open, and
 /// after it was killed, the mark says so, and nothing is noticed: `syncctl verify --views` proves them then.
 package struct ViewsMark {
     /// What can be told of the views when the node takes them up.
@@ -18,7 +18,7 @@ package struct ViewsMark {
     private let files: StoreFiles
     private let key: SigningKey
 
-    /// The mark of the views of `files`; `nil` where the node's key cannot be read: then nobody can say what the node has written.
+    /// The mark of the views of `files`; `nil` where the node's key cannot be read: then what the node has written is unknown.
     package init?(_ files: StoreFiles) {
         guard let pem = try? SmallFile.read(files.key), let key = SigningKey(pem: pem) else { return nil }
         (self.files, self.key) = (files, key)

@@ -1,7 +1,7 @@
 internal import CCrypto
 
-/// Binds what no head speaks of yet to the node's key (D21): who has the log and not the key cannot make the seal of
-/// another history. Only the node itself can check it; a signature, which everybody can check, would cost each commit ten times
+/// Binds what no head speaks of yet to the node's key (D21): a hand on the log without the key cannot make the seal of
+/// another history. Only the node itself can check it; a signature, which any node can check, would cost each commit ten times
 /// as much.
 ///
 /// A seal is the first 16 bytes of HMAC-SHA-256 (RFC 2104) over a head's checkpoint text, under

@@ -34,7 +34,7 @@ public struct ForkBranch: Hashable, Sendable {
     }
 }
 
-/// Proof that one key has signed two histories of one origin. Whoever has the key can check it; nobody without the private
+/// Proof that one key has signed two histories of one origin. Anyone who has the key can check it; no one without the private
 /// key can make it up.
 public struct ForkEvidence: Hashable, Sendable {
     /// Whose.

@@ -12,7 +12,7 @@ package enum IngestError: Error, Hashable, Sendable {
     case notCovered(OriginID)
     /// The head's signature is not that of the origin's node.
     case badSignature(OriginID, size: UInt64)
-    /// The events are not those the origin signed: changed on the way, or by whoever sent them; or the origin's history
+    /// The events are not those the origin signed: changed on the way, or by their sender; or the origin's history
     /// has two branches.
     case badProof(OriginID, size: UInt64)
     /// The head is signed, and its hlc is not that of its last event.
@@ -87,7 +87,7 @@ package final class IngestVerifier {
         /// The hlc of the last event, if it came in the batch at hand and its header can be read.
         var hlc: HybridTime?
 
-        /// Whether a head of as many events as are here says when the last one was recorded. Of an opaque event nobody can tell.
+        /// Whether a head of as many events as are here says when the last one was recorded. Of an opaque event that is unknown.
         func agrees(with head: TreeHead) -> Bool { hlc.map { $0 == head.hlc } ?? true }
     }
 

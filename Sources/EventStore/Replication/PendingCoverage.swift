@@ -1,7 +1,7 @@
 /// How far a head reaches beyond the last events of its origin that are here.
 ///
 /// A batch may end before the head that covers it. Until the rest has come, this is what vouches for those last events:
-/// without it a node could not pass them on, and if the rest never comes, nobody else would ever get them (INV-12).
+/// without it a node could not pass them on, and if the rest never comes, no other node would ever get them (INV-12).
 package struct PendingCoverage: Hashable, Sendable {
     /// How many events of the origin are here.
     package let size: UInt64

@@ -18,7 +18,7 @@ struct FewEvents {
 }
 
 /// The end of a log, in memory: what was committed just now goes to the peers without being read back. Not Sendable; belongs
-/// to who is told of commits.
+/// to those that are told of commits.
 package final class RecentCommits {
     /// Without gaps, in the order of their positions.
     private var events: [StoredEvent] = []

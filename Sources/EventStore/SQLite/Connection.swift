@@ -11,7 +11,7 @@ final class Connection {
         case write
         /// Reads; never checkpoints the WAL.
         case read
-        /// Reads a file that nobody writes, on a medium that may be read-only.
+        /// Reads a file that no process writes, on a medium that may be read-only.
         case immutable
     }
 
@@ -24,7 +24,7 @@ final class Connection {
     /// Ends before ``use``.
     private var pageMap: PageMap?
     private let use: FileUse
-    /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` was called.
+    /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` has run.
     private(set) var walPages = 0
     private var walObserver: ((Int) -> Void)?
 
@@ -84,9 +84,9 @@ final class Connection {
         if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
     }
 
-    /// Writes the frames of each commit to the WAL in one piece (``WALFrameBuffer``). To be called once, when there is one.
+    /// Writes the frames of each commit to the WAL in one piece (``WALFrameBuffer``). To run once, when there is one.
     ///
-    /// - Parameter written: Called within each commit, when its frames are written; perhaps not within the first one.
+    /// - Parameter written: Runs within each commit, when its frames are written; perhaps not within the first one.
     func gatherWALWrites(written: @escaping WALFrameBuffer.Written = { _, _ in }) {
         WALFrameBuffer.begin(handle, written: written)
     }
@@ -142,7 +142,7 @@ final class Connection {
 
     /// Keeps ``walPages`` up to date. Replaces SQLite's own automatic checkpoints.
     ///
-    /// - Parameter body: Called after each commit that has written, with ``walPages``.
+    /// - Parameter body: Runs after each commit that has written, with ``walPages``.
     func countWALPages(_ body: ((Int) -> Void)? = nil) {
         walObserver = body
         let context = Unmanaged.passUnretained(self).toOpaque()

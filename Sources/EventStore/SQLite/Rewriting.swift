@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Glibc
 
 extension Connection {
-    /// How many pages of the WAL count as copied into the database, for all who have it open. 0 where nobody else had it
+    /// How many pages of the WAL count as copied into the database, for all who have it open. 0 where no other process had it
     /// open: the count is in the memory that they share.
     func backfilledPages() -> Int {
         sharedIndex.map { Int($0.load(fromByteOffset: 96, as: UInt32.self)) } ?? 0
@@ -21,7 +21,7 @@ extension Connection {
     }
 
     /// Writes pages of the database again, as they are, through SQLite's own open file: to close another one would give back its
-    /// locks. Nobody may copy the WAL meanwhile, so the lock for that is held.
+    /// locks. No process may copy the WAL meanwhile, so the lock for that is held.
     ///
     /// - Parameter pages: Their numbers, from 1. What lies beyond the end is left out.
     func rewrite(pages: some Sequence<UInt32>, pageSize: Int) throws(SQLiteError) {

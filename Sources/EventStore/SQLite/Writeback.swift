@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 extension Connection {
-    /// Bytes that the disk gets at a time: somebody else's sync waits for no more than these.
+    /// Bytes that the disk gets at a time: another thread's sync waits for no more than these.
     private static let writebackPiece = 1 << 20
 
     /// Lets the disk have the WAL piece by piece, before something syncs it: a long one in one piece would be in the way of

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// Puts a complete log that was received as a snapshot in the place of this node's own small one. Done when a store is
-/// opened, under its lock, before anybody else opens the files: at every moment there is one whole log under the name.
+/// Puts a complete log that was received as a snapshot where this node's own small one stood. Done when a store is
+/// opened, under its lock, before any other process opens the files: at every moment there is one whole log under the name.
 enum SnapshotInstall {
     /// Installs the log that waits, if there is one. One that no longer fits the store is thrown away. Returns the inode of
     /// the log that was installed.

@@ -12,7 +12,7 @@ extension ViewReader {
                     Amendments(
                         author: try log.names.ref(header.author, on: log.connection),
                         conversation: try header.conversation.map { text throws(SQLiteError) in
-                            // A text that is no ref's is nobody's conversation, not the one of those that have none.
+                            // A text that is no ref's is no conversation, not the one of those that have none.
                             try log.names.ref(text, on: log.connection) ?? 0
                         })
                 } ?? Amendments(author: nil, conversation: nil)

@@ -5,7 +5,7 @@ extension Appender {
     /// Gives up the present origin for a new one, inside the writer's open transaction.
     ///
     /// The first event of the new origin depends on everything that is here. It does not name the old origin where what stands under
-    /// its last seq here is something else elsewhere, or where no head covers that: nobody could take it over, nor what depends on it.
+    /// its last seq here is something else elsewhere, or where no head covers that: no node could take it over, nor what depends on it.
     func startOrigin(
         _ change: OriginChange, known: UInt64, end: OriginEnd, key: SigningKey, name: String
     ) throws(SQLiteError) -> OriginID {

@@ -1,4 +1,4 @@
-/// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to whoever
+/// Puts events into the log inside the writer's open transaction, and keeps ``LogState`` in step. Belongs to the one that
 /// writes.
 final class Appender {
     let connection: Connection
@@ -11,7 +11,7 @@ final class Appender {
     private var ids = EventIDGenerator()
     /// Origins that advanced in the open transaction.
     private var advanced: Set<Int> = []
-    /// The events of the open transaction, while they are few; none if nobody follows the log.
+    /// The events of the open transaction, while they are few; none if the log has no follower.
     private var fresh = FewEvents()
     var isFollowed = false
     /// The position of the last own event of the open transaction, until it is sealed.

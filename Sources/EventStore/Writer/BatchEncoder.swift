@@ -1,6 +1,6 @@
 /// Own events with the places that they get in the log if each of them is new. What would be done for one after the other between two
 /// rows, other threads do for a part of many: headers and leaves while the rows before it are written, the growing of the tree beside
-/// them all. Where no thread is free, who wants a part makes it.
+/// them all. Where no thread is free, the thread that wants a part makes it.
 struct BatchEncoder {
     /// What is given out one after the other.
     struct Place: Sendable {

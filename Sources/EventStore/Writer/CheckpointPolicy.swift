@@ -7,13 +7,13 @@
 /// before 3.51.3 may take pages for copied that are not (sqlite.org/wal.html#walresetbug). So copying begins only when
 /// something is left to be copied, which keeps the WAL as it is until that is done, and never do two copy at a time.
 ///
-/// Pure: who owns it says what has happened and does what it is told. Numbers are pages in the WAL.
+/// Pure: the owner says what has happened and does what it is told. Numbers are pages in the WAL.
 struct CheckpointPolicy {
     enum Step: Equatable {
         case none
         /// To be copied beside the commits. Has begun.
         case beside
-        /// To be copied between two commits, when nobody copies any more.
+        /// To be copied between two commits, when no copy is under way any more.
         case between
     }
 
@@ -22,7 +22,7 @@ struct CheckpointPolicy {
     static let due = 1_000...4_000
     /// What may be left to be copied between two commits.
     static let rest = 512
-    /// How long it becomes before commits wait for whoever copies.
+    /// How long it becomes before commits wait for the copy.
     static let most = 8_192
 
     private enum Copying {
@@ -50,7 +50,7 @@ struct CheckpointPolicy {
     /// Whether all of it is in the database.
     var isCopied: Bool { pages == copied }
 
-    /// Tries again what readers did not let be done; false while somebody copies, or if nothing is left.
+    /// Tries again what readers did not let be done; false while a copy is under way, or if nothing is left.
     mutating func beginAgain() -> Bool {
         guard isHeld, !isCopying else { return false }
         copying = .yes

@@ -26,7 +26,7 @@ final class Checkpointer: Sendable {
         /// How far those readers see.
         var marks: [UInt32] = []
 
-        /// Somebody has copied.
+        /// A copy has ended.
         mutating func ended(_ result: (pages: Int, copied: Int)?, marks: [UInt32]) {
             plan.ended(result)
             let now = MonotonicClock.now
@@ -43,7 +43,7 @@ final class Checkpointer: Sendable {
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?>
 
-    /// - Parameter tell: Called on any thread.
+    /// - Parameter tell: Runs on any thread.
     init(database path: String, tell: @escaping @Sendable (News) -> Void) {
         self.path = path
         self.tell = tell
@@ -118,7 +118,7 @@ final class Checkpointer: Sendable {
 
     /// Pages in the WAL and pages of it in the database; `nil` if that failed. The WAL stays valid then.
     ///
-    /// - Parameter isSynced: Whether to sync at once what was copied. Else whoever copies what is left waits for all of it.
+    /// - Parameter isSynced: Whether to sync at once what was copied. Else the thread that copies what is left waits for all of it.
     private func copy(_ connection: Connection, isSynced: Bool = false) -> (pages: Int, copied: Int)? {
         do throws(SQLiteError) {
             let result = try connection.checkpoint()
@@ -128,7 +128,7 @@ final class Checkpointer: Sendable {
             return (result.wal, result.copied)
         } catch {
             if error.isFull { state.withLock { $0.lackOfRoom = StoreError(error) } }
-            // A full disk, or somebody's lock: the same pages are copied another time.
+            // A full disk, or another's lock: the same pages are copied another time.
             guard error.isFailedIO || error.isCorrupt else { return nil }
             connection.keepWAL()
             tell(.failed(StoreError(error)))

@@ -34,7 +34,7 @@ final class Committer {
 
     /// - Parameters:
     ///   - isOver: Whether the origin is about to be given up: no head of it is handed out.
-    ///   - tell: Called on any thread when there is news of the WAL's copying.
+    ///   - tell: Runs on any thread when there is news of the WAL's copying.
     init(
         files: StoreFiles, durability: Durability, signer: HeadSigner, isOver: Bool = false, wall: @escaping WallTime,
         tell: @escaping @Sendable (Checkpointer.News) -> Void = { _ in }
@@ -74,7 +74,7 @@ final class Committer {
         }
     }
 
-    /// Commits what the jobs ask for, all or nothing. Gives their answers, to be called once, in order, when the disk has it.
+    /// Commits what the jobs ask for, all or nothing. Gives their answers, each to be given once, in order, when the disk has it.
     func commit(_ jobs: [LogWriter.Job]) -> Result<[@Sendable () -> Void], Failure> {
         transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(SQLiteError) in
             var answers: [@Sendable () -> Void] = []
@@ -93,7 +93,7 @@ final class Committer {
 
     /// The last commit, once, with its jobs and their answers.
     ///
-    /// - Parameter isFollowed: Whether somebody is told of commits.
+    /// - Parameter isFollowed: Whether an observer is told of commits.
     func takeWritten(
         _ jobs: [LogWriter.Job] = [], _ answers: [@Sendable () -> Void] = [], isFollowed: Bool
     ) -> GroupCommit {

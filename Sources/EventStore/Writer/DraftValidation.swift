@@ -3,7 +3,7 @@ package struct AppendCall: Sendable {
     package let drafts: [EventDraft]
     package let atomicity: Atomicity
     package let condition: AppendCondition?
-    /// Called once. Must be short.
+    /// Runs once. Must be short.
     package let completion: @Sendable (Result<[AppendOutcome], StoreError>) -> Void
 
     package init(

@@ -15,13 +15,13 @@ struct GroupCommit: Sendable {
 ///
 /// More would be smaller: what comes while one is synced and one waits makes the next larger.
 struct CommitPipeline {
-    /// How many events are being synced; `nil` while nobody syncs.
+    /// How many events are being synced; `nil` while no thread syncs.
     private(set) var syncing: Int?
     private var waiting: [GroupCommit] = []
 
     /// Whether everything that was written is durable, and answered.
     var isEmpty: Bool { syncing == nil && waiting.isEmpty }
-    /// Whether somebody should sync.
+    /// Whether a thread should sync.
     var isSyncDue: Bool { syncing == nil && !waiting.isEmpty }
 
     /// Whether a commit of so many events should be written now. One of a few events would go ahead of the many that the sync
@@ -33,7 +33,7 @@ struct CommitPipeline {
 
     mutating func add(_ commit: GroupCommit) { waiting.append(commit) }
 
-    /// Begins to sync what waits, and gives it; nothing if somebody syncs already, or if nothing waits.
+    /// Begins to sync what waits, and gives it; nothing if a thread syncs already, or if nothing waits.
     mutating func begin() -> [GroupCommit] {
         guard isSyncDue else { return [] }
         syncing = waiting.saturatedSum(of: \.events)

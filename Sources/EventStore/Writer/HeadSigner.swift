@@ -40,11 +40,11 @@ package final class HeadSigner: Sendable {
         }
     }
 
-    /// From now on `body` is called, on the writer's thread, when something is about to be committed and the head of what is
+    /// From now on `body` runs, on the writer's thread, when something is about to be committed and the head of what is
     /// committed has been asked for: a peer follows live. It leads to ``signAhead()`` on another thread, soon.
     func observeExpected(_ body: (@Sendable () -> Void)?) { state.withLock { $0.onExpected = body } }
 
-    /// The commit that is about to be synced leads to `origin`. Gives what is to be called when that has begun, if anything.
+    /// The commit that is about to be synced leads to `origin`. Gives what is to run when that has begun, if anything.
     func expect(_ origin: OriginState) -> (@Sendable () -> Void)? {
         state.withLock { state in
             guard let tell = state.onExpected, let latest = state.latest, let committed = state.committed,

@@ -41,7 +41,7 @@ final class LogWriter: Sendable {
     /// - Parameters:
     ///   - mark: Told when the log was left in order.
     ///   - isOver: Whether the origin is about to be given up.
-    ///   - waitForDisk: In the place of a sync, for tests.
+    ///   - waitForDisk: Instead of a sync, for tests.
     init(
         files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?,
         mark: MarkKeeper? = nil,
@@ -52,7 +52,7 @@ final class LogWriter: Sendable {
         self.mark = mark
         self.files = files
         threads = Lock([])
-        // There is news as soon as there are commits: by then there is somebody to tell.
+        // There is news as soon as there are commits: by then there are observers to tell.
         let news = Lock<(@Sendable (Checkpointer.News) -> Void)?>(nil)
         let committer = try Committer(
             files: files, durability: durability, signer: signer, isOver: isOver, wall: wall
@@ -103,10 +103,10 @@ final class LogWriter: Sendable {
     /// Commits on the calling thread when nothing is queued before it; else does nothing, and gives false.
     ///
     /// - Parameters:
-    ///   - awake: Whether to wait for the disk awake at first (``SyncPace``): not where somebody on this machine waits for the answer, who
+    ///   - awake: Whether to wait for the disk awake at first (``SyncPace``): not where a client on this machine waits for the answer, who
     ///     is woken sooner by a thread that has used little of its processor's time.
     ///   - meanwhile: Gets the outcomes while the disk works, and must not tell them.
-    ///   - answer: Called when they are durable, before the observers are told.
+    ///   - answer: Runs when they are durable, before the observers are told.
     func appendAtOnce(
         _ request: AppendRequest, awake: Bool, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void = {}
     ) throws(StoreError) -> Bool {
@@ -136,11 +136,11 @@ final class LogWriter: Sendable {
     /// How long the WAL is, and who keeps it so.
     var walStanding: WALStanding { checkpointer.standing }
 
-    /// The files that are open are no longer those of the store: what is written to them nobody finds again. Nothing is remembered of
+    /// The files that are open are no longer those of the store: what is written to them is never found again. Nothing is remembered of
     /// it there, as what stands there now may be another's.
     func lose(_ why: String) { fail(.io(why), isOfDisk: false) }
 
-    /// From now on `body` is called, once, on any thread, when the disk fails; at once if it has.
+    /// From now on `body` runs, once, on any thread, when the disk fails; at once if it has.
     func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
         onFailure.withLock { $0 = body }
         if let failure { tell(failure) }
@@ -222,7 +222,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Writes what the jobs ask for, and syncs it unless somebody else does. Who leads does not go on with what others have
+    /// Writes what the jobs ask for, and syncs it unless another thread does. Who leads does not go on with what others have
     /// written meanwhile.
     private func commit(_ jobs: [Job], _ committer: Committer, leading: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
@@ -241,7 +241,7 @@ final class LogWriter: Sendable {
 
     private var isFollowed: Bool { observers.withLock { !$0.isEmpty } }
 
-    /// Lets others write. Gives the commits that the caller is to sync, which are none while somebody else does.
+    /// Lets others write. Gives the commits that the caller is to sync, which are none while another thread does.
     private func putBack(
         _ committer: Committer, with commit: GroupCommit
     ) throws(StoreError) -> [GroupCommit] {
@@ -266,7 +266,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Waits for the disk, and tells everybody concerned. Gives what is to be synced next; nothing if the caller does not
+    /// Waits for the disk, and tells all concerned. Gives what is to be synced next; nothing if the caller does not
     /// `goOn`. If that fails the jobs are told.
     ///
     /// - Parameters:

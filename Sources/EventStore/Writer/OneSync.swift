@@ -1,4 +1,4 @@
-/// A sync that happens once, for whoever needs it first.
+/// A sync that happens once, for the first that needs it.
 final class OneSync {
     private let waitForDisk: () throws(StoreError) -> Void
     private var outcome: Result<Void, StoreError>?

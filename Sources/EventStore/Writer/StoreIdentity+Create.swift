@@ -12,7 +12,7 @@ extension StoreIdentity {
             throw .system(files.folder)
         }
         try StoreLock.requirePrivate(files.folder)
-        // Where the folder's own folder may not be read, whoever made that has to see to it.
+        // Where the folder's own folder may not be read, its maker has to see to it.
         do throws(StoreError) { try SmallFile.syncFolder(of: files.folder) } catch {
             guard case .forbidden = error else { throw error }
         }

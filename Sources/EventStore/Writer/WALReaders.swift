@@ -5,7 +5,7 @@ internal import Glibc
 /// A reader holds a lock on one byte of the `-shm` file, 123 to 127, which stands for how far into the WAL it sees
 /// (https://sqlite.org/walformat.html#wal_locks). The kernel lists all locks with the processes that hold them.
 enum WALReaders {
-    /// The reader that has been at it for longest, for people; `nil` if nobody reads.
+    /// The reader that has been at it for longest, for people; `nil` if none reads.
     ///
     /// - Parameters:
     ///   - path: The database.

@@ -7,7 +7,7 @@ package struct WALStanding: Sendable {
 
     /// Pages since it began anew.
     let pages: Int
-    /// For how long, milliseconds, somebody reads what stands only there, and who, as far as that can be found out.
+    /// For how long, milliseconds, a reader reads what stands only there, and who, as far as that can be found out.
     package let held: (milliseconds: Int64, reader: String?)?
 
     package var bytes: Int { Connection.walBytes(pages: pages) }

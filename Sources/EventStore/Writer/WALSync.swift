@@ -5,12 +5,12 @@ internal import Glibc
 ///
 /// SQLite would do so within a commit (`synchronous = FULL`, the same system call on the same file); beside it, the next
 /// commit can be written meanwhile. One at a time may sync: the kernel tells of a failed write once for each open file, and
-/// whoever else were syncing would take it for done.
+/// another thread that syncs would take it for done.
 ///
 /// A sync is two waits: until the disk has the pages, and until it has emptied its cache. A small commit is handed to the disk as
 /// soon as it is written, so that what is left to do of it goes on during the first.
 final class WALSync: Sendable {
-    /// Larger commits are left to ``run(awake:)``: to hand them over takes long, too, and the next one waits for who writes.
+    /// Larger commits are left to ``run(awake:)``: to hand them over takes long, too, and the next one waits for the writing thread.
     private static let small = 256 << 10
 
     private let path: String

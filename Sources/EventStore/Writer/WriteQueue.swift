@@ -13,7 +13,7 @@ struct WriteQueue {
         case end
     }
 
-    /// Most events in one transaction, so that one client's flood does not become everybody's wait.
+    /// Most events in one transaction, so that one client's flood does not become every client's wait.
     private static let group = 8_192
     /// Most events that may wait.
     private static let capacity = 65_536
@@ -31,7 +31,7 @@ struct WriteQueue {
 
     var jobs: [LogWriter.Job] = []
     var events = 0
-    /// `nil` while somebody writes.
+    /// `nil` while a thread writes.
     var committer: Committer?
     var flight = CommitPipeline()
     /// Whether a head should be signed.
@@ -57,10 +57,10 @@ struct WriteQueue {
     /// Whether the WAL can be made short.
     var isTruncationDue = false
 
-    /// What keeps the log from storing anything until somebody has mended that.
+    /// What keeps the log from storing anything until that is repaired.
     var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? lackOfRoom }
 
-    /// That a commit has lately found the disk full. Whether it still is only another commit can tell, and where nobody sends one
+    /// That a commit has lately found the disk full. Whether it still is only another commit can tell, and where no client sends one
     /// because of this, it is forgotten.
     private var lackOfRoom: StoreError? {
         fullDisk.flatMap { MonotonicClock.now - $0.at < Self.memoryNanoseconds ? $0.error : nil }
@@ -91,7 +91,7 @@ struct WriteQueue {
         return committer.isCheckpointDue || isTruncationDue || committer.isReserveDue || isClosing
     }
 
-    /// A commit was written. Gives what is to be synced, which is nothing while somebody does; fails where the disk has failed
+    /// A commit was written. Gives what is to be synced, which is nothing while another thread does; fails where the disk has failed
     /// meanwhile, since what a later sync says is not to be trusted.
     mutating func add(_ commit: GroupCommit) -> Result<[GroupCommit], StoreError> {
         if let failure { return .failure(failure) }

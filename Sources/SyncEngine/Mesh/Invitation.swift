@@ -10,9 +10,9 @@ package struct Invitation: Hashable, Sendable {
     /// Where, most promising first; 1 to 4.
     package let addresses: [String]
     package let cluster: String
-    /// What the inviting node is called.
+    /// The inviting node's name.
     package let name: String
-    /// 16 random bytes. Whoever has them may join, once.
+    /// 16 random bytes. A node that has them may join, once.
     package let token: [UInt8]
     /// Unix seconds.
     package let until: Int64
@@ -108,7 +108,7 @@ package final class Invitations: Sendable {
         package let token: [UInt8]
         /// Unix seconds.
         package let until: Int64
-        /// What the guest is to be called; `nil`: as it calls itself.
+        /// The guest's name here; `nil`: the one it gives itself.
         package let name: String?
     }
 

@@ -9,7 +9,7 @@ extension Mesh {
     /// How many may be heard at once.
     private static let mostHeard = 16
 
-    /// A node has called over `link`.
+    /// A node has dialled over `link`.
     ///
     /// - Parameter isInviting: Whether an invitation is open.
     package mutating func called(

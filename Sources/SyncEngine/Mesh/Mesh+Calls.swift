@@ -2,7 +2,7 @@ package import EventStore
 
 // Whom this node calls, and when it calls again.
 extension Mesh {
-    /// How often an invitation is shown again to a node that was busy, before whoever asked is told.
+    /// How often an invitation is shown again to a node that was busy, before the caller is told.
     private static let mostKnocks = 8
 
     func mayCall(_ node: NodeID) -> Bool {
@@ -50,7 +50,7 @@ extension Mesh {
         entries[node] = entry
     }
 
-    /// Nobody was reached, or the handshake failed.
+    /// No peer was reached, or the handshake failed.
     package mutating func callFailed(
         to node: NodeID, _ reason: String, now: Moment, effects: inout [Effect]
     ) {

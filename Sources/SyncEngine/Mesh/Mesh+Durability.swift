@@ -2,7 +2,7 @@ package import EventStore
 
 // What is durable where.
 extension Mesh {
-    /// Somebody waits until the events of `vector` are durable on `nodes` nodes, this one counted; ``Effect/answer(waiter:_:)`` tells,
+    /// A client waits until the events of `vector` are durable on `nodes` nodes, this one counted; ``Effect/answer(waiter:_:)`` tells,
     /// then or when `timeout` milliseconds are over. Returns the waiter's number, or `nil` if too many wait already.
     package mutating func wait(
         for vector: VersionVector, nodes: Int, timeout: UInt64, now: Moment, effects: inout [Effect]

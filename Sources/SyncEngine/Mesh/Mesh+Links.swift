@@ -59,7 +59,7 @@ extension Mesh {
     }
 
     /// Settles which of two links to a node stays, when both have said hello. Of the same process: in opposite directions the
-    /// one that the smaller node id called, else the newer. Of two processes: if the older link is dead, the newer; if it
+    /// one that the smaller node id dialled, else the newer. Of two processes: if the older link is dead, the newer; if it
     /// lives, there are two nodes with one key, and neither stays.
     private mutating func arbitrate(_ node: NodeID, _ now: Moment, _ effects: inout [Effect]) {
         guard let old = entries[node]?.link, let new = entries[node]?.candidate, let oldRun = old.run,

@@ -6,7 +6,7 @@ package struct MissingPayloads: Sendable {
     var dots: [Dot] = []
     /// Whether there may be more than these.
     var isPart = false
-    /// Whether somebody looks for them now.
+    /// Whether a search for them is under way.
     var isLooking = false
     /// Whether to look once more after that.
     var isLookDue = false

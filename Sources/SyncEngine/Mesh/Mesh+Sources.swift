@@ -34,7 +34,7 @@ extension Mesh {
     }
 
     /// Tells the plan what a peer has said to have, a part now and the rest in later turns. Of this node's own origin nothing
-    /// is taken from anybody while it appends to it.
+    /// is taken from any peer while it appends to it.
     private mutating func announce(_ node: NodeID, _ now: Moment, _ effects: inout [Effect]) {
         guard let all = entries[node]?.unannounced, !all.isEmpty else { return }
         let some = all.prefix(Self.announcedAtOnce)

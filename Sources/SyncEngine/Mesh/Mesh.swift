@@ -5,7 +5,7 @@ package import EventStore
 /// and its chance comes from a seed. Inputs are facts in the past tense; what is to be done comes out as effects, in order. The
 /// daemon (``SyncNode``) and the simulator drive the same code.
 ///
-/// Its parts are values of their own: ``Backoff`` and ``CallRate`` say when a peer is called and may call, ``SourcePlan`` from whom an
+/// Its parts are values of their own: ``Backoff`` and ``CallRate`` say when a peer is dialled and may dial, ``SourcePlan`` from whom an
 /// origin is taken, ``SnapshotArbiter`` whose snapshot is received, ``DurabilityWaiters`` who waits for what, ``NoticeBoard`` what the
 /// operator should know. The mesh connects them.
 package struct Mesh: Sendable {
@@ -95,7 +95,7 @@ package struct Mesh: Sendable {
         switch timer {
         case .dial(let node):
             guard let due = entries[node]?.dueAt, due <= now.monotonic else { return }
-            // Also if it is not called now, because it is here: when it goes the next call is planned anew.
+            // Also if it is not dialled now, because it is here: when it goes the next call is planned anew.
             entries[node]?.dueAt = nil
             dial(node, now, &effects)
         case .suspend(let node): pause(node, Self.suspension, &effects)

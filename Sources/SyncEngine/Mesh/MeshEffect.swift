@@ -15,7 +15,7 @@ extension Mesh {
         case dial(NodeID, HostPort)
         /// Give up the call to the peer that is under way, without an answer.
         case hangUp(NodeID)
-        /// Show the invitation to the peer that was called. Answered by ``Mesh/welcomed(_:by:now:effects:)``,
+        /// Show the invitation to the peer that was dialled. Answered by ``Mesh/welcomed(_:by:now:effects:)``,
         /// ``Mesh/turnedAway(by:_:now:effects:)`` or ``Mesh/callFailed(to:_:now:effects:)``.
         case knock(LinkID, NodeID, token: [UInt8])
         /// Read one frame from an unknown caller. Answered by ``Mesh/callerSpoke(_:_:now:effects:)`` or ``Mesh/callerLeft(_:)``.
@@ -36,7 +36,7 @@ extension Mesh {
         case probe(LinkID)
         /// Look when the peer was heard last. Answered by ``Mesh/probed(_:_:lastHeard:now:effects:)``.
         case lookAtProbe(NodeID, LinkID)
-        /// Let the session tell anew what its peer has: nobody has listened before.
+        /// Let the session tell anew what its peer has: no observer has listened before.
         case tellAnew(LinkID)
         case want(LinkID, take: [OriginID], leave: [OriginID])
         case forkProven(LinkID, ForkEvidence)
@@ -59,7 +59,7 @@ extension Mesh {
         case readClocks
         /// Look what is durable where. Answered by ``Mesh/durabilitySeen(_:now:effects:)``.
         case lookAtDurability
-        /// What somebody has waited for (``Mesh/wait(for:nodes:timeout:now:effects:)``).
+        /// What a client has waited for (``Mesh/wait(for:nodes:timeout:now:effects:)``).
         case answer(waiter: UInt64, Holders)
         /// What came of the attempt to join at the peer: `nil` when it let this node in, else why not.
         case joined(NodeID, String?)
@@ -82,7 +82,7 @@ extension Mesh {
         case waiter(UInt64)
     }
 
-    /// An unknown node that has called.
+    /// An unknown node that has dialled.
     package struct Caller: Hashable, Sendable {
         package let node: NodeID
         package let address: String

@@ -4,7 +4,7 @@ extension Mesh {
     /// A link that carries a session.
     struct Link: Sendable {
         let id: LinkID
-        /// Whether this node called.
+        /// Whether this node dialled.
         let isOutgoing: Bool
         /// Monotonic milliseconds.
         let openedAt: UInt64
@@ -26,13 +26,13 @@ extension Mesh {
         var incarnation: UInt64?
         /// Refused until then, because two processes have its key: monotonic milliseconds.
         var heldUntil = UInt64(0)
-        /// Whether somebody wants to know what comes of an attempt to join.
+        /// Whether a caller wants to know what comes of an attempt to join.
         var isJoining = false
         /// How often the peer was too busy to look at the invitation.
         var knocks = 0
         /// Whether a call, its handshake or an invitation is under way.
         var isCalling = false
-        /// When it is called again.
+        /// When it is dialled again.
         var dueAt: UInt64?
         var backoff = Backoff()
         var calls = CallRate()

@@ -3,7 +3,7 @@ package import EventStore
 /// A node that knocked and is not let in.
 package struct PendingPeer: Hashable, Sendable {
     package let node: NodeID
-    /// Where it called from.
+    /// Where it dialled from.
     package let address: String
     /// Unix milliseconds of its last call.
     package var lastSeen: Int64
@@ -55,12 +55,12 @@ package struct Backoff: Sendable {
 
 extension [Peer] {
     /// The peer of another node that has this name already.
-    package func other(called name: String, than node: NodeID) -> Peer? {
+    package func other(named name: String, than node: NodeID) -> Peer? {
         first { $0.name == name && $0.node != node }
     }
 
     /// Adds a peer, or gives a known node this name. What is not said of a known one stays as it is: its address and, unless
-    /// it is joined anew, that it is paused. The name must be free (``other(called:than:)``).
+    /// it is joined anew, that it is paused. The name must be free (``other(named:than:)``).
     package mutating func add(_ peer: Peer) {
         var entry = peer
         if let index = firstIndex(where: { $0.node == peer.node }) {

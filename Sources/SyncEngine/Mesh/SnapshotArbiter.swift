@@ -1,7 +1,7 @@
 package import EventStore
 
 /// Whose snapshot an empty node takes, and who waits meanwhile: a pure state machine beside the sessions, as ``SourcePlan``
-/// is. One peer gives it, over one link; the others are called again when it is in place or refused.
+/// is. One peer gives it, over one link; the others are dialled again when it is in place or refused.
 package struct SnapshotArbiter: Sendable {
     /// Tells a node's links apart.
     package typealias Link = LinkID
@@ -40,7 +40,7 @@ package struct SnapshotArbiter: Sendable {
         let isFree =
             switch stage {
             case .free: true
-            // Its first link may be dead, and nobody has noticed.
+            // Its first link may be dead without being noticed.
             case .taking(let source, _): source == node
             case .complete: false
             }

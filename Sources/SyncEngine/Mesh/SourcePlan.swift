@@ -29,7 +29,7 @@ package struct SourcePlan: Sendable {
     private struct OriginState: Sendable {
         var have: UInt64 = 0
         var source: NodeID?
-        /// Since when somebody has had more, and nothing has come.
+        /// Since when another peer has had more, and nothing has come.
         var behindSince: UInt64?
     }
 
@@ -139,7 +139,7 @@ package struct SourcePlan: Sendable {
         for origin in gone.has.keys.sorted() { withdrawn(origin, by: peer) }
     }
 
-    /// A peer has an origin no more: another one becomes its source. Of what nobody has nothing is kept.
+    /// A peer has an origin no more: another one becomes its source. Of an origin that no peer has nothing is kept.
     private mutating func withdrawn(_ origin: OriginID, by peer: NodeID) {
         guard let state = origins[origin] else { return }
         if state.source == peer {

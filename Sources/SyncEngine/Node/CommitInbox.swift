@@ -1,14 +1,14 @@
 internal import EventStore
 
-/// What was committed and the loop of the peers has not been told. While nobody waits for it, no peer and no caller, the loop
+/// What was committed and the loop of the peers has not been told. While neither a peer nor a caller waits for it, the loop
 /// is left asleep: to wake it with each commit cost a lone append a tenth of its processor time. Of the node's own appends the
 /// last notice is kept, for it says all.
 ///
-/// While somebody waits, each notice is a job of the loop, in its place among the other jobs. So notices are kept here only
+/// While a peer or a caller waits, each notice is a job of the loop, in its place among the other jobs. So notices are kept here only
 /// while there are no such jobs, and jobs are made only while nothing is kept: the loop learns of commits in their order.
 ///
 /// ## Concurrency model
-/// One lock. Who commits puts notices in, the loop's thread takes them out.
+/// One lock. A thread that commits puts notices in, the loop's thread takes them out.
 final class CommitInbox: Sendable {
     /// What becomes of a notice.
     enum Course {

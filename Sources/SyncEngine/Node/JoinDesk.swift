@@ -18,7 +18,7 @@ package struct JoinDesk: Sendable {
         self.joined = joined
     }
 
-    /// Nobody is invited.
+    /// No node is invited.
     package static let closed = JoinDesk(isOpen: { false }, admit: { _ in nil }, joined: { _ in })
 }
 

@@ -96,7 +96,7 @@ final class PeerLink {
         input { $0.stop(failure, now: $1, effects: &$2) }
     }
 
-    /// Asks for a sign of life; `completion` is called with the time there and back, or `nil` when the link ends.
+    /// Asks for a sign of life; `completion` gets the time there and back, or `nil` when the link ends.
     func ping(_ completion: @escaping (Duration?) -> Void) {
         guard !isClosed, session.hello != nil else { return completion(nil) }
         pings.append((MonotonicClock.now, completion))

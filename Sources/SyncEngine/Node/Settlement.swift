@@ -1,8 +1,8 @@
 package import EventStore
 
-/// That somebody has seen a notice and dealt with what it tells: an event of type `finding.settled`, which all nodes get.
+/// That an operator has seen a notice and dealt with what it tells: an event of type `finding.settled`, which all nodes get.
 /// Its payload is `{"code":"FORK","subject":"<origin>","of":"…","note":"…"}`, its user `node/<64 hex digits>`, the node it was
-/// settled at. `of` names what there was to settle (docs/FORMATS.md §5): nobody can do so before it happened.
+/// settled at. `of` names what there was to settle (docs/FORMATS.md §5): no one can do so before it happened.
 package struct Settlement: Hashable, Sendable {
     package static let type = "finding.settled"
 
@@ -89,7 +89,7 @@ package struct Settlement: Hashable, Sendable {
         }
     }
 
-    /// With the stamp that it names, where it is about stamps; `nil` if it does not count: nobody settles what is wrong with his
+    /// With the stamp that it names, where it is about stamps; `nil` if it does not count: no node settles what is wrong with his
     /// own clock, nor stamps that did not stand in the log before.
     private func placed(
         _ position: UInt64, _ log: LogReader, _ writers: [OriginID: NodeID]

@@ -3,7 +3,7 @@ internal import EventStore
 /// Receives a snapshot for an empty store, one at a time.
 ///
 /// ## Concurrency model
-/// ``store(_:completion:)`` is called by the loop in the order of the frames and does not block; what blocks is done on the
+/// ``store(_:completion:)`` runs on the loop in the order of the frames and does not block; what blocks is done on the
 /// intake's own thread; completions come on the builder's threads or on that one.
 final class SnapshotReceiver: Sendable {
     typealias OpenCompletion = @Sendable (Result<UInt64, SessionFailure>) -> Void

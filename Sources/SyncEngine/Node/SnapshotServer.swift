@@ -3,7 +3,7 @@ internal import EventStore
 /// Reads snapshots for empty peers, a few pieces ahead of what was asked for.
 ///
 /// ## Concurrency model
-/// Three threads read; whoever asks is answered on one of them. Nothing is kept between pieces but what was read ahead:
+/// Three threads read; each request is answered on one of them. Nothing is kept between pieces but what was read ahead:
 /// at most ``SnapshotFeed/ahead`` pieces of 512 KiB for each session.
 final class SnapshotServer: Sendable {
     typealias Context = Result<SnapshotReader, StoreError>

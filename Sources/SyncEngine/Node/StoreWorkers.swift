@@ -6,7 +6,7 @@ internal import EventStore
 /// ## Concurrency model
 /// Two threads, one that reads and one that verifies, and one that signs once a peer follows live; the writer's thread stores,
 /// or the one that verifies where nothing else waits. What comes alone may be verified and stored by the loop's thread.
-/// Completions are called on any of them.
+/// Completions run on any of them.
 final class StoreWorkers: Sendable {
     let store: EventStore
     let readers: SerialWorker<Result<OutgoingReader, StoreError>>

@@ -4,7 +4,7 @@ package import EventStore
 ///
 /// ## Concurrency model
 /// Everything here belongs to the thread of the peers' event loop, which the node owns; ``status()``, ``setPeers(_:)`` and
-/// ``stop()`` may be called from any other thread and wait for it.
+/// ``stop()`` may be used from any other thread and wait for it.
 package final class SyncNode: Sendable {
     private let loop: EventLoop
     let core: LoopBound<Core>
@@ -15,10 +15,10 @@ package final class SyncNode: Sendable {
 
     /// Starts replicating `store`.
     /// - Parameters:
-    ///   - listen: `host:port` to be called at; port 0 lets the kernel choose. `nil`: this node only calls.
+    ///   - listen: `host:port` to listen at; port 0 lets the kernel choose. `nil`: this node only dials.
     ///   - peers: who is let in.
     ///   - snapshots: whether an empty store takes a copy of a peer's log, and whether this one is handed out.
-    ///   - onSnapshot: called once, on the loop's thread, when such a copy waits to become the log: stop the node, close the
+    ///   - onSnapshot: runs once, on the loop's thread, when such a copy waits to become the log: stop the node, close the
     ///     store, and open it again.
     ///   - software: name and version, for the peers' operators.
     package init(
@@ -104,7 +104,7 @@ package final class SyncNode: Sendable {
     /// Goes on with a peer that was paused by itself, because it claimed what it could not show.
     package func resume(_ node: NodeID) { _ = core.sync { $0.resume(node) } }
 
-    /// Asks a peer for a sign of life; `completion` is called once, `nil` if none came in time.
+    /// Asks a peer for a sign of life; `completion` runs once, `nil` if none came in time.
     package func ping(_ node: NodeID, completion: @escaping @Sendable (PingResult?) -> Void) {
         if core.sync({ $0.ping(node, completion) }) == nil { completion(nil) }
     }
@@ -122,7 +122,7 @@ package final class SyncNode: Sendable {
         core.sync { $0.standings() } ?? (VersionVector(), [])
     }
 
-    /// Waits until the events of `vector` are durable on `nodes` nodes, this one counted. `completion` is called once: then,
+    /// Waits until the events of `vector` are durable on `nodes` nodes, this one counted. `completion` runs once: then,
     /// or when `timeout` is over. Returns false, and does not call it, if too many wait already.
     package func wait(
         for vector: VersionVector, nodes: Int, timeout: Duration,

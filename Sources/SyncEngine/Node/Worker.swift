@@ -3,7 +3,7 @@ internal import EventStore
 /// A thread that does jobs one after another, each with a context that only one thread touches at a time.
 ///
 /// ## Concurrency model
-/// The context is made and dropped on the thread. Who does something with it takes it out of the queue's monitor and puts
+/// The context is made and dropped on the thread. A thread that uses it takes it out of the queue's monitor and puts
 /// it back: the thread for each job, or a caller that finds nothing to be done before it (``lead(_:)``). Jobs come through
 /// a queue behind that monitor; what may wait is bounded by those who submit (the credit of the peers, one read for each
 /// session).
@@ -17,7 +17,7 @@ package final class SerialWorker<Context>: Sendable {
 
     private struct Queue {
         var jobs: [Job] = []
-        /// `nil` while somebody works with it.
+        /// `nil` while a thread works with it.
         var context: Context?
         var isStopping = false
 

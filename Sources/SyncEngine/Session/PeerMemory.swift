@@ -29,7 +29,7 @@ package struct PeerMemory: Sendable {
     package func number(of origin: OriginID) -> UInt32? { numbers[origin] }
 
     /// What is worth keeping when the connection is gone: all, or if that is much more than the log has origins, only what
-    /// the peer has of those; then it cannot go on from there. A peer may state as many origins as it likes that nobody has,
+    /// the peer has of those; then it cannot go on from there. A peer may state as many origins as it likes that no node has,
     /// and that never come (INV-9).
     package func kept(of log: LocalVector) -> PeerMemory {
         guard entries.count > log.entries.count + Self.mostUnknown else { return self }

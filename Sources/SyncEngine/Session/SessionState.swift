@@ -112,7 +112,7 @@ extension SyncSession {
             let since: UInt64
             /// Whether the peer has its credit back: what it waits for may have to come from the same peer.
             let isCredited: Bool
-            /// Whether somebody was told what it needs.
+            /// Whether a peer was told what it needs.
             var isTold = false
         }
 

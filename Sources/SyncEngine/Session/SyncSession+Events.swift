@@ -163,7 +163,7 @@ extension SyncSession {
     /// dropped, and asked for again behind it.
     private mutating func dropHeld(now: Moment, _ effects: inout [SessionEffect]) {
         guard case .open(_, _, let incoming) = state else { return }
-        // What it waits for does not come from this peer: sending the same again and again would help nobody.
+        // What it waits for does not come from this peer: sending the same again and again would not help.
         if incoming.drops >= Self.mostDrops, let held = incoming.held.first {
             return fail(held.failure, now: now, &effects)
         }

@@ -16,7 +16,7 @@ struct HealingState: Sendable {
 
 // An event that came without its payload, which nothing has erased, gets it from a peer that has it whole.
 extension SyncSession {
-    /// From the shell: these events are here without their payloads. In the place of what it said before.
+    /// From the shell: these events are here without their payloads. Replaces what it said before.
     package mutating func lacksPayloads(_ dots: [Dot], now: Moment, effects: inout [SessionEffect]) {
         guard case .open(let hello, _, _) = state, speaks(.payloads, hello) else { return }
         healing.wanted = dots

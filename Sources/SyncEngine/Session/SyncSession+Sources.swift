@@ -8,7 +8,7 @@ extension SyncSession {
         return news
     }
 
-    /// Says once more what the peer has, as if it had just opened: nobody has listened before.
+    /// Says once more what the peer has, as if it had just opened: no observer has listened before.
     package mutating func tellAnew() {
         guard choosesOrigins, let memory else { return }
         news = SessionNews()

@@ -1,6 +1,6 @@
 internal import EventStore
 
-// What is durable here and there: statements instead of acknowledgements, for they speak of all origins, whoever sent them.
+// What is durable here and there: statements instead of acknowledgements, for they speak of all origins, whichever peer sent them.
 extension SyncSession {
     /// When the next statement is due. One that has not arrived holds the next one back (its Ping has no answer yet), so
     /// that they do not pile up on a slow link.
@@ -17,7 +17,7 @@ extension SyncSession {
         ping(now: now, &effects)
     }
 
-    /// Answers a Resync. A peer has a reason for one when it remembers wrongly; who asks again and again is not served.
+    /// Answers a Resync. A peer has a reason for one when it remembers wrongly; one that asks again and again is not served.
     mutating func tellAll(now: Moment, _ effects: inout [SessionEffect]) {
         restatements += 1
         guard restatements <= 3 else {

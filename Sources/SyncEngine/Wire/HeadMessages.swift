@@ -1,6 +1,6 @@
 public import EventStore
 
-/// Asks for a head of an origin that its own key has signed, of at least so many events: who says that it has more of this
+/// Asks for a head of an origin that its own key has signed, of at least so many events: a node that says it has more of this
 /// node's origin than the node itself must show one.
 public struct HeadAsk: Hashable, Sendable {
     /// Whose history.

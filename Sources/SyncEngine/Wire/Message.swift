@@ -18,7 +18,7 @@ public enum Message: Hashable, Sendable {
     case pong(Pong)
     /// The last frame.
     case bye(Bye)
-    /// What the sender has made durable, as a difference; between those that have ``Features/standings`` in the place of
+    /// What the sender has made durable, as a difference; between those that have ``Features/standings`` instead of
     /// Vector and Ack.
     case stateDelta(StateDelta)
     /// Asks for a whole StateDelta.

@@ -2,7 +2,7 @@ public import EventStore
 
 /// What the sender has made durable: everything, or what changed since it last said so.
 ///
-/// Origins are numbered, from 1, in the order in which the sender first names them to anybody: the order in which its log
+/// Origins are numbered, from 1, in the order in which the sender first names them to any peer: the order in which its log
 /// met them. The number takes the place of the id from then on, also on later connections with a receiver that remembers
 /// (``Remembered``). A long statement comes in parts.
 public struct StateDelta: Hashable, Sendable {

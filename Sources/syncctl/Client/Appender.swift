@@ -138,7 +138,7 @@ enum Appender {
     /// Brings the views up to date, signs and stores a head over what was appended, and lets go of the store.
     func close() {
         guard case .direct(let store, let views) = self else { return }
-        // What was appended is durable; views that cannot be written now are caught up by whoever reads next.
+        // What was appended is durable; views that cannot be written now are caught up by the next reader.
         if let views {
             while views.lastError == nil, !views.wait(for: views.top, milliseconds: 100) {}
             views.stop()

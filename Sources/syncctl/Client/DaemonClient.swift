@@ -12,7 +12,7 @@ struct DaemonClient {
     /// How long a busy daemon is asked again, in milliseconds.
     static let patience: Int64 = 60_000
 
-    /// The daemon that has the store open; `nil` if nobody has it open.
+    /// The daemon that has the store open; `nil` if none has it open.
     ///
     /// The owner of a store is `syncd pid <pid> socket <path>`. Any other owner has no API: the store is in use.
     static func running(_ files: StoreFiles) throws(CommandFailure) -> DaemonClient? {

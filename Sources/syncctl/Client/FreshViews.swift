@@ -44,7 +44,7 @@ struct FreshViews {
         return try? ViewReader(files)
     }
 
-    /// Brings the views up to date; `nil` if somebody else has just taken the store.
+    /// Brings the views up to date; `nil` if another process has just taken the store.
     private func caughtUp() throws(CommandFailure) -> ViewReader? {
         do throws(StoreError) {
             let lock = try StoreLock(files, owner: "syncctl pid \(getpid())")

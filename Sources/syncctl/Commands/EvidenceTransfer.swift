@@ -44,7 +44,7 @@ enum EvidenceTransfer {
             try EventStore(opening: location.files.folder, owner: "syncctl pid \(getpid())")
         }
         defer {
-            // Views that cannot be written now are caught up by whoever reads next.
+            // Views that cannot be written now are caught up by the next reader.
             try? Projector(store.files).catchUp()
             store.close()
         }

@@ -18,7 +18,7 @@ enum JoinCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         var line = session.arguments.positional("line") ?? ""
-        // The line has a secret, and everybody on the machine can read the arguments of a process.
+        // The line has a secret, and every user of the machine can read the arguments of a process.
         if line == "-" { line = readLine() ?? "" }
         guard let invitation = Invitation(line) else {
             throw CommandFailure(

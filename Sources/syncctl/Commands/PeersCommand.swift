@@ -90,7 +90,7 @@ enum PeersCommand {
         } else {
             var isFree = true
             try edit(files) { peers in
-                isFree = peers.other(called: peer.name, than: peer.node) == nil
+                isFree = peers.other(named: peer.name, than: peer.node) == nil
                 if isFree { peers.add(peer) }
             }
             guard isFree else { throw taken(peer.name) }

@@ -88,7 +88,7 @@ private struct OfflineStatus {
         line.add("cluster", identity.cluster)
         line.add("origin", identity.origin.description)
         line.add("position", top)
-        // Of views that are not there nobody knows; then the members are missing.
+        // Of views that are not there this is unknown; then the members are missing.
         if let views { line.add("views", views) }
         if let quarantined { line.add("quarantined", quarantined) }
         switch holder {

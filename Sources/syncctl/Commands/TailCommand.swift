@@ -92,7 +92,7 @@ private struct Tail {
             try cursor?.save(0, reader)
             position = try forward(from: 0, to: position, atMost: wanted ?? .max)
         } else if cursor == nil || wanted != nil {
-            // A new place is here and now: who has never asked has missed nothing.
+            // A new place is here and now: a reader that has never asked has missed nothing.
             try print(try newest(wanted ?? 10, upTo: position))
         }
         try cursor?.save(position, reader)

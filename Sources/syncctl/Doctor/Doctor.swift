@@ -17,7 +17,7 @@ struct Doctor {
         self.session = session
     }
 
-    /// What somebody has to look at.
+    /// What an operator has to look at.
     var open: [Finding] { findings.open }
 
     mutating func run() throws(CommandFailure) {
@@ -80,7 +80,7 @@ struct Doctor {
                     "others can put files in the place of the store's (mode 0\(String(folder, radix: 8))): it is not opened for writing",
                     action: "chmod go-w \(files.folder)"))
         }
-        // What is in a closed folder nobody else can reach.
+        // What is in a closed folder no other user can reach.
         guard folder & 0o011 != 0 else { return }
         let open = [
             files.log, files.log + "-wal", files.views, files.views + "-wal", files.newViews, files.peers,

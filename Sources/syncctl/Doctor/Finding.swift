@@ -24,10 +24,10 @@ struct Finding: Sendable {
     var action = ""
     /// What a settlement of it has to name; `nil` if it tells of a state, which ends when its reason does.
     var of: String?
-    /// Who has dealt with it, when, and what was said; `nil`: nobody.
+    /// Who has dealt with it, when, and what was said; `nil`: no one.
     var settled: Settled?
 
-    /// That somebody has dealt with a finding.
+    /// That an operator has dealt with a finding.
     struct Settled: Sendable {
         /// RFC 3339.
         let at: String
@@ -119,7 +119,7 @@ struct Finding: Sendable {
 }
 
 extension [Finding] {
-    /// What somebody has to look at.
+    /// What an operator has to look at.
     var open: [Finding] { filter { $0.settled == nil } }
 
     /// How `doctor` and `status` end with these.

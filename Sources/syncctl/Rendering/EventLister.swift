@@ -26,7 +26,7 @@ struct EventLister {
         return columns
     }
 
-    /// Nobody knows how long the texts are that come later.
+    /// How long the texts are that come later is unknown.
     private var layout: RowLayout { RowLayout(columns, widths: widths.dropLast() + [.max], limit: session.width) }
 
     /// Prints events that are known together: their widest cells decide before the first line.

@@ -7,7 +7,7 @@ enum EventText {
         "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 
-    /// - Parameter text: What an edit has put in the place of a message's text.
+    /// - Parameter text: What an edit has put where a message's text stood.
     static func summary(_ event: Event, text: String? = nil) -> String {
         guard !event.header.isOpaque else { return "(of a later format, or malformed)" }
         guard let payload = event.payload else { return event.isErased ? "(erased)" : "(payload cannot be read)" }
@@ -59,7 +59,7 @@ enum EventText {
         value.string ?? String(decoding: value.raw, as: UTF8.self)
     }
 
-    /// The payload as it is, for types nobody here knows.
+    /// The payload as it is, for types that this release does not know.
     private static func compact(_ payload: [UInt8]) -> String {
         let shown = String(decoding: payload.prefix(2_000), as: UTF8.self)
         return payload.count > 2_000 ? shown + "..." : shown

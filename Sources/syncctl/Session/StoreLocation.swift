@@ -17,7 +17,7 @@ struct StoreLocation {
         return StoreLocation(files: StoreFiles(usual[0]), isNamed: false)
     }
 
-    /// The store, which must be there. Says which one it is when nobody named it.
+    /// The store, which must be there. Says which one it is when none was named.
     static func find(for session: Session) throws(CommandFailure) -> StoreLocation {
         let named = place(for: session)
         if named.isNamed {
@@ -28,7 +28,7 @@ struct StoreLocation {
         if let folder = found.first {
             let files = StoreFiles(folder)
             try require(files)
-            // Where there is one alone nobody has to ask which.
+            // Where there is one alone there is no question which.
             if found.count > 1 { session.say("using the store \(folder)") }
             return StoreLocation(files: files, isNamed: false)
         }

@@ -2,7 +2,7 @@ internal import CommandLineKit
 
 /// Where a configured value comes from.
 enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
-    /// Nobody said anything.
+    /// Nothing was said.
     case builtIn
     /// The configuration file.
     case file(String, TextPosition)

@@ -26,7 +26,7 @@ final class AppendEndpoint {
         turnEnd = TurnEnd(loop: loop) { [unowned self] in handOver() }
     }
 
-    /// Takes a request if it is one of those; false if somebody else is to answer it.
+    /// Takes a request if it is one of those; false if another thread is to answer it.
     func take(_ exchange: HTTPExchange) -> Bool {
         let request = exchange.request
         guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
@@ -46,7 +46,7 @@ final class AppendEndpoint {
         return true
     }
 
-    /// Commits a request on this thread; false if somebody else is writing. What need not wait for the disk is done meanwhile.
+    /// Commits a request on this thread; false if another thread is writing. What need not wait for the disk is done meanwhile.
     private func lead(_ exchange: HTTPExchange, _ batch: AppendBatch) -> Bool {
         var answer: AppendAnswer?
         do throws(StoreError) {

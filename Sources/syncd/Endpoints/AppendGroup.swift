@@ -4,7 +4,7 @@ internal import SyncEngine
 /// Appends that came together, answered in one job of the API's loop.
 ///
 /// ## Concurrency model
-/// One lock. Made on the loop, answered by whoever commits, replied to on the loop.
+/// One lock. Made on the loop, answered by the thread that commits, replied to on the loop.
 final class AppendGroup: Sendable {
     struct Request: Sendable {
         let exchange: HTTPExchange

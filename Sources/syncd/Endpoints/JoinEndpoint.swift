@@ -132,7 +132,7 @@ extension Service {
     }
 }
 
-/// Where this machine can be called.
+/// Where this machine can be dialled.
 enum ListenAddresses {
     /// The address that is listened at; where that is any, those of the interfaces that are up, loopback left out.
     static func reachable(_ listen: NetworkAddress?, port: UInt16) -> [String] {

@@ -51,7 +51,7 @@ extension HTTPExchange {
             headers: status == 503 ? [HTTPField("Retry-After", "1")] : [])
     }
 
-    /// A peer cannot be called what another one is called.
+    /// A peer cannot have the name of another one.
     func refuseName(_ name: String) {
         refuse(
             409, "E_NAME", "another peer is called \(name); give this one another name",

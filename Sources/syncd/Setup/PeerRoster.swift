@@ -42,10 +42,10 @@ final class PeerRoster: Sendable {
 
     /// Adds a peer, or changes the one of this node; false if another one has its name.
     func add(_ entry: Peer) throws(StoreError) -> Bool {
-        guard configured.other(called: entry.name, than: entry.node) == nil else { return false }
+        guard configured.other(named: entry.name, than: entry.node) == nil else { return false }
         var isFree = true
         try change { added in
-            isFree = added.other(called: entry.name, than: entry.node) == nil
+            isFree = added.other(named: entry.name, than: entry.node) == nil
             if isFree { added.add(entry) }
         }
         return isFree

@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Glibc
 
-/// Proves the views from time to time by making them again from the log (D21), on a thread that lets everybody else go first. Views
+/// Proves the views from time to time by making them again from the log (D21), on a thread that lets every other thread go first. Views
 /// that contradict the log are built anew.
 final class ViewsAudit: Sendable {
     /// How the last one ended.

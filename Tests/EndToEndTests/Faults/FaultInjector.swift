@@ -28,7 +28,7 @@ final class FaultInjector {
     /// What a program needs to be under it.
     var environment: [String: String] { ["LD_PRELOAD": library, "FAULTS": folder.path] }
 
-    /// From now on `call` fails for files called `name`.
+    /// From now on `call` fails for files named `name`.
     func fail(_ call: String, of name: String, error: Int32 = EIO) throws {
         try Data("\(error)".utf8).write(to: URL(filePath: folder.file("\(call).\(name)")), options: .atomic)
     }

@@ -307,7 +307,7 @@ struct EvidenceTransferTests {
         #expect(try take(lines(file), into: archive) == Tally(appended: 8, already: 0))
         #expect(try ForkEvidence.list(archive.files) == [evidence])
         #expect(try exported(archive.files, origins: origins) == file)
-        // Without the proof nobody knows why that event is missing.
+        // Without the proof it is unknown why that event is missing.
         let (strictFolder, strict) = try makeStore(name: "strict")
         defer { withExtendedLifetime(strictFolder) {} }
         let without = lines(file).filter { !$0.starts(with: #"{"type":"fork","#.utf8) }

@@ -113,7 +113,7 @@ struct TamperTableTests {
             report.says(.tree, "origin \(sample.own): the node of level 8 over seqs 1 to 256 is not"), report.text)
         #expect(report.says(.heads, "origin \(sample.own): the head at 321 has root"), report.text)
         let tree = try #require(report.origins.first { $0.origin == sample.own }?.root)
-        // Whoever recomputes everything that needs no key is left with a signature that does not fit.
+        // A hand that recomputes everything that needs no key is left with a signature that does not fit.
         let connection = try Connection(path: StoreFiles(copy.path).log, mode: .write)
         var range = MerkleRange()
         var node: Digest?

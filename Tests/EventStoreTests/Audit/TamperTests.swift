@@ -93,7 +93,7 @@ struct TamperTests {
                 try connection.execute(
                     "UPDATE event SET \(change.column) = \(change.value) WHERE position = \(change.position)")
             } catch let error as SQLiteError where error.isConstraint {
-                // The schema itself refuses it to whoever leaves the indexes in place.
+                // The schema itself refuses it to a hand that leaves the indexes in place.
                 #expect(change.column == "twin" && change.value == "NULL")
                 try connection.execute("DROP INDEX event_id")
                 try connection.execute(
@@ -164,7 +164,7 @@ struct TamperTests {
         #expect(report.names(position: Self.full), report.text)
         report = try sample.report(after: "UPDATE name SET ref = 77777 WHERE text = 'doctor'")
         #expect(report.names(position: Self.full), report.text)
-        // A name that no event uses says nothing: the same store, as far as anybody can read it.
+        // A name that no event uses says nothing: the same store, as far as it can be read.
         report = try sample.report(after: "INSERT INTO name(text) VALUES('nobody')")
         #expect(report.isIntact, report.text)
     }

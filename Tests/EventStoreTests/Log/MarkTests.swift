@@ -388,7 +388,7 @@ struct MarkTests {
         again.close()
         let reader = try LogReader(files)
         #expect(try reader.head(of: origin, atLeast: 2) == nil)
-        // Nobody could take over what depends on events that no head covers.
+        // No node could take over what depends on events that no head covers.
         let start = try #require(try reader.event(Dot(origin: again.identity.origin, seq: 1)))
         #expect(start.event.header.dependencies.isEmpty)
         #expect(try reader.head(of: again.identity.origin, atLeast: 1) != nil)

@@ -175,7 +175,7 @@ struct CausalTraceTests {
         for (node, folder) in folders.enumerated() { try EventStore.create(in: folder.path, name: "p\(node)") }
         let stores = try folders.map { try EventStore(opening: $0.path, durability: .normal) }
         let own = stores.map(\.identity.origin)
-        // Everybody has heard of everybody before the trace begins, and has said so: event n of the trace is seq n + 2.
+        // Every node has heard of every other before the trace begins, and has said so: event n of the trace is seq n + 2.
         let starts = try stores.map { try event(1, of: $0) }
         for (node, store) in stores.enumerated() {
             try store.ingestUnverified(starts.enumerated().filter { $0.offset != node }.map(\.element))

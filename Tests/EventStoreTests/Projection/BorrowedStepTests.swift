@@ -146,7 +146,7 @@ struct BorrowedStepTests {
         }
         reader.join()
         #expect(syncs > 0)
-        // Nobody waits: it is left to the thread.
+        // No reader waits: it is left to the thread.
         _ = try store.appendBlocking([.message("52", user: "u", conversation: "c")])
         thread.logWritten(to: 52) {
             Issue.record("nobody waits for it")
@@ -169,7 +169,7 @@ struct BorrowedStepTests {
             calls.withLock { $0.append("durable \(notice.top)") }
         } written: { top, sync in
             calls.withLock { $0.append("written \(top)") }
-            // It is synced once, whether this is called, or called again, or not.
+            // It is synced once, whether this runs once, twice, or never.
             for _ in 0..<top % 3 { #expect(sync()) }
         }
         defer { store.removeObserver(token) }

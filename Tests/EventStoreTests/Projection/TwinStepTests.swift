@@ -54,7 +54,7 @@ struct TwinStepTests {
             #expect(try projector.digests() == digests.last)
         }
         for found in digests { #expect(found == digests[0]) }
-        // What counts are the events of whoever recorded them first.
+        // What counts are the events of the node that recorded them first.
         let log = try LogFixture()
         try log.deliver(offset > 0 ? first : second)
         let alone = try log.digests()

@@ -113,7 +113,7 @@ struct ViewsMarkTests {
         let store = try EventStore(opening: files.folder)
         _ = try store.appendBlocking([.message("뒤", user: "kim")])
         store.close()
-        // As a killed process leaves them: nobody lets go of them.
+        // As a killed process leaves them: they are not let go of.
         do { _ = try Projector(files).step() }
         #expect(ViewsMark(files)?.verdict() == .asLeft)
         let projector = try Projector(files)

@@ -173,7 +173,7 @@ struct PassingOnTests {
         let there = try LogReader(second.files)
         #expect(try there.vector()[origin.id] == 7)
         #expect(try there.reach(of: origin.id)?.size == 7)
-        // The rest comes after all, from somebody else: nothing stands in its way.
+        // The rest comes after all, from another node: nothing stands in its way.
         let rest = try second.makeVerifierBlocking()
             .verify(Array(origin.received.suffix(5)), [Coverage(head: head, proof: [])])
         try blocking { second.ingest(rest, completion: $0) }

@@ -13,7 +13,7 @@ struct RecentCommitsTests {
         try EventStore.create(in: folder.path, name: "a")
         let store = try EventStore(opening: folder.path, durability: .normal)
         let notices = Notices(store)
-        // Events are handed over from the second commit on after somebody has begun to follow.
+        // Events are handed over from the second commit on after a peer has begun to follow.
         _ = try store.appendBlocking([.message("first", user: "u")])
         let recent = RecentCommits()
         for step in 1...3 {
@@ -121,7 +121,7 @@ private final class Notices: Sendable {
         }
     }
 
-    /// All, up to the log's end: who appended may have been answered before others are told.
+    /// All, up to the log's end: the appender may have been answered before others are told.
     func all() throws -> [CommitNotice] {
         let top = try LogReader(files).top()
         return try #require(told.wait(milliseconds: 60_000) { $0.last?.top == top ? $0 : nil })

@@ -89,7 +89,7 @@ struct WALFrameBufferTests {
         var told: [(offset: Int64, count: Int)] = []
         connection.gatherWALWrites { told.append(($0, $1)) }
         connection.countWALPages()
-        // Before it nobody knows where the WAL ends.
+        // Before it no reader knows where the WAL ends.
         try put(connection, 1_000, 100, 0)
         for row in 1...60 as ClosedRange<UInt64> {
             let before = told.count

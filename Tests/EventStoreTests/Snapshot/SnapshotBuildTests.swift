@@ -135,7 +135,7 @@ struct SnapshotBuildTests {
         try pieces.build(in: empty)
         try EventStore(opening: empty.path).close()
         let report = try verify(empty)
-        // Nobody can tell whose an event was whose header cannot be read and whose payload is gone.
+        // No one can tell whose an event was whose header cannot be read and whose payload is gone.
         #expect(report.counts == [.erasures: 1], "\(report)")
         let sent = try allEvents(folder).map(\.event)
         #expect(try allEvents(empty).dropFirst().map(\.event) == sent)

@@ -9,7 +9,7 @@ struct EditRuleTests {
         EventID(UUIDBits(high: 100 + origin, low: low))
     }
 
-    /// What everybody sees of the messages of conversation `c`, whatever came first: `text|edits that count|retracted by|what does
+    /// What every reader sees of the messages of conversation `c`, whatever came first: `text|edits that count|retracted by|what does
     /// not count`.
     private func shown(_ log: SyntheticLog) throws -> [String] {
         let mold = try StoreMold()
@@ -106,7 +106,7 @@ struct EditRuleTests {
             log.append(
                 .json("message.posted", #"{"text":"\#(index)"}"#, user: "a"), origin: 0, milliseconds: 2_000 + index)
         }
-        // Nobody makes himself a moderator by a later start, whatever time it states.
+        // No author becomes a moderator by a later start, whatever time it states.
         log.append(start(#"["mallory"]"#, time: 5), origin: 1, milliseconds: 2_500)
         log.append(retract(id(3), by: "mallory"), origin: 1, milliseconds: 3_000)
         log.append(retract(id(4), by: "지기"), origin: 1, milliseconds: 3_010)

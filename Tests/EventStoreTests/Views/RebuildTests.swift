@@ -147,7 +147,7 @@ struct RebuildTests {
         _ = try store.appendBlocking([.message("x", user: "u")])
         let thread = ProjectorThread(StoreFiles(folder.path), top: 2)
         #expect(thread.wait(for: 2, milliseconds: 10_000))
-        // Processor time of the thread called "projector", in hundredths of a second: fields 14 and 15 of proc(5) stat.
+        // Processor time of the thread named "projector", in hundredths of a second: fields 14 and 15 of proc(5) stat.
         func ticks() throws -> Int {
             var total = 0
             for task in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task") {

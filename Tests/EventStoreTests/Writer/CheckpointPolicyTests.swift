@@ -27,7 +27,7 @@ struct CheckpointPolicyTests {
         var random = SplitMix64(state: UInt64(seed))
         var wal = WAL()
         var plan = CheckpointPolicy()
-        /// The WAL as it was when copying began, while somebody copies.
+        /// The WAL as it was when copying began, while a copy is under way.
         var copying: WAL?
         var longest = 0
         var begun = 0
@@ -43,7 +43,7 @@ struct CheckpointPolicyTests {
         for _ in 0..<4_000 {
             if isRead, Int.random(in: 0..<200, using: &random) == 0 { wal.readable = wal.pages }
             if Int.random(in: 0..<60, using: &random) == 0 { wal.readable = .max }
-            // The race of SQLite before 3.51.3: a WAL that begins anew while somebody begins to copy it.
+            // The race of SQLite before 3.51.3: a WAL that begins anew while a copy of it begins.
             let begins = wal.commit(Int.random(in: 1...largest, using: &random))
             #expect(!begins || copying == nil)
             plan.committed(pages: wal.pages)

@@ -17,7 +17,7 @@ struct CommitPipelineTests {
 
         private let state = Monitor(State())
 
-        /// Called by the writer.
+        /// For the writer.
         func sync() throws(StoreError) {
             state.update { state in
                 state.asked += 1
@@ -167,7 +167,7 @@ struct CommitPipelineTests {
             note(isDurable ? "seen" : "not seen")
             #expect(disk.asked == asked + 1)
         }
-        /// What is called up to `last`.
+        /// What runs up to `last`.
         func lead(_ text: String, until last: String) throws -> [String] {
             calls.withLock { $0 = [] }
             let preparation = DraftValidation([.message(text, user: "u-1")], .each)

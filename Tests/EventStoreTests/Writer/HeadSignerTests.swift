@@ -27,7 +27,7 @@ struct HeadSignerTests {
             signer.signAhead()
         }
         signer.committed(origin("a"))
-        // Nobody has asked for a head yet: none is signed ahead.
+        // No one has asked for a head yet: none is signed ahead.
         signer.expect(origin("ab"))?()
         #expect(signed.withLock { $0 } == 0)
         #expect(signer.head()?.head.root == root("a"))

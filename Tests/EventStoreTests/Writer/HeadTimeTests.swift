@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventStore
 
-/// A head says when its last event was recorded: one that says something else is never stored, whoever signed it (D5).
+/// A head says when its last event was recorded: one that says something else is never stored, whatever key signed it (D5).
 struct HeadTimeTests {
     private let sha = SHA256()
 

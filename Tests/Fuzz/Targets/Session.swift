@@ -100,7 +100,7 @@ private struct SessionRun {
     }
 
     private mutating func answerRead(_ script: inout Script, _ effects: inout [SessionEffect]) {
-        // An answer that nobody waits for any more must be passed over.
+        // An answer that no one waits for any more must be passed over.
         guard let id = reads.popLast() ?? lastRequest else { return }
         guard script.below(16) > 0 else {
             session.eventsRead(id, .failure(SessionFailure(.storeError, "a bad disk")), now: now, effects: &effects)

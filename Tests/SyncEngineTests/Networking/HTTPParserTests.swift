@@ -61,7 +61,7 @@ import Testing
         #expect(Self.read(head, piece: piece).expectations == 1)
         let chunked = head.replacing("Content-Length: 2", with: "Transfer-Encoding: chunked")
         #expect(Self.read(chunked, piece: piece).expectations == 1)
-        // Whoever has sent the body already does not wait.
+        // A client that has sent the body already does not wait.
         #expect(Self.read(head + "ab", piece: 1000).expectations == 0)
     }
 

@@ -138,7 +138,7 @@ import EventStore
         for _ in 0..<4 {
             silent.append(try await ListenerDialerTests.dial(test, "127.0.0.1", server.port).get())
         }
-        // The newest stay: who says nothing keeps nobody out.
+        // The newest stay: a caller that says nothing keeps no other out.
         #expect(await eventually { server.logs.withLock { $0.count } == 4 })
         #expect(server.listener.sync { $0.pending } == 2)
         #expect(server.logs.withLock { $0.map(\.end) } == [.crowdedOut, .crowdedOut, nil, nil])

@@ -4,7 +4,7 @@ import Testing
 @testable import EventStore
 @testable import SyncEngine
 
-/// What a peer says of a node's own origin, of numbers and of origins that nobody has, and what that costs.
+/// What a peer says of a node's own origin, of numbers and of origins that no node has, and what that costs.
 @Suite(.serialized)
 struct HostileClaimTests {
     private typealias Scene = HostilePeerTests.Scene
@@ -230,7 +230,7 @@ struct HostileClaimTests {
         scene.stop()
     }
 
-    /// Bytes that do not shrink to less than a 64th, in a field that nobody knows.
+    /// Bytes that do not shrink to less than a 64th, in a field that no release knows.
     private func padded(_ body: [UInt8]) -> [UInt8] {
         var writer = ProtobufWriter()
         writer.bytes = body

@@ -126,7 +126,7 @@ struct HostilePeerTests {
         try second.open([claim])
         first.send(.hello(first.hello()))
         #expect(try first.farewell()?.knownCode == .duplicateLink)
-        // What it claims is waited for from nobody.
+        // What it claims is waited for from no peer.
         #expect(eventually { scene.a.node.status().peers.allSatisfy { $0.phase == .connected } })
         #expect(scene.a.node.core.sync { core in core.mesh.sources.isWaiting } == false)
         try scene.converge()
@@ -307,7 +307,7 @@ struct HostilePeerTests {
             client.send(
                 .ack([VectorEntry(origin: theirs[0].origin, seq: seq, root: 7)].filter { $0.seq != theirs[0].seq }))
         }
-        // It claims what nobody has.
+        // It claims what no node has.
         client.send(.ack([VectorEntry(origin: .random(), seq: 1 << 40, root: 7)]))
         client.send(.ack([VectorEntry(origin: scene.b.store.identity.origin, seq: 1 << 40, root: 7)]))
         client.send(.ping(Ping(nonce: 99, clock: 0)))
@@ -386,7 +386,7 @@ struct HostilePeerTests {
             }
             idle.append(descriptor)
         }
-        // Whoever is let in gets in, while they all hold on.
+        // A node that is let in gets in, while they all hold on.
         let c = try TestNode("c", peers: [scene.a.peer()])
         scene.a.node.setPeers([
             scene.b.peer(calling: false), c.peer(calling: false),

@@ -54,7 +54,7 @@ struct IdentityTests {
         #expect(eventually { x.store.identity.origin != origin })
         #expect(eventually { b.node.status().peers.first { $0.peer.name == "a" }?.held == [origin] })
 
-        // Nobody overwrote anything, and new events of both sides go everywhere.
+        // Nothing was overwritten, and new events of both sides go everywhere.
         try x.append(5, "새 출발")
         try b.append(3, "b")
         #expect(try eventually { try c.vector()[x.store.identity.origin] == 6 })

@@ -154,7 +154,7 @@ struct SnapshotReceiverTests {
         let handover = try Handover(events: 2_000)
         let parts = try handover.parts()
         let intake = handover.makeIntake()
-        // Called off before the answer to its opening.
+        // Cancelled before the answer to its opening.
         intake.open(handover.offer, of: handover.sender) { _ in }
         intake.drop(keepSpool: true)
         #expect(try intake.open(handover).get() == 0)

@@ -76,7 +76,7 @@ struct VersionSkewTests {
         let origins = [a.store.identity.origin, b.store.identity.origin]
         try peer.listen { $0.trees[origins[0]]?.size == 301 && $0.trees[origins[1]]?.size == 201 }
 
-        // Its own events go through a to b, those that nobody here can read among them.
+        // Its own events go through a to b, those that no node here can read among them.
         var own = ForeignOrigin(key: key)
         for index in 0..<100 {
             var header = own.header(needs: index == 0 ? [Dot(origin: origins[0], seq: 301)] : [])

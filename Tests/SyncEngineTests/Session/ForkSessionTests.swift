@@ -137,7 +137,7 @@ struct ForkSessionTests {
             #expect(side.end == nil)
             #expect(side.session.forks.held == [other])
             #expect(side.session.forks.isSettled)
-            // What is held counts as known; what the peer lacks of the node's own origin is read. Who has less reads
+            // What is held counts as known; what the peer lacks of the node's own origin is read. A node that has less reads
             // before it is told: nothing that the other lacks.
             let read = try #require(side.reads.last)
             #expect(read.known[other] == (side === larger || mine == theirs ? .max : max(mine, theirs)))
@@ -338,7 +338,7 @@ struct ForkSessionTests {
             try receive(Fork(origin: other, roots: roots, asks: true))
                 == [Fork(origin: other, roots: [Fork.Root(size: 3, root: 3)])])
         #expect(try receive(Fork(origin: unknown, roots: roots, asks: true)) == [Fork(origin: unknown)])
-        // Answers that nobody asked for, and proofs of nothing.
+        // Answers that were not asked for, and proofs of nothing.
         let branch = try #require(a.branch(Dot(origin: other, seq: 2)))
         for fork in [
             Fork(origin: other, roots: roots), Fork(origin: other, seq: 4), Fork(origin: unknown),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncEngine
 
-/// Who sends what to whom, where everybody is connected with everybody.
+/// Who sends what to whom, where every node is connected with every other.
 struct MeshTests {
     /// A full mesh; the links' latencies differ, so that what depends on what arrives in every order.
     private func mesh(_ count: Int, latency: UInt64 = 1_000) -> VirtualNetwork {

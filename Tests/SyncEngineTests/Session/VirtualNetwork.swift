@@ -10,7 +10,7 @@ final class VirtualNetwork {
     private var agenda = Agenda()
     private(set) var nodes: [VirtualNode] = []
     private(set) var links: [Pair: VirtualLink] = [:]
-    /// Milliseconds of every answered Ping, by who asked.
+    /// Milliseconds of every answered Ping, by its sender.
     private(set) var roundTrips: [Int: [UInt64]] = [:]
 
     struct Pair: Hashable {
@@ -74,7 +74,7 @@ final class VirtualNetwork {
         }
     }
 
-    /// Nothing passes any more from `a` to `b`, and nobody is told.
+    /// Nothing passes any more from `a` to `b`, and no one is told.
     func silence(_ a: Int, _ b: Int) { links[Pair(from: a, to: b)]?.isCut = true }
 
     private func ended(_ pair: Pair, _ reason: String) {

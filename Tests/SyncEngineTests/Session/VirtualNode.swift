@@ -52,7 +52,7 @@ final class VirtualNode {
                 origin: Self.origin(number), incarnation: number), software: "test")
     }
 
-    /// An origin that nobody here owns, for numbers above 100.
+    /// An origin that no node here owns, for numbers above 100.
     static func origin(_ number: UInt64) -> OriginID {
         OriginID(UUIDBits(high: number &* 0x9e37_79b9_7f4a_7c15, low: number))
     }

@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// A piece of work that another thread does if one is free, and else whoever wants what comes of it.
+/// A piece of work that another thread does if one is free, and else the thread that wants what comes of it.
 final class Deferred<Output: Sendable>: Sendable {
     private enum Progress {
         case waiting(@Sendable () -> Output)
@@ -21,7 +21,7 @@ final class Deferred<Output: Sendable>: Sendable {
         return progress.wait { progress in if case .done(let output) = progress { .done(output) } else { .forever } }
     }
 
-    /// Does the work, unless somebody has begun with it.
+    /// Does the work, unless another thread has begun with it.
     private func work() {
         let work: (@Sendable () -> Output)? = progress.withLock { progress in
             guard case .waiting(let work) = progress else { return nil }

@@ -1,4 +1,4 @@
-/// Does jobs on some threads, what was added last first. Whoever drops it waits for the jobs that were begun.
+/// Does jobs on some threads, what was added last first. Dropping it waits for the jobs that were begun.
 final class JobPool<Failure: Error> {
     typealias Job = @Sendable () throws(Failure) -> Void
 

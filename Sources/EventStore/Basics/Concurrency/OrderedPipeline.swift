@@ -14,13 +14,13 @@ package protocol PieceWorker: SendableMetatype {
     mutating func next(reusing spent: consuming Output?) throws(Failure) -> Output?
 }
 
-/// Numbered pieces of work, done on several threads ahead of who takes what comes of them, in the order of their numbers.
+/// Numbered pieces of work, done on several threads ahead of the taker of what comes of them, in the order of their numbers.
 ///
 /// ## Concurrency model
 /// Of n threads, thread t has the pieces t, t + n, t + 2n … and a short queue of its own; ``next()`` goes from queue to
 /// queue. So nothing has to be sorted, a thread waits for nothing but room in its queue, and what is held is bounded (INV-9):
 /// ``OutputQueue/capacity`` outputs of each thread, the one it works on, and those that were taken and not yet given back.
-/// It belongs to one thread at a time. With a single thread the work is done by whoever calls ``next()``.
+/// It belongs to one thread at a time. With a single thread the work is done by the caller of ``next()``.
 package final class OrderedPipeline<Worker: PieceWorker> {
     private enum Source {
         case own(Worker)
@@ -38,7 +38,7 @@ package final class OrderedPipeline<Worker: PieceWorker> {
 
     /// - Parameters:
     ///   - threads: At most one for each piece is used.
-    ///   - make: Called once on each thread.
+    ///   - make: Runs once on each thread.
     package init(
         pieces: Int, threads: Int, _ make: @escaping @Sendable () throws(Worker.Failure) -> Worker
     ) throws(Worker.Failure) {
@@ -144,7 +144,7 @@ private final class OutputQueue<Output: Sendable, Failure: Error>: Sendable {
     private let capacity = 3
     private let state = Monitor(State())
 
-    /// Waits for room; false when nobody wants more.
+    /// Waits for room; false when no more is wanted.
     func put(_ item: Item) -> Bool {
         let isWanted = state.wait { state -> Bool? in
             if state.isClosed { return false }

@@ -7,7 +7,7 @@ internal import Glibc
 package final class WorkerThread: @unchecked Sendable {
     private var handle = pthread_t()
 
-    /// Starts `body` on a thread called `name` (at most 15 bytes).
+    /// Starts `body` on a thread named `name` (at most 15 bytes).
     package init(name: String, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         let code = pthread_create(
@@ -38,7 +38,7 @@ package final class WorkerThread: @unchecked Sendable {
 }
 
 /// Lets threads go first that wait for this one's processor. A kernel may wake a thread where it ran last, though another processor is
-/// idle, and let whoever runs there go on for some milliseconds.
+/// idle, and let the thread that runs there go on for some milliseconds.
 func giveWay() { sched_yield() }
 
 /// Gives free memory of the heap back to the system, after work that took much.

@@ -1,7 +1,7 @@
 internal import CSQLite
 
 /// Makes a connection that copies a WAL back sync what it has copied now and then, not only at the end. A sync of the WAL waits for all
-/// that the disk is given before it: pages that come in one piece of some megabytes hold up whoever commits meanwhile for milliseconds.
+/// that the disk is given before it: pages that come in one piece of some megabytes hold up a commit meanwhile for milliseconds.
 ///
 /// The methods of the database's open file are replaced by a copy with another (https://sqlite.org/c3ref/io_methods.html). It ends
 /// when SQLite closes the file.

@@ -5,7 +5,7 @@ internal import CSQLite
 ///
 /// The methods of the WAL's open file are replaced by a copy with others (https://sqlite.org/c3ref/io_methods.html). Frames
 /// are held back while they are added at the WAL's end, each behind the other, until the one that commits has come: that one
-/// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it nobody else may read
+/// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it no other thread may read
 /// any. Whatever else SQLite does with the file finds them written. It ends when SQLite closes the file.
 enum WALFrameBuffer {
     /// Where in the file a commit stands.

@@ -6,12 +6,12 @@ internal import Glibc
 /// file that has grown waits for the file system's journal too, and takes twice as long as that of bytes which were there. So zeros
 /// are put behind its end, and SQLite writes over them. To a recovery they are where the WAL ends: a frame of page 0 is none.
 ///
-/// Not Sendable; it belongs to who holds the writing connection, so that nobody else writes behind the end.
+/// Not Sendable; it belongs to the holder of the writing connection, so that no one else writes behind the end.
 struct WALReserve {
     /// Bytes that are added at a time. A commit may have to wait until the disk has them.
     static let piece = 1 << 20
 
-    /// What was added, in the kernel's hands. To be synced once, by anybody: others may write to the file meanwhile.
+    /// What was added, in the kernel's hands. To be synced once, by any thread: others may write to the file meanwhile.
     struct Piece: Sendable {
         fileprivate let descriptor: Int32
 

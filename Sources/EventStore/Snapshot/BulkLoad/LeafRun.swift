@@ -13,7 +13,7 @@ struct LeafRun: Sendable {
 
     var pageCount: Int { bytes.count / PageFile.pageSize }
 
-    /// Puts real page numbers in the place of the run's own.
+    /// Replaces the run's own page numbers by real ones.
     mutating func resolve(_ number: (UInt32) -> UInt32) {
         for link in links {
             let index = bytes[link..<link + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -33,7 +33,7 @@ final class PageFile: Sendable {
     private let skipped: UInt32
     private let state: Lock<State>
 
-    /// Opens a database made by SQLite, whose pages have ``pageSize`` bytes and which nobody has open.
+    /// Opens a database made by SQLite, whose pages have ``pageSize`` bytes and which no process has open.
     init(path: String, skipping skipped: UInt32 = lockPage) throws(SQLiteError) {
         self.path = path
         self.skipped = skipped

@@ -77,7 +77,7 @@ struct RowValidation: ~Copyable {
         else { throw malformed(row, "its dependencies") }
     }
 
-    /// The header of an event that nobody on the way could read is among the unknown fields, and the columns say what can be
+    /// The header of an event that no node on the way could read is among the unknown fields, and the columns say what can be
     /// read of it. If this release could read it, the sender's columns would not do.
     private mutating func checkOpaque(_ row: Row, _ extras: [CheckedRows.Extra]) throws(SnapshotError) {
         let others = Flag.conversation | Flag.time | Flag.author | Flag.cause | Flag.version

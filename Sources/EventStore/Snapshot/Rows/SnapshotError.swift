@@ -10,7 +10,7 @@ package enum SnapshotError: Error, Hashable, Sendable {
     case foreign(String)
     /// This node's log has events already that a snapshot would have to be merged with.
     case notEmpty(String)
-    /// Another snapshot is being received, or it was called off.
+    /// Another snapshot is being received, or it was cancelled.
     case busy(String)
     /// The disk has no room for it.
     case noSpace(String)

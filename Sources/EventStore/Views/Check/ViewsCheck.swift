@@ -12,7 +12,7 @@ package struct ViewsCheck: Sendable {
     ///
     /// - Parameters:
     ///   - isCancelled: Asked between steps; it ends the check, which then throws ``StoreError/closed``.
-    ///   - progress: Called with the last position applied anew and the one to come to.
+    ///   - progress: Runs with the last position applied anew and the one to come to.
     package func run(
         isCancelled: () -> Bool = { false }, progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(StoreError) -> ViewsReport {

@@ -25,7 +25,7 @@ struct ConversationRow {
     let conversation: Int64
     var title: Register<String>?
     var category: Register<String>?
-    /// Of its `conversation.started` the one that was recorded first; a time that somebody states does not count, lest who comes
+    /// Of its `conversation.started` the one that was recorded first; a time that an author states does not count, lest one who comes
     /// later make himself a moderator.
     var opening: Register<Opening>?
     var sum = ConversationSum()
@@ -82,7 +82,7 @@ struct ConversationRow {
         return try select.step() ? ConversationRow(select) : ConversationRow(conversation)
     }
 
-    /// Puts it in the place of the conversation's row, or takes that away if there is nothing to tell.
+    /// Replaces the conversation's row by it, or takes that away if there is nothing to tell.
     func save(_ connection: Connection) throws(SQLiteError) {
         guard isKnown else {
             let delete = try connection.statement("DELETE FROM conversation WHERE conversation = ?")

@@ -1,4 +1,4 @@
-/// One row for each conversation: what it is called, how much was said, when first and last.
+/// One row for each conversation: its title, how much was said, when first and last.
 ///
 /// What is summed up follows from the timeline, and is written behind with it (D1): a conversation's row has the sum of its rows
 /// in the base, and changes with those, once for each generation that is merged; readers add the rows that still are in the tail.

@@ -1,7 +1,7 @@
 /// Who takes part in a conversation: named when it started, joined, left, or simply said something.
 ///
 /// Membership is a last-writer register, so a batch gathers what it adds to it and lets the database compare: nothing is
-/// read before it is written. Who said how much is counted when somebody asks, in the rows of the timeline: a row for each
+/// read before it is written. Who said how much is counted when a query asks, in the rows of the timeline: a row for each
 /// pair would be most of what the views write once there are millions.
 final class ParticipantsView: View {
     static let name = "participants"
@@ -11,7 +11,7 @@ final class ParticipantsView: View {
         ) WITHOUT ROWID;
         """
 
-    /// By name: who is named in a payload may never have had an event, and then has no ref.
+    /// By name: a user that a payload names may never have had an event, and then has no ref.
     private struct Member: Hashable, Comparable {
         let conversation: Int64
         let user: ByteText
@@ -85,7 +85,7 @@ final class ParticipantsView: View {
     struct Row {
         let user: String
         var messages = Int64(0)
-        /// `nil` if nobody said whether the user joined or left.
+        /// `nil` if no event said whether the user joined or left.
         var membership: (joined: Bool, stamp: Stamp)?
     }
 

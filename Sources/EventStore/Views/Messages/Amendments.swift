@@ -1,4 +1,4 @@
-/// An edit or a retraction of a message, under the name of who made it.
+/// An edit or a retraction of a message, under its author's name.
 package struct Amendment: Sendable {
     package let id: EventID
     package let author: String

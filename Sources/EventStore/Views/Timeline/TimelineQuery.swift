@@ -56,7 +56,7 @@ package struct ConversationSummary: Hashable, Sendable {
 package struct Participant: Hashable, Sendable {
     package let user: String
     package let messages: UInt64
-    /// What the last writer said; `nil` if nobody said.
+    /// What the last writer said; `nil` if no event said.
     package let joined: Bool?
 }
 

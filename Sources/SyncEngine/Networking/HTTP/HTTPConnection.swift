@@ -137,7 +137,7 @@ final class HTTPConnection {
         if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
-    /// Reads into the server's memory; `nil` if there is nothing, or nobody any more.
+    /// Reads into the server's memory; `nil` if there is nothing, or no client any more.
     private func receive(_ flags: Int32, most: Int = .max) -> Int? {
         while true {
             let count = server.scratch.withUnsafeMutableBytes {

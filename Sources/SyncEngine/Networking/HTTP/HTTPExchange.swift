@@ -51,7 +51,7 @@ package final class HTTPExchange: Sendable {
     /// Which of the server's connections it came over: no other one has or had this number.
     package let client: UInt64
     private let transaction: LoopBound<HTTPTransaction>
-    /// Where the request is counted as long as somebody works on it, whether its client is there or not.
+    /// Where the request is counted as long as a thread works on it, whether its client is there or not.
     private let usage: HTTPUsage
 
     init(request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>, usage: HTTPUsage) {
@@ -83,7 +83,7 @@ package final class HTTPExchange: Sendable {
     }
 
     /// Begins an answer without known length (chunked in HTTP/1.1), for feeds and exports.
-    /// - Parameter onGone: called on the loop thread when the client leaves before ``HTTPStream/end()``.
+    /// - Parameter onGone: runs on the loop thread when the client leaves before ``HTTPStream/end()``.
     package func startStream(
         status: Int, contentType: String?, headers: [HTTPField] = [], onGone: (@Sendable () -> Void)? = nil
     ) -> HTTPStream {
@@ -123,7 +123,7 @@ package final class HTTPStream: Sendable {
     deinit { transaction.perform { $0.abandonStream() } }
 
     /// Appends bytes to the body.
-    /// - Parameter drained: called on the loop thread when the kernel has taken everything written so far; not called
+    /// - Parameter drained: runs on the loop thread when the kernel has taken everything written so far; does not run
     ///   when the client leaves. A large export writes its next piece there.
     /// - Returns: false when the client is gone, or goes now because more than
     ///   ``HTTPLimits/maximumBacklog`` bytes wait for it.

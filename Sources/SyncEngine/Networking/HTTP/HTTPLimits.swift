@@ -17,9 +17,9 @@ package struct HTTPLimits: Sendable {
     package var requestDeadline: Duration = .seconds(30)
     /// Between two bytes, and between two requests of one connection.
     package var idleTimeout: Duration = .seconds(60)
-    /// Above it a new caller takes the place of whoever has kept a request unfinished, or been idle, for longest.
+    /// Above it a new caller takes the place of the one that has kept a request unfinished, or been idle, for longest.
     package var maximumConnections = 1024
-    /// Places beyond these, for when nobody can go; they serve ``reservedPaths`` alone, one request each.
+    /// Places beyond these, for when none can go; they serve ``reservedPaths`` alone, one request each.
     package var reservedConnections = 0
     package var reservedPaths: Set<String> = []
     /// Other methods are answered with 405. `HEAD` comes with `GET`.

@@ -121,7 +121,7 @@ package final class HTTPServer: LoopResource {
         updateAccepting()
     }
 
-    /// Who loses its place to a new caller: of those that nobody works for the one that has kept a request unfinished for
+    /// Who loses its place to a new caller: of those that no thread works for the one that has kept a request unfinished for
     /// longest, or else the one that has been idle for longest.
     private var nextToGo: HTTPConnection? {
         first(\.unfinishedSince) ?? first(\.idleSince)

@@ -7,8 +7,8 @@ struct UnixSocket {
     private let device: dev_t
     private let inode: ino_t
 
-    /// Binds, but does not listen yet: until then nobody can connect, so `mode` holds from the first moment on. A socket
-    /// file that nobody answers on is left over from a crash and is replaced.
+    /// Binds, but does not listen yet: until then no client can connect, so `mode` holds from the first moment on. A socket
+    /// file on which no process answers is left over from a crash and is replaced.
     init(path: String, mode: mode_t) throws(TransportError) {
         let address = try SocketAddress(unixPath: path)
         try UnixSocket.removeStale(path, address)

@@ -4,7 +4,7 @@ internal import Glibc
 package enum DialError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name has no address; `reason` is the resolver's.
     case unknownHost(String, reason: String)
-    /// Nobody listens there.
+    /// No one listens there.
     case refused
     /// No answer in time, neither from the resolver nor from the host.
     case timedOut
@@ -40,7 +40,7 @@ package final class Dialer: LoopResource {
     private var timer: TimerToken?
     private var lastError = DialError.timedOut
 
-    /// Starts dialling. `completion` is called once, in a later turn of the loop, unless ``cancel()`` comes first.
+    /// Starts dialling. `completion` runs once, in a later turn of the loop, unless ``cancel()`` comes first.
     package init(
         loop: EventLoop, host: String, port: UInt16, timeout: Duration = .seconds(5), completion: @escaping Completion
     ) {
@@ -61,7 +61,7 @@ package final class Dialer: LoopResource {
         }
     }
 
-    /// Gives up; the completion is not called.
+    /// Gives up; the completion does not run.
     package func cancel() {
         loop.assertOnLoop()
         release()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A connection that a ``Listener`` accepted. Whoever gets it owns the descriptor.
+/// A connection that a ``Listener`` accepted. Its receiver owns the descriptor.
 package struct AcceptedSocket {
     /// Connected, non-blocking, close-on-exec.
     package let descriptor: Int32
@@ -12,8 +12,8 @@ package struct AcceptedSocket {
 
 /// Accepts TCP connections for peer links.
 ///
-/// At most `maximumPending` accepted connections may be there that nobody has let in (``TLSLink/letIn()``). One more takes
-/// the place of the oldest: whoever connects and says nothing keeps nobody out, as an honest handshake takes a few round
+/// At most `maximumPending` accepted connections may be there that are not let in (``TLSLink/letIn()``). One more takes
+/// the place of the oldest: a caller that says nothing keeps no other out, as an honest handshake takes a few round
 /// trips. So strangers never take more than so many file descriptors.
 ///
 /// ## Concurrency model
@@ -28,7 +28,7 @@ package final class Listener: LoopResource {
 
     private struct Weak { weak var ticket: HandshakeTicket? }
 
-    /// Accepted connections that nobody has let in.
+    /// Accepted connections that are not let in yet.
     package var pending: Int { tickets.count }
 
     /// Listens at once.

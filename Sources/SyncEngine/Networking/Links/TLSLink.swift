@@ -46,7 +46,7 @@ package final class TLSLink: LoopResource {
     package var onViolation: ((LinkEnd) -> Void)?
     /// ``queuedBytes`` fell to ``Limits/writeAhead`` or less after it had been above.
     package var onWritable: (() -> Void)?
-    /// The link is gone. Called exactly once, last.
+    /// The link is gone. Runs exactly once, last.
     package var onClose: ((LinkEnd) -> Void)?
 
     /// Longest body accepted, in bytes. Small until the owner trusts the peer and raises it.

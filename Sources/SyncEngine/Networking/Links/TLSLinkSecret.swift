@@ -2,7 +2,7 @@ internal import CLibevent
 internal import COpenSSL
 
 extension TLSLink {
-    /// 32 bytes that both ends of this connection can compute and nobody else (RFC 8446 §7.5): what is proven over them
+    /// 32 bytes that both ends of this connection can compute and no one else (RFC 8446 §7.5): what is proven over them
     /// cannot be carried to another connection. `nil` unless the link is open.
     package func sharedSecret(label: String) -> [UInt8]? {
         loop.assertOnLoop()

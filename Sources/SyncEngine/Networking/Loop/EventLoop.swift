@@ -5,7 +5,7 @@ internal import Glibc
 
 /// Something that lives on one loop and must let go of the loop's memory before the loop ends.
 protocol LoopResource: AnyObject {
-    /// Called once, on the loop thread, while the loop stops.
+    /// Runs once, on the loop thread, while the loop stops.
     func loopIsStopping()
 }
 
@@ -13,7 +13,7 @@ protocol LoopResource: AnyObject {
 ///
 /// ## Concurrency model
 /// The loop owns one thread, from ``start(name:)`` to ``stop()``. Only ``post(_:)``, ``sync(_:)``, ``isOnLoop`` and
-/// ``stop()`` may be called from any thread; everything else, and every object made for the loop (links, listeners,
+/// ``stop()`` are for any thread; everything else, and every object made for the loop (links, listeners,
 /// servers, timers), belongs to the loop thread and checks that it is there. The base is made without libevent's
 /// own locks; other threads reach it through a locked array and one `eventfd`, written only while the thread sleeps: it
 /// looks for jobs after each turn.
@@ -66,7 +66,7 @@ package final class EventLoop: @unchecked Sendable {
             throw .system(call: "eventfd", code: code)
         }
         self.base = base
-        // Unretained: the event is freed in `tearDown`, which runs while somebody still holds the loop.
+        // Unretained: the event is freed in `tearDown`, which runs while there is still a reference to the loop.
         wakeEvent = event_new(
             base, wakeFD, Int16(EV_READ | EV_PERSIST),
             { _, _, context in
@@ -147,7 +147,7 @@ package final class EventLoop: @unchecked Sendable {
     }
 
     /// Runs the jobs already posted, closes everything that lives on the loop, ends the thread and waits for it.
-    /// Must not be called on the loop thread. Later calls return at once.
+    /// Not for the loop thread. Later uses return at once.
     package func stop() {
         precondition(!isOnLoop, "a loop cannot wait for itself")
         let thread = shared.withLock { shared -> pthread_t? in
@@ -163,7 +163,7 @@ package final class EventLoop: @unchecked Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
-    /// Whether ``stop()`` was called: what is dropped from now on is dropped because of that.
+    /// Whether ``stop()`` has run: what is dropped from now on is dropped because of that.
     package var isStopping: Bool { shared.withLock { $0.phase == .stopped } }
 
     /// Whether the caller runs on the loop thread.
@@ -215,7 +215,7 @@ package final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Whether there is nothing to do but to wait for the kernel; who posts a job from then on has to wake the thread.
+    /// Whether there is nothing to do but to wait for the kernel; a thread that posts a job from then on has to wake the thread.
     private func maySleep() -> Bool {
         guard !isOver else { return false }
         return shared.withLock { shared in

@@ -25,7 +25,7 @@ package struct LoopBound<Value>: @unchecked Sendable {
         loop.post { body(self.value) }
     }
 
-    /// Runs `body` with the value on the loop thread at once when called there, and posts it otherwise.
+    /// Runs `body` with the value on the loop thread at once when that is the caller's, and posts it otherwise.
     func perform(_ body: @escaping @Sendable (Value) -> Void) {
         if loop.isOnLoop { body(stored) } else { post(body) }
     }
