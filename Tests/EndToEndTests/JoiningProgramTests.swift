@@ -108,6 +108,13 @@ struct JoiningProgramTests {
             .output
         #expect(try b.syncctl("peers", "join", two).code == 0)
         _ = try converge(a, b)
+        // A known peer stays what it was when another address of it is dead.
+        #expect(a.terminate() == 0)
+        let known = try String(contentsOfFile: b.store + "/peers.json", encoding: .utf8)
+        #expect(known.contains("127.0.0.1:\(port)"))
+        #expect(try b.syncctl("peers", "join", dead).code == 69)
+        #expect(try String(contentsOfFile: b.store + "/peers.json", encoding: .utf8) == known)
+        try a.start(port: port)
 
         let c = try DaemonProcess("c")
         #expect(try Programs.syncctl(c.store, ["init", "--name", "c"]).code == 0)

@@ -21,7 +21,7 @@ extension Service {
         let addresses = wanted.isEmpty ? ListenAddresses.reachable(listen, port: node.status().listeningPort) : wanted
         guard !addresses.isEmpty else {
             return exchange.refuse(
-                409, "E_NOT_LISTENING", "this node is not called by peers: set peers.listen, or name an address")
+                409, "E_NOT_LISTENING", "this node does not listen for peers: set peers.listen, or name an address")
         }
         guard addresses.count <= Invitation.maximumAddresses, addresses.allSatisfy({ HostPort($0) != nil }) else {
             return exchange.refuse(
@@ -54,7 +54,8 @@ extension Service {
         if let failure = objection(to: invitation, as: name) {
             return exchange.refuse(failure.status, failure.code, failure.message)
         }
-        attempt(invitation, name, invitation.addresses[...], exchange)
+        let before = roster.entry(of: invitation.node)
+        attempt(invitation, name, invitation.addresses[...], before, exchange)
     }
 
     private func objection(
@@ -75,9 +76,10 @@ extension Service {
         return nil
     }
 
-    /// Tries one address after the other. What was added is removed again when none of them lets this node in.
+    /// Tries one address after the other. When none of them lets this node in, the peer is what it was `before`: unknown, or known.
     private func attempt(
-        _ invitation: Invitation, _ name: String, _ addresses: ArraySlice<String>, _ exchange: HTTPExchange
+        _ invitation: Invitation, _ name: String, _ addresses: ArraySlice<String>, _ before: Peer?,
+        _ exchange: HTTPExchange
     ) {
         guard let address = addresses.first else { return }
         do throws(StoreError) {
@@ -91,9 +93,11 @@ extension Service {
                 guard let reason else { return joined(invitation, name, address, exchange) }
                 let isRefused = reason.contains("the peer refused")
                 if !isRefused, addresses.count > 1 {
-                    return attempt(invitation, name, addresses.dropFirst(), exchange)
+                    return attempt(invitation, name, addresses.dropFirst(), before, exchange)
                 }
-                _ = try? roster.remove(name)
+                do throws(StoreError) { try roster.restore(invitation.node, before) } catch {
+                    return exchange.refuse(error)
+                }
                 node.setPeers(roster.peers)
                 exchange.refuse(
                     isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason,

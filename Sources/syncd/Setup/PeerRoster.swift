@@ -75,6 +75,17 @@ final class PeerRoster: Sendable {
         return added.withLock { $0.count } < before
     }
 
+    /// What is kept here of `node`; `nil` if nothing.
+    func entry(of node: NodeID) -> Peer? { added.withLock { $0.first { $0.node == node } } }
+
+    /// Keeps of `node` what was kept before an attempt that failed.
+    func restore(_ node: NodeID, _ entry: Peer?) throws(StoreError) {
+        try change { added in
+            added.removeAll { $0.node == node }
+            if let entry { added.append(entry) }
+        }
+    }
+
     /// Interrupts or resumes the exchange with a peer; false if there is none of this name.
     func setPaused(_ name: String, _ isPaused: Bool) throws(StoreError) -> Bool {
         guard let peer = peer(name) else { return false }
