@@ -166,6 +166,26 @@ struct HostileStateDeltaTests {
         #expect(outgoing.known[later] == 4 && outgoing.durable[later] == 4 && outgoing.sound[later] == 4)
     }
 
+    @Test("Small frames that the store has not answered fill a link's account as well (INV-9)")
+    func smallFrames() throws {
+        var (session, effects) = session([whole([entry(7, 4)])])
+        var asked: [SessionEffect] = []
+        for number in 1...LinkAccount.mostJobs {
+            #expect(!session.account.isFull, "\(number)")
+            effects = []
+            let frame = Frame(type: MessageType.events.rawValue, body: [UInt8](repeating: 0, count: 100))
+            session.frameReceived(frame, now: start, effects: &effects)
+            asked += effects.filter { if case .store = $0 { true } else { false } }
+        }
+        #expect(asked.count == LinkAccount.mostJobs)
+        #expect(session.account.jobs == LinkAccount.mostJobs && session.account.isFull)
+        let first = try #require(asked.compactMap { if case .store(let id, _) = $0 { id } else { nil } }.first)
+        let dot = Dot(origin: VirtualNode.origin(1_007), seq: 5)
+        session.eventsStored(
+            first, .success(StoredFrame(events: 1, progress: [], carried: [dot])), now: start, effects: &effects)
+        #expect(!session.account.isFull)
+    }
+
     @Test("What has come is taken note of without copies of all that is known", .timeLimit(.minutes(1)))
     func storedAmongMany() throws {
         for number in 0..<20_000 {
