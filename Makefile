@@ -46,7 +46,7 @@ test: deps
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
 	Tests/Hostile/run test
 	# One at a time: many of the tests block, kill processes or measure patience.
-	$(SWIFT) test --skip-build --no-parallel
+	Scripts/run-tests $(SWIFT) test --skip-build --no-parallel
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
 
 # What fails is kept in .build/crash-images, to be tried again (Tests/CrashImages/__main__.py).
