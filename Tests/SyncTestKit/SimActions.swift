@@ -72,6 +72,12 @@ extension Simulation {
         }
     }
 
+    /// A node asks a peer to show what it claims of the node's own origin: a busy one appends more meanwhile.
+    func asked(_ node: SimNode) {
+        guard isFaulty, random.chance(0.3) else { return }
+        schedule(after: random.pick(0...200_000)) { [self] in append(node, random.pick(1...8), .plain) }
+    }
+
     private func item(_ kind: SimAction.AppendKind, _ node: SimNode) -> SimAppend.Item {
         let text: String
         var type = "message.posted"

@@ -95,6 +95,7 @@ final class SimPeerLink {
         case .send(let frame, let lane):
             sim.checks.sending(frame, self, node)
             node.transmit(frame, lane, self)
+            if frame.type == MessageType.headAsk.rawValue { sim.asked(node) }
         case .allowBodies(let bytes): link.maximumBody[side] = bytes
         case .read(let id, let request):
             if node.mayCrash(before: "reading") { return }
