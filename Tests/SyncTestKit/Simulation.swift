@@ -171,8 +171,9 @@ package final class Simulation {
     /// Equal nodes are silent but for keepalives, their bookkeeping says what their stores say, and their followers have
     /// been given everything.
     private func rest() {
-        // Who has not noticed yet that a link is dead (25 s) and then waits to call again (a minute at most) does so first.
-        advance(to: now + 100_000_000)
+        // A node that has not noticed yet that a link is dead (25 s), a key that two processes had (held for a minute) and a peer that
+        // waits to dial again (a minute at most) come first.
+        advance(to: now + 150_000_000)
         guard damaged.isEmpty, checks.named.isEmpty, violation == nil else { return }
         coverage.count(.quietChecks)
         let before = dataFrames
