@@ -282,6 +282,7 @@ extension StoreError {
                 code: code, description, hint: "the kernel's log says why; syncctl reads the store as it is",
                 exitCode: .ioError)
         case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
+        case .fault: CommandFailure(code: code, description, hint: "please report it", exitCode: .internalError)
         }
     }
 }

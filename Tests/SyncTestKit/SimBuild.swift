@@ -23,9 +23,9 @@ final class SimBuild {
             known = log.metOrigins.compactMap { id in log.origins[id].map { (id, $0.key) } }
         }
 
-        func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)] { known }
+        func origins() throws(DatabaseError) -> [(id: OriginID, key: VerifyingKey)] { known }
         /// Equal texts have one ref, others have others.
-        func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] {
+        func refs(of names: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64] {
             names.map { name in
                 let bytes = [UInt8](name)
                 let ref = refs[bytes] ?? Int64(refs.count) + 1
@@ -33,11 +33,11 @@ final class SimBuild {
                 return ref
             }
         }
-        func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError) { keys[origin] = key }
-        func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {}
-        func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) { heads.append(signed) }
-        func insertReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError) { reaches.append(reach) }
-        func commit() throws(SQLiteError) {}
+        func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError) { keys[origin] = key }
+        func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError) {}
+        func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError) { heads.append(signed) }
+        func insertReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError) { reaches.append(reach) }
+        func commit() throws(DatabaseError) {}
     }
 
     /// Begins with the node's own events.

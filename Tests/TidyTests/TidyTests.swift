@@ -168,6 +168,18 @@ struct TidyTests {
         #expect(page.subtracting(found).sorted() == [], "in docs/reference/ERRORS.md only")
     }
 
+    @Test("No code of SQLite is known, and none made up, outside of the folder that speaks with it")
+    func sqliteCodes() {
+        for source in Self.sources
+        where source.path.hasPrefix("Sources/") && !source.path.hasPrefix("Sources/EventStore/SQLite/") {
+            for line in source.lines {
+                let isFree = !["SQLiteError(", "DatabaseError(", "extendedCode", "SQLITE_"].contains(
+                    where: line.contains)
+                #expect(isFree, "\(source.path): \(line)")
+            }
+        }
+    }
+
     @Test("What is unchecked says why")
     func unchecked() {
         for source in Self.sources where source.path.hasPrefix("Sources/") {

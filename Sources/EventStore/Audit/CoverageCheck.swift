@@ -1,7 +1,7 @@
 /// What is checked of table `reach`: heads that speak of more than is here, and the proofs that lead to them.
 extension LogAudit {
     /// Compares the rows with what the scan has found. Where a writer goes on, a row may speak of later events.
-    mutating func checkReaches() throws(SQLiteError) {
+    mutating func checkReaches() throws(DatabaseError) {
         guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'reach'") == 1 else { return }
         let select = try connection.statement(
             """

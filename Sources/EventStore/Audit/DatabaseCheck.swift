@@ -4,7 +4,7 @@ struct DatabaseCheck {
 
     /// SQLite's full check, not `quick_check`: only the full one compares every index entry with its row. It is one read
     /// transaction over the whole file; a writer goes on meanwhile, but its WAL grows until this ends.
-    func integrity(_ findings: inout VerifyFindings) throws(SQLiteError) {
+    func integrity(_ findings: inout VerifyFindings) throws(DatabaseError) {
         let check = try connection.statement("PRAGMA integrity_check(\(VerifyReport.maximumPerCheck))")
         defer { check.reset() }
         while try check.step() {
@@ -21,7 +21,7 @@ struct DatabaseCheck {
 
     /// Tables, indexes and whatever else the file defines, compared with a database that was just made. A trigger or a
     /// missing UNIQUE index would let later appends break what holds today. What a later release may have added is no damage.
-    func schema(_ findings: inout VerifyFindings, _ remarks: inout [String]) throws(SQLiteError) {
+    func schema(_ findings: inout VerifyFindings, _ remarks: inout [String]) throws(DatabaseError) {
         for difference in try Schema.differences(connection) {
             switch difference.kind {
             case .unknown: remarks.append("\(difference.text): nothing is said of what it holds")

@@ -12,7 +12,7 @@ extension LogAudit {
     }
 
     /// Checks the event in the statement's current row.
-    mutating func check(_ row: Statement, at position: Int64) throws(SQLiteError) {
+    mutating func check(_ row: Statement, at position: Int64) throws(DatabaseError) {
         let index = indexes[row.int64(AuditedRow.origin)]
         let seq = row.int64(AuditedRow.seq)
         var subject = Subject(
@@ -31,8 +31,8 @@ extension LogAudit {
         do {
             stored = try EventRow.read(row, names: &names, on: connection)
         } catch {
-            guard error.isDamage else { throw error }
-            findings.add(subject.finding(.events, "cannot be read: \(error.message)"))
+            guard case .damage(let damage) = error else { throw error }
+            findings.add(subject.finding(.events, "cannot be read: \(damage.what)"))
             if let index { origins[index].breakTree() }
             return
         }
@@ -93,7 +93,7 @@ extension LogAudit {
     /// which origins had advanced here since its previous event, so they fix the order of arrival between the two.
     private mutating func checkDependencies(
         _ header: EventHeader, _ row: Statement, _ index: Int?, _ subject: Subject
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for needs in header.dependencies {
             // Of a forked origin the dependency may be on the branch that is not here.
@@ -151,7 +151,7 @@ extension LogAudit {
     /// An event is marked as the twin of the first event with its id.
     private mutating func checkTwin(
         _ stored: StoredEvent, _ row: Statement, _ subject: Subject
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         guard !row.isNull(AuditedRow.twin) else { return }
         let twin = row.int64(AuditedRow.twin)
         let select = try connection.statement("SELECT id, twin FROM event WHERE position = ?")

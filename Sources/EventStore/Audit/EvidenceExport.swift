@@ -165,7 +165,7 @@ extension LogReader {
     func events(
         of origin: OriginID, after seq: UInt64, limit: Int, bytes: Int
     ) throws(StoreError) -> [ProvenEvent] {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return [] }
             let select = try connection.statement(
                 "SELECT \(EventRow.allColumns) FROM event WHERE origin = ? AND seq > ? ORDER BY seq LIMIT ?")
@@ -180,9 +180,8 @@ extension LogReader {
                 let stored = try EventRow.read(select, names: &names, on: connection)
                 let leaf = sha.leaf(of: stored.event)
                 guard EventRow.leafCheck(select) == EventRow.leafCheck(leaf) else {
-                    throw SQLiteError(
-                        extendedCode: 11, message: "event \(stored.event.header.dot) is not what was stored",
-                        context: "position \(stored.position)")
+                    throw .damaged(
+                        .event(stored.position), "event \(stored.event.header.dot) is not what was stored")
                 }
                 left -= stored.event.body.count
                 events.append((stored.event, leaf))

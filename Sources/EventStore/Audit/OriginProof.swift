@@ -56,7 +56,7 @@ struct OriginProof {
     /// Adds the leaf of the event just seen and compares the stored nodes that it completes.
     mutating func add(
         _ leaf: Digest, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         var finished: [(level: Int, index: UInt64, hash: Digest)] = []
         tree?.append(leaf, using: sha) { level, index, hash in
             if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, index, hash)) }
@@ -92,7 +92,7 @@ struct OriginProof {
 
     /// Finds the smallest stored head of more than ``seq`` events. Heads are read one by one: how many there are grows
     /// with the log. A writer may take away a head that was found (a later one replaces it), which proves no less.
-    mutating func findHead(on connection: Connection) throws(SQLiteError) {
+    mutating func findHead(on connection: Connection) throws(DatabaseError) {
         next = nil
         let select = try connection.statement(
             """
@@ -116,7 +116,7 @@ struct OriginProof {
     /// Compares the heads that speak of no more than the events seen; `hlc` is the last one's, if it could be read.
     mutating func compareHeads(
         hlc: HybridTime?, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         guard let head = next, head.size <= seq else { return }
         let faults = self.faults(of: head, hlc: hlc, using: sha)
         for fault in faults { findings.add(.heads, "origin \(id): the head at \(head.size) \(fault)") }

@@ -86,7 +86,7 @@ extension LogReader {
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
         let known = ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key")
             defer { select.reset() }
             var strange: [String] = []
@@ -116,7 +116,7 @@ extension Outside {
 
 extension LogAudit {
     /// The log reaches as far as is known outside of it, and says the same.
-    mutating func checkOutside() throws(SQLiteError) {
+    mutating func checkOutside() throws(DatabaseError) {
         if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
         for cut in outside.cuts { findings.add(.ends, "\(cut.name): when the log was opened, \(cut.text)") }
         if UInt64(clamping: top) < outside.position {
@@ -139,7 +139,7 @@ extension LogAudit {
         }
     }
 
-    private mutating func check(_ known: Outside.Known) throws(SQLiteError) {
+    private mutating func check(_ known: Outside.Known) throws(DatabaseError) {
         let head = known.head
         let what = "origin \(head.origin)"
         guard let index = indexesByID[head.origin], origins[index].seq >= head.size else {
@@ -164,7 +164,7 @@ extension LogAudit {
     }
 
     /// What no head covers of the own origin carries the node's seal.
-    private mutating func checkSeal() throws(SQLiteError) {
+    private mutating func checkSeal() throws(DatabaseError) {
         guard let own, let tree = origins[own].tree, origins[own].seq > origins[own].headSize,
             try Schema.hasSeals(connection), let hlc = origins[own].lastTime
         else { return }
@@ -185,10 +185,10 @@ extension LogAudit {
     }
 
     /// Every event without payload is covered by an erasure.
-    mutating func checkErasures() throws(SQLiteError) {
+    mutating func checkErasures() throws(DatabaseError) {
         guard erased > 0 else { return }
         var uncovered: [VerifyFinding] = []
-        try connection.eachErased(through: top) { (row) throws(SQLiteError) in
+        try connection.eachErased(through: top) { (row) throws(DatabaseError) in
             guard try !row.isCovered(by: erasures, &names, connection) else { return }
             let dot = indexes[row.origin].map { Dot(origin: origins[$0].id, seq: row.seq) }
             uncovered.append(

@@ -86,7 +86,7 @@ enum AuditedRow {
         """
 
     /// The rules that the row at `position` breaks.
-    static func broken(at position: Int64, on connection: Connection) throws(SQLiteError) -> [RowRule] {
+    static func broken(at position: Int64, on connection: Connection) throws(DatabaseError) -> [RowRule] {
         let select = try connection.statement(
             "SELECT \(RowRule.all.map { "(\($0.condition))" }.joined(separator: ", ")) FROM event WHERE position = ?")
         defer { select.reset() }

@@ -1,7 +1,7 @@
 /// What is checked of the tables beside `event`.
 extension LogAudit {
     /// Reads table `origin`, in the transaction that fixes the top.
-    mutating func readOrigins() throws(SQLiteError) {
+    mutating func readOrigins() throws(DatabaseError) {
         let ownRef = try connection.integer(
             "SELECT value FROM meta WHERE key = 'origin' AND typeof(value) = 'integer'")
         let select = try connection.statement(
@@ -37,7 +37,7 @@ extension LogAudit {
 
     /// Table `meta` says whose store this is. Cluster and incarnation are settings of this store alone that no event
     /// repeats: only their form can be checked.
-    mutating func checkMeta() throws(SQLiteError) {
+    mutating func checkMeta() throws(DatabaseError) {
         if own == nil { findings.add(.origins, "table meta does not name this store's own origin") }
         let name = try metaText("name")
         if let own, let ownName, let name, name != ownName {
@@ -58,14 +58,14 @@ extension LogAudit {
     }
 
     /// A text of table `meta`; `nil` for none, for other types and for bytes that are not UTF-8.
-    private func metaText(_ key: String) throws(SQLiteError) -> String? {
+    private func metaText(_ key: String) throws(DatabaseError) -> String? {
         let select = try connection.statement("SELECT value FROM meta WHERE key = ? AND typeof(value) = 'text'")
         defer { select.reset() }
         try select.bind(1, text: Array(key.utf8))
         return try select.step() ? String(validating: select.bytes(0), as: UTF8.self) : nil
     }
 
-    mutating func checkOrigins() throws(SQLiteError) {
+    mutating func checkOrigins() throws(DatabaseError) {
         for origin in origins {
             if origin.events == 0 {
                 findings.add(.origins, "origin \(origin.id) is in table origin but has no events")
@@ -82,7 +82,7 @@ extension LogAudit {
 
     /// Names that events use are covered by the events' leaves. One that none uses (a draft that was refused may leave
     /// such a name behind) says nothing.
-    mutating func checkNames() throws(SQLiteError) {
+    mutating func checkNames() throws(DatabaseError) {
         let select = try connection.statement(
             """
             SELECT ref FROM name WHERE typeof(text) <> 'text'
@@ -110,7 +110,7 @@ extension LogAudit {
 
     /// Events with one id of which none is marked as the other's twin. A sound unique index has none, so the log is sorted
     /// by id only when the indexes are not sound.
-    mutating func checkRepeatedIDs() throws(SQLiteError) {
+    mutating func checkRepeatedIDs() throws(DatabaseError) {
         guard findings.counts[.index] != nil || findings.counts[.database] != nil else { return }
         // SQLite takes the other columns from the row that has the maximum.
         let select = try connection.statement(
@@ -130,7 +130,7 @@ extension LogAudit {
     }
 
     /// Nodes that belong to no complete subtree of events in the log.
-    mutating func checkNodes() throws(SQLiteError) {
+    mutating func checkNodes() throws(DatabaseError) {
         let select = try connection.statement(
             """
             SELECT substr(quote(origin), 1, 40), substr(quote(level), 1, 40), substr(quote(number), 1, 40) FROM node WHERE NOT (
@@ -147,7 +147,7 @@ extension LogAudit {
     }
 
     /// Heads of no events, or of more than the log has now.
-    mutating func checkHeads() throws(SQLiteError) {
+    mutating func checkHeads() throws(DatabaseError) {
         let select = try connection.statement(
             """
             SELECT substr(quote(origin), 1, 40), substr(quote(size), 1, 40) FROM head WHERE NOT (

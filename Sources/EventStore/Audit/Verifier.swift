@@ -29,7 +29,7 @@ public struct Verifier: Sendable {
         let connection = try openForReading(files.log)
         try Schema.check(connection)
         let proofs = try outside.forks(files)
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
             return try audit.run(progress)
         }
@@ -49,7 +49,7 @@ extension Verifier {
             """
         for _ in 0..<Self.patience.all / Self.patience.each {
             var isUncovered = false
-            try mapped { () throws(SQLiteError) in isUncovered = try connection.integer(uncovered) == 1 }
+            try mapped { () throws(DatabaseError) in isUncovered = try connection.integer(uncovered) == 1 }
             guard isUncovered else { return }
             sleepMilliseconds(Self.patience.each)
         }
@@ -104,25 +104,25 @@ struct LogAudit {
         self.isWritten = isWritten
     }
 
-    mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) -> VerifyReport {
+    mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(DatabaseError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
-        try attempt(.database) { audit throws(SQLiteError) in
+        try attempt(.database) { audit throws(DatabaseError) in
             try database.schema(&audit.findings, &audit.remarks)
         }
-        try attempt(.database) { audit throws(SQLiteError) in try audit.begin() }
-        try attempt(.database) { audit throws(SQLiteError) in try audit.scan(progress) }
+        try attempt(.database) { audit throws(DatabaseError) in try audit.begin() }
+        try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
-        try attempt(.database) { audit throws(SQLiteError) in try database.integrity(&audit.findings) }
-        try attempt(.origins) { audit throws(SQLiteError) in try audit.checkMeta() }
-        try attempt(.heads) { audit throws(SQLiteError) in try audit.checkReaches() }
-        try attempt(.origins) { audit throws(SQLiteError) in try audit.checkOrigins() }
-        try attempt(.twins) { audit throws(SQLiteError) in try audit.checkRepeatedIDs() }
-        try attempt(.names) { audit throws(SQLiteError) in try audit.checkNames() }
-        try attempt(.tree) { audit throws(SQLiteError) in try audit.checkNodes() }
-        try attempt(.heads) { audit throws(SQLiteError) in try audit.checkHeads() }
-        try attempt(.ends) { audit throws(SQLiteError) in try audit.checkOutside() }
+        try attempt(.database) { audit throws(DatabaseError) in try database.integrity(&audit.findings) }
+        try attempt(.origins) { audit throws(DatabaseError) in try audit.checkMeta() }
+        try attempt(.heads) { audit throws(DatabaseError) in try audit.checkReaches() }
+        try attempt(.origins) { audit throws(DatabaseError) in try audit.checkOrigins() }
+        try attempt(.twins) { audit throws(DatabaseError) in try audit.checkRepeatedIDs() }
+        try attempt(.names) { audit throws(DatabaseError) in try audit.checkNames() }
+        try attempt(.tree) { audit throws(DatabaseError) in try audit.checkNodes() }
+        try attempt(.heads) { audit throws(DatabaseError) in try audit.checkHeads() }
+        try attempt(.ends) { audit throws(DatabaseError) in try audit.checkOutside() }
         checkForks()
-        try attempt(.erasures) { audit throws(SQLiteError) in try audit.checkErasures() }
+        try attempt(.erasures) { audit throws(DatabaseError) in try audit.checkErasures() }
         return report
     }
 
@@ -137,18 +137,19 @@ struct LogAudit {
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.
     mutating func attempt(
-        _ check: VerifyCheck, _ body: (inout LogAudit) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ check: VerifyCheck, _ body: (inout LogAudit) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         do {
             try body(&self)
         } catch {
-            guard error.isDamage else { throw error }
-            findings.add(check, "cannot be read any further: \(error.message)")
+            // Only damage is a finding. Of a disk that cannot be read nothing can be said.
+            guard case .damage(let damage) = error else { throw error }
+            findings.add(check, "cannot be read any further: \(damage)")
         }
     }
 
     /// Fixes what is verified: the last position and the origins there are, as of one moment.
-    private mutating func begin() throws(SQLiteError) {
+    private mutating func begin() throws(DatabaseError) {
         try connection.execute("BEGIN")
         // Ended in any case: with what could be read the audit goes on.
         defer { connection.rollback() }
@@ -160,7 +161,7 @@ struct LogAudit {
 
     // MARK: Events in position order
 
-    private mutating func scan(_ progress: (UInt64, UInt64) -> Void) throws(SQLiteError) {
+    private mutating func scan(_ progress: (UInt64, UInt64) -> Void) throws(DatabaseError) {
         var next = Int64.min
         var expected = Int64(1)
         var skip = Int64(1)
@@ -172,9 +173,9 @@ struct LogAudit {
                 next = last + 1
                 progress(UInt64(clamping: last), UInt64(clamping: top))
             } catch {
-                guard error.error.isDamage else { throw error.error }
+                guard case .damage(let damage) = error.error else { throw error.error }
                 let from = max(error.after, next == .min ? 0 : next - 1)
-                findings.add(.database, "events after position \(from) cannot be read: \(error.error.message)")
+                findings.add(.database, "events after position \(from) cannot be read: \(damage)")
                 // What lies on the damaged page is lost; try behind it, in growing steps.
                 let (sum, isOver) = from.addingReportingOverflow(skip)
                 guard !isOver, sum < top else { break }
@@ -187,13 +188,13 @@ struct LogAudit {
 
     private struct Interrupted: Error {
         let after: Int64
-        let error: SQLiteError
+        let error: DatabaseError
     }
 
     /// Reads up to ``chunk`` events from position `next`; `nil` when there are none.
     private mutating func readChunk(from next: Int64, _ expected: inout Int64) throws(Interrupted) -> Int64? {
         var last: Int64?
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             let row = try connection.statement(AuditedRow.select)
             defer { row.reset() }
             try row.bind(1, next)
@@ -204,7 +205,7 @@ struct LogAudit {
                 last = position
                 events += 1
                 checkPosition(position, &expected)
-                try attempt(.events) { audit throws(SQLiteError) in try audit.check(row, at: position) }
+                try attempt(.events) { audit throws(DatabaseError) in try audit.check(row, at: position) }
             }
             return last
         } catch {

@@ -152,9 +152,3 @@ struct VerifyFindings {
 
     mutating func add(_ check: VerifyCheck, _ message: String) { add(VerifyFinding(check, message)) }
 }
-
-extension SQLiteError {
-    /// Whether the error says something about the file (it is damaged, or lacks a table) and not about the disk, memory
-    /// or locks. Only the former is a finding; with the latter nothing can be said.
-    var isDamage: Bool { isCorrupt || code == 1 }
-}

@@ -31,7 +31,7 @@ enum Recovery {
     private static func recover(_ files: StoreFiles, isSuspect: Bool) throws(StoreError) {
         let frames = try rewriteWAL(files.log + "-wal")
         guard frames != nil || isSuspect else { return }
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.log, mode: .write)
             try connection.execute("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 0;")
             let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4_096)

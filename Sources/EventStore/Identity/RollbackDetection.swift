@@ -169,6 +169,6 @@ extension RollbackDetection {
 extension LogReader {
     /// Whether the log has seals: version 1 had none.
     func hasSeals() throws(StoreError) -> Bool {
-        try mapped { () throws(SQLiteError) in try Schema.hasSeals(connection) }
+        try mapped { () throws(DatabaseError) in try Schema.hasSeals(connection) }
     }
 }

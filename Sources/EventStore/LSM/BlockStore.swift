@@ -4,7 +4,7 @@ struct BlockStore {
     let connection: Connection
 
     /// Puts in rows that are one owner's, in order, and not there yet.
-    func insert(_ rows: ArraySlice<SortedRow>) throws(SQLiteError) {
+    func insert(_ rows: ArraySlice<SortedRow>) throws(DatabaseError) {
         guard let first = rows.first else { return }
         // Mostly they come behind all others.
         guard let end = try block(table.precedingSQL, .last(of: first.owner)) else {
@@ -22,7 +22,7 @@ struct BlockStore {
     }
 
     /// Takes out rows that are one owner's and in order. Returns them as they stood there, without those that did not.
-    func remove(_ rows: ArraySlice<SortedRow>) throws(SQLiteError) -> [SortedRow] {
+    func remove(_ rows: ArraySlice<SortedRow>) throws(DatabaseError) -> [SortedRow] {
         var removed: [SortedRow] = []
         var rest = rows
         while let row = rest.first {
@@ -50,7 +50,7 @@ struct BlockStore {
         return removed
     }
 
-    private func append(_ rows: ArraySlice<SortedRow>, to end: Block) throws(SQLiteError) {
+    private func append(_ rows: ArraySlice<SortedRow>, to end: Block) throws(DatabaseError) {
         var (block, rest) = (end, rows)
         while let row = rest.first, block.append(row) { rest.removeFirst() }
         if block.last != end.last { try save([block]) }
@@ -66,7 +66,7 @@ struct BlockStore {
             .flatMap { Block.filled(rows[$0..<min($0 + share, rows.count)]) }
     }
 
-    private func save(_ blocks: [Block]) throws(SQLiteError) {
+    private func save(_ blocks: [Block]) throws(DatabaseError) {
         let save = try connection.statement(table.saveSQL)
         for block in blocks {
             try save.bind(1, block.first)
@@ -76,7 +76,7 @@ struct BlockStore {
     }
 
     /// The first block of a query that begins at `row`.
-    private func block(_ sql: String, _ row: SortedRow) throws(SQLiteError) -> Block? {
+    private func block(_ sql: String, _ row: SortedRow) throws(DatabaseError) -> Block? {
         let select = try connection.statement(sql)
         defer { select.reset() }
         try select.bind(1, row)

@@ -1,9 +1,9 @@
 /// What the rows of an owner in the base come to, kept beside them.
 protocol BaseSum {
     /// Takes note of rows of one owner that have come.
-    static func add(_ rows: ArraySlice<SortedRow>, to owner: Int64, _ connection: Connection) throws(SQLiteError)
+    static func add(_ rows: ArraySlice<SortedRow>, to owner: Int64, _ connection: Connection) throws(DatabaseError)
     /// Takes note of rows that are gone; they are not in the base any longer.
-    static func subtract(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(SQLiteError)
+    static func subtract(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
 }
 
 /// Writes an ordered table. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
@@ -33,7 +33,7 @@ final class LSMTree {
     }
 
     /// Takes up what is on disk, before the first batch.
-    func load(_ connection: Connection) throws(SQLiteError) {
+    func load(_ connection: Connection) throws(DatabaseError) {
         merge = try table.merge(connection)
         gone = try table.gone(connection)
         try tail.load(table, merge, connection)
@@ -48,7 +48,7 @@ final class LSMTree {
     func insert(_ row: SortedRow) { gathered.append(row) }
 
     /// Takes out a row, of this batch or an earlier one.
-    func remove(_ row: SortedRow, _ connection: Connection) throws(SQLiteError) {
+    func remove(_ row: SortedRow, _ connection: Connection) throws(DatabaseError) {
         if let first = gathered.first, row.position >= first.position {
             dropped.insert(row.position)
         } else if merge.covers(row) {
@@ -67,7 +67,7 @@ final class LSMTree {
 
     /// Puts the batch into the tail, and moves rows of the frozen generation into the base: more than came in, so that it is
     /// merged before the next one is full.
-    func flush(_ connection: Connection, atLeast rows: Int? = nil) throws(SQLiteError) {
+    func flush(_ connection: Connection, atLeast rows: Int? = nil) throws(DatabaseError) {
         try takeOut(connection)
         if !dropped.isEmpty { gathered.removeAll { dropped.contains($0.position) } }
         dropped = []
@@ -85,7 +85,7 @@ final class LSMTree {
     }
 
     /// Takes rows out of the base, an owner's together: each of its blocks is then written once.
-    private func takeOut(_ connection: Connection) throws(SQLiteError) {
+    private func takeOut(_ connection: Connection) throws(DatabaseError) {
         guard !leaving.isEmpty else { return }
         let blocks = BlockStore(table: table, connection: connection)
         var rest = leaving.sorted()[...]
@@ -98,7 +98,7 @@ final class LSMTree {
         leaving = []
     }
 
-    private func mergeRows(_ count: Int, _ connection: Connection) throws(SQLiteError) {
+    private func mergeRows(_ count: Int, _ connection: Connection) throws(DatabaseError) {
         let blocks = BlockStore(table: table, connection: connection)
         var left = count
         while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {

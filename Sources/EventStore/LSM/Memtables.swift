@@ -58,7 +58,7 @@ final class Memtables: Sendable {
     }
 
     /// Forgets everything and takes in what is on disk.
-    func load(_ table: SortedTable, _ merge: SortedTable.Merge, _ connection: Connection) throws(SQLiteError) {
+    func load(_ table: SortedTable, _ merge: SortedTable.Merge, _ connection: Connection) throws(DatabaseError) {
         var fresh = State(last: merge.applied, epoch: merge.epoch)
         try table.tail(connection) { row in
             if row.position <= merge.merging { fresh.frozen.append(row) } else { fresh.active.append(row) }

@@ -40,7 +40,7 @@ extension SortedTable {
     /// The first `limit` rows of a range, and those that are tied with the last of them, as of the open transaction.
     func rows(
         in range: RowRange, limit: Int, known: Memtables.Found, _ connection: Connection
-    ) throws(SQLiteError) -> [SortedRow] {
+    ) throws(DatabaseError) -> [SortedRow] {
         let base = try base(range, limit, connection)
         let pending = try pending(range.owner, known: known, connection).filter(range.contains)
         guard !pending.isEmpty else { return base.rows }
@@ -56,7 +56,7 @@ extension SortedTable {
 
     private func base(
         _ range: RowRange, _ limit: Int, _ connection: Connection
-    ) throws(SQLiteError) -> (rows: [SortedRow], isAll: Bool) {
+    ) throws(DatabaseError) -> (rows: [SortedRow], isAll: Bool) {
         var rows: [SortedRow] = []
         let isAll = try walk(range, connection) { row in
             if rows.count >= limit, let last = rows.last, !row.isTied(with: last) { return false }
@@ -69,8 +69,8 @@ extension SortedTable {
     /// Calls `body` with the rows of a range that are in the base, in its direction, until it returns false. Returns whether
     /// that were all.
     func walk(
-        _ range: RowRange, _ connection: Connection, _ body: (SortedRow) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) -> Bool {
+        _ range: RowRange, _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) -> Bool {
         // Only one block can have rows on both sides of a bound: the last one that does not begin after it.
         var parts = [(sql: precedingSQL, bound: range.bound, limit: Int.max)]
         if !range.isBackward { parts = [(precedingSQL, range.bound, 1), (followingSQL, range.bound, Int.max)] }

@@ -84,11 +84,11 @@ struct SortedTable {
         }
     }
 
-    func merge(_ connection: Connection) throws(SQLiteError) -> Merge {
+    func merge(_ connection: Connection) throws(DatabaseError) -> Merge {
         let select = try connection.statement(mergeSQL)
         defer { select.reset() }
         guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "no progress", context: name)
+            throw .damaged(.table("\(name)_merge"), "no progress")
         }
         return Merge(
             applied: select.uint64(0), merging: select.uint64(1),
@@ -98,7 +98,7 @@ struct SortedTable {
     }
 
     /// Positions of rows that are to be passed over in the tail.
-    func gone(_ connection: Connection) throws(SQLiteError) -> Set<UInt64> {
+    func gone(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
         let select = try connection.statement(goneSQL)
         defer { select.reset() }
         var gone: Set<UInt64> = []
@@ -109,13 +109,13 @@ struct SortedTable {
     /// Calls `body` with the rows of the tail whose first position is after `position`.
     func tail(
         _ connection: Connection, after position: UInt64 = 0, owner: Int64? = nil, _ body: (SortedRow) -> Void
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let select = try connection.statement(tailSQL)
         defer { select.reset() }
         try select.bind(1, position)
         while try select.step() {
             guard select.withBytes(0, { SortedRow.unpack($0, owner: owner, body) }) else {
-                throw SQLiteError(extendedCode: 11, message: "a piece of the tail is damaged", context: name)
+                throw .damaged(.table("\(name)_tail"), "a piece is cut off")
             }
         }
     }
@@ -125,7 +125,7 @@ struct SortedTable {
     /// - Parameter known: What was taken from memory *before* the transaction began.
     func pending(
         _ owner: Int64, known: Memtables.Found, _ connection: Connection
-    ) throws(SQLiteError) -> [SortedRow] {
+    ) throws(DatabaseError) -> [SortedRow] {
         let merge = try merge(connection)
         var rows: [SortedRow] = []
         var last = UInt64(0)
@@ -145,7 +145,7 @@ struct SortedTable {
     }
 
     /// Drops those of a few rows that are to be passed over.
-    private func dropGone(_ rows: inout [SortedRow], _ connection: Connection) throws(SQLiteError) {
+    private func dropGone(_ rows: inout [SortedRow], _ connection: Connection) throws(DatabaseError) {
         if try connection.integer(anyGoneSQL) == nil { return }
         let select = try connection.statement(isGoneSQL)
         defer { select.reset() }
@@ -160,8 +160,8 @@ struct SortedTable {
 
     /// Calls `body` with every row, in no particular order, as of the open transaction.
     func all(
-        _ connection: Connection, _ body: (SortedRow) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let select = try connection.statement("SELECT time, hlc, position, rows, \(column) FROM \(name)")
         defer { select.reset() }
         while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
@@ -171,14 +171,14 @@ struct SortedTable {
     }
 
     /// Calls `body` with every row that is not in the base, in order of position, as of the open transaction.
-    func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(SQLiteError) {
+    func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(DatabaseError) {
         let merge = try merge(connection)
         let gone = try gone(connection)
         try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { body($0) } }
     }
 
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.
-    func rows(_ select: Statement, owner: Int64) throws(SQLiteError) -> [SortedRow] {
+    func rows(_ select: Statement, owner: Int64) throws(DatabaseError) -> [SortedRow] {
         var rows: [SortedRow] = []
         rows.reserveCapacity(Block.limit / 8)
         let isWhole = select.withBytes(3) { Block.unpack(first(select, owner), $0) { rows.append($0) } }
@@ -187,7 +187,7 @@ struct SortedTable {
     }
 
     /// The block that `select` stands on.
-    func block(_ select: Statement, owner: Int64) throws(SQLiteError) -> Block {
+    func block(_ select: Statement, owner: Int64) throws(DatabaseError) -> Block {
         guard let block = select.withBytes(3, { Block(first: first(select, owner), raw: $0) }) else {
             throw damaged(owner)
         }
@@ -198,14 +198,14 @@ struct SortedTable {
         SortedRow(owner: owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2))
     }
 
-    private func damaged(_ owner: Int64) -> SQLiteError {
-        SQLiteError(extendedCode: 11, message: "a block of \(column) \(owner) is damaged", context: name)
+    private func damaged(_ owner: Int64) -> DatabaseError {
+        .damaged(.table(name), "a block of \(column) \(owner) is cut off")
     }
 }
 
 extension Statement {
     /// Binds the key of a row from `index` on.
-    func bind(_ index: Int, _ row: SortedRow) throws(SQLiteError) {
+    func bind(_ index: Int, _ row: SortedRow) throws(DatabaseError) {
         try bind(index, row.owner)
         try bind(index + 1, row.time)
         try bind(index + 2, row.hlc)

@@ -48,7 +48,7 @@ extension LogReader {
         for type in [Erasures.user, Erasures.conversation] {
             if let ref = try ref(type) { refs.append(ref) }
         }
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             if !refs.isEmpty {
                 let list = refs.map(String.init).joined(separator: ",")
                 let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE type IN (\(list))")
@@ -60,7 +60,7 @@ extension LogReader {
                 }
             }
             var dots: [Dot] = []
-            try connection.eachErased { (row) throws(SQLiteError) in
+            try connection.eachErased { (row) throws(DatabaseError) in
                 guard dots.count < limit, try !row.isCovered(by: erasures, &names, connection) else { return }
                 dots.append(Dot(origin: try names.origin(row.origin, on: connection), seq: row.seq))
             }
@@ -92,9 +92,9 @@ struct ErasedRow {
 
     func isCovered(
         by erasures: Erasures, _ names: inout InternedStrings, _ connection: Connection
-    ) throws(SQLiteError) -> Bool {
+    ) throws(DatabaseError) -> Bool {
         guard let node else { return false }
-        let text = try conversation.map { (ref) throws(SQLiteError) in try names.text(ref, on: connection) }
+        let text = try conversation.map { (ref) throws(DatabaseError) in try names.text(ref, on: connection) }
         return erasures.covers(hlc, of: node, user: try names.text(user, on: connection), conversation: text)
     }
 }
@@ -102,8 +102,8 @@ struct ErasedRow {
 extension Connection {
     /// Calls `body` with every row of the log that has no payload, up to position `top`.
     func eachErased(
-        through top: Int64 = .max, _ body: (ErasedRow) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        through top: Int64 = .max, _ body: (ErasedRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let select = try statement(
             """
             SELECT position, origin, seq, hlc, user, conversation, node FROM event LEFT JOIN origin ON ref = origin

@@ -11,7 +11,7 @@ struct EventInsertion {
     init(_ connection: Connection) { self.connection = connection }
 
     /// A statement for one row with its seal, ``EventRow/seal``.
-    mutating func sealed() throws(SQLiteError) -> Statement {
+    mutating func sealed() throws(DatabaseError) -> Statement {
         if let lone { return lone }
         let made = try connection.statement(EventRow.insertSealed)
         lone = made
@@ -19,7 +19,7 @@ struct EventInsertion {
     }
 
     /// A statement for as many of the next `count` rows as fit.
-    mutating func statement(for count: Int) throws(SQLiteError) -> (statement: Statement, rows: Int) {
+    mutating func statement(for count: Int) throws(DatabaseError) -> (statement: Statement, rows: Int) {
         var level = 0
         while level + 1 < statements.count, 2 << level <= count { level += 1 }
         if let known = statements[level] { return (known, 1 << level) }

@@ -34,7 +34,7 @@ enum EventRow {
     /// Reads the event in the statement's current row; the statement selects ``columns`` first.
     static func read(
         _ row: Statement, names: inout InternedStrings, on connection: Connection
-    ) throws(SQLiteError) -> StoredEvent {
+    ) throws(DatabaseError) -> StoredEvent {
         let type = try names.text(row.int64(Column.type), on: connection)
         if type.isEmpty { return try readOpaque(row, names: &names, on: connection) }
         let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
@@ -46,16 +46,18 @@ enum EventRow {
             time: row.int64IfAny(Column.time),
             id: EventID(id),
             type: type,
-            conversation: try row.int64IfAny(Column.conversation).map { ref throws(SQLiteError) in
+            conversation: try row.int64IfAny(Column.conversation).map { ref throws(DatabaseError) in
                 try names.text(ref, on: connection)
             },
             user: user,
-            author: try row.int64IfAny(Column.author).map { ref throws(SQLiteError) in
+            author: try row.int64IfAny(Column.author).map { ref throws(DatabaseError) in
                 try names.text(ref, on: connection)
             } ?? user,
             cause: row.uuid(Column.cause).map(EventID.init),
             dependencies: row.isNull(Column.dependencies)
-                ? [] : try dependencies(row.bytes(Column.dependencies), names: &names, on: connection),
+                ? []
+                : try dependencies(
+                    row.bytes(Column.dependencies), at: row.uint64(Column.position), names: &names, on: connection),
             version: row.int64IfAny(Column.version).map { UInt32(truncatingIfNeeded: $0) } ?? 1,
             unknownFields: row.bytes(Column.unknown))
         return try stored(header, row)
@@ -64,7 +66,7 @@ enum EventRow {
     /// A header that could not be read stands whole in column `unknown`; its place stands in columns of its own, too.
     private static func readOpaque(
         _ row: Statement, names: inout InternedStrings, on connection: Connection
-    ) throws(SQLiteError) -> StoredEvent {
+    ) throws(DatabaseError) -> StoredEvent {
         guard let header = EventHeader(opaque: row.bytes(Column.unknown)),
             header.dot.seq == row.uint64(Column.seq), header.hlc.rawValue == row.uint64(Column.hlc),
             header.dot.origin == (try names.origin(row.int64(Column.origin), on: connection)),
@@ -73,7 +75,8 @@ enum EventRow {
         return try stored(header, row)
     }
 
-    private static func stored(_ header: consuming EventHeader, _ row: Statement) throws(SQLiteError) -> StoredEvent {
+    private static func stored(_ header: consuming EventHeader, _ row: Statement) throws(DatabaseError) -> StoredEvent
+    {
         try check(header, row)
         let body: EventBody
         if let digest = row.digest(Column.digest) {
@@ -91,7 +94,7 @@ enum EventRow {
     }
 
     /// Refuses numbers that no writer stores: a changed file must not make its reader trap or read for ever (D22).
-    private static func check(_ header: borrowing EventHeader, _ row: Statement) throws(SQLiteError) {
+    private static func check(_ header: borrowing EventHeader, _ row: Statement) throws(DatabaseError) {
         func isNumber(_ value: UInt64) -> Bool { value > 0 && value <= Limits.number }
         guard isNumber(row.uint64(Column.position)) else { throw damaged(row, "there is no such position") }
         guard isNumber(header.dot.seq) else { throw damaged(row, "its seq is out of range") }
@@ -99,8 +102,8 @@ enum EventRow {
         guard Limits.clock.contains(header.time) else { throw damaged(row, "its time is out of range") }
     }
 
-    private static func damaged(_ row: Statement, _ what: String) -> SQLiteError {
-        SQLiteError(extendedCode: 11, message: "event \(row.int64(Column.position)): \(what)", context: "event")
+    private static func damaged(_ row: Statement, _ what: String) -> DatabaseError {
+        .damaged(.event(row.uint64(Column.position)), what)
     }
 
     /// The stored first four bytes of the leaf, of the current row of a statement that selects ``allColumns`` first.
@@ -124,7 +127,7 @@ enum EventRow {
         /// Interns the texts of `header`.
         init(
             _ header: EventHeader, origin: Int64, names: inout StringInterner, on connection: Connection
-        ) throws(SQLiteError) {
+        ) throws(DatabaseError) {
             self.origin = origin
             user = try names.ref(header.user, on: connection)
             if let text = header.conversation { conversation = try names.ref(text, on: connection) }
@@ -159,7 +162,7 @@ enum EventRow {
     static func store(
         _ header: EventHeader, _ body: EventBody, position: UInt64, refs: Refs, dependencies: [UInt8], twin: UInt64?,
         leaf: Digest, with insert: Statement
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         try bind(
             header, body, position: position, refs: refs, dependencies: dependencies, twin: twin, leaf: leaf,
             to: insert)
@@ -167,7 +170,7 @@ enum EventRow {
     }
 
     /// Runs a statement of ``insert(rows:)`` whose rows are bound, of events with these bodies.
-    static func run(_ insert: Statement, rows: Int, _ body: (Int) -> EventBody) throws(SQLiteError) {
+    static func run(_ insert: Statement, rows: Int, _ body: (Int) -> EventBody) throws(DatabaseError) {
         try insert.run(rows: rows, binding: parameters) { row in
             if case .present(_, let payload) = body(row) { payload } else { nil }
         }
@@ -177,7 +180,7 @@ enum EventRow {
     static func bind(
         _ header: EventHeader, _ body: EventBody, position: UInt64, refs: Refs, dependencies: [UInt8] = [],
         twin: UInt64? = nil, leaf: Digest, to insert: Statement, row: Int = 0
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let first = row * parameters + 1
         try insert.bind(first, position)
         try insert.bind(first + 1, refs.user)
@@ -224,34 +227,37 @@ enum EventRow {
         return writer.bytes
     }
 
+    /// What column `dependencies` of the event at `position` says.
     static func dependencies(
-        _ bytes: [UInt8], names: inout InternedStrings, on connection: Connection
-    ) throws(SQLiteError) -> [Dot] {
+        _ bytes: [UInt8], at position: UInt64, names: inout InternedStrings, on connection: Connection
+    ) throws(DatabaseError) -> [Dot] {
         var reader = ProtobufReader(bytes)
         var dots: [Dot] = []
-        while reader.index < reader.end {
-            do throws(ProtobufError) {
-                let ref = Int64(bitPattern: try reader.varint())
-                let seq = try reader.varint()
-                do throws(SQLiteError) {
-                    dots.append(Dot(origin: try names.origin(ref, on: connection), seq: seq))
-                } catch {
-                    throw ProtobufError.missing(field: UInt64(bitPattern: ref))
-                }
-            } catch {
-                throw SQLiteError(extendedCode: 11, message: "dependencies: \(error)", context: "event")
-            }
+        while let (ref, seq) = try dependency(&reader, at: position) {
+            dots.append(Dot(origin: try names.origin(ref, on: connection), seq: seq))
         }
         return dots.sorted()
+    }
+
+    /// The next pair of column `dependencies`; `nil` at the end.
+    static func dependency(
+        _ reader: inout ProtobufReader, at position: UInt64
+    ) throws(DatabaseError) -> (ref: Int64, seq: UInt64)? {
+        guard reader.index < reader.end else { return nil }
+        do throws(ProtobufError) {
+            return (Int64(bitPattern: try reader.varint()), try reader.varint())
+        } catch {
+            throw .damaged(.event(position), "dependencies: \(error)")
+        }
     }
 }
 
 extension Statement {
-    func bind(unlessEmpty index: Int, _ bytes: [UInt8]) throws(SQLiteError) {
+    func bind(unlessEmpty index: Int, _ bytes: [UInt8]) throws(DatabaseError) {
         if bytes.isEmpty { try bindNull(index) } else { try bind(index, blob: bytes) }
     }
 
-    func bind(optional index: Int, _ value: Int64?) throws(SQLiteError) {
+    func bind(optional index: Int, _ value: Int64?) throws(DatabaseError) {
         if let value { try bind(index, value) } else { try bindNull(index) }
     }
 }

@@ -4,7 +4,7 @@ extension LogReader {
         -> UInt64
     {
         guard first < last else { return 0 }
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return 0 }
             let sum = try connection.integer(
                 "SELECT sum(length(CAST(payload AS BLOB))) FROM event WHERE origin = ? AND seq > ? AND seq <= ?",
@@ -15,7 +15,7 @@ extension LogReader {
 
     /// When an event was recorded at its origin, Unix milliseconds.
     package func recorded(_ dot: Dot) throws(StoreError) -> Int64? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(dot.origin, on: connection) else { return nil }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(ref),

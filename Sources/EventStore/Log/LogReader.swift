@@ -25,7 +25,7 @@ package final class LogReader {
 
     /// The last position; 0 for an empty log.
     package func top() throws(StoreError) -> UInt64 {
-        let top = try mapped { () throws(SQLiteError) in
+        let top = try mapped { () throws(DatabaseError) in
             UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         }
         guard top <= Limits.number else {
@@ -36,7 +36,7 @@ package final class LogReader {
 
     /// A value of table `meta`.
     package func meta(_ key: String) throws(StoreError) -> String? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT value FROM meta WHERE key = ?")
             defer { select.reset() }
             try select.bind(1, text: Array(key.utf8))
@@ -65,7 +65,7 @@ package final class LogReader {
     func scan(
         after position: UInt64, through end: UInt64, limit: Int, _ body: (consuming StoredEvent) -> Bool
     ) throws(StoreError) -> UInt64 {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(
                 "SELECT \(EventRow.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?"
             )
@@ -85,10 +85,10 @@ package final class LogReader {
 
     /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
     func inOneTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
-        try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
+        try mapped { () throws(DatabaseError) in try connection.statement("BEGIN").run() }
         do {
             try body()
-            try mapped { () throws(SQLiteError) in try connection.statement("COMMIT").run() }
+            try mapped { () throws(DatabaseError) in try connection.statement("COMMIT").run() }
         } catch {
             connection.rollback()
             throw error
@@ -96,7 +96,7 @@ package final class LogReader {
     }
 
     /// The dot of the event at `position`, which is there.
-    func dot(at position: UInt64) throws(SQLiteError) -> Dot {
+    func dot(at position: UInt64) throws(DatabaseError) -> Dot {
         let row = try header(at: position)
         defer { row.reset() }
         return Dot(origin: try names.origin(row.int64(0), on: connection), seq: row.uint64(1))
@@ -104,26 +104,26 @@ package final class LogReader {
 
     /// The ref of the type of the event at `position`, which is there.
     func typeRef(at position: UInt64) throws(StoreError) -> Int64 {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let row = try header(at: position)
             defer { row.reset() }
             return row.int64(2)
         }
     }
 
-    private func header(at position: UInt64) throws(SQLiteError) -> Statement {
+    private func header(at position: UInt64) throws(DatabaseError) -> Statement {
         let select = try connection.statement("SELECT origin, seq, type FROM event WHERE position = ?")
         try select.bind(1, position)
         guard try select.step() else {
             select.reset()
-            throw SQLiteError(extendedCode: 11, message: "no event at \(position)", context: "event")
+            throw .damaged(.event(position), "there is none at this position")
         }
         return select
     }
 
     /// The event at `position`.
     package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
             defer { select.reset() }
             try select.bind(1, position)
@@ -142,7 +142,7 @@ package final class LogReader {
     /// Calls `body` with the events at `positions`, in that order, until it returns false. Positions where there is none are
     /// passed over. Returns how many of the positions were dealt with.
     func events(at positions: [UInt64], _ body: (consuming StoredEvent) -> Bool) throws(StoreError) -> Int {
-        try rows(at: positions) { _, row throws(SQLiteError) in
+        try rows(at: positions) { _, row throws(DatabaseError) in
             body(try EventRow.read(row, names: &names, on: connection))
         }
     }
@@ -153,7 +153,7 @@ package final class LogReader {
         var events: [StoredEvent] = []
         events.reserveCapacity(positions.count)
         var left = bytes
-        let dealtWith = try rows(at: positions) { index, row throws(SQLiteError) in
+        let dealtWith = try rows(at: positions) { index, row throws(DatabaseError) in
             guard index == events.count else { return false }
             left -= row.count(EventRow.Column.payload)
             events.append(try EventRow.read(row, names: &names, on: connection))
@@ -165,9 +165,9 @@ package final class LogReader {
     /// Calls `body` with the rows of the events at `positions`, in that order and with their indexes in it, until it returns
     /// false. Returns how many of the positions were dealt with.
     private func rows(
-        at positions: [UInt64], _ body: (Int, Statement) throws(SQLiteError) -> Bool
+        at positions: [UInt64], _ body: (Int, Statement) throws(DatabaseError) -> Bool
     ) throws(StoreError) -> Int {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(Self.several)
             defer { select.reset() }
             var index = 0
@@ -200,7 +200,7 @@ package final class LogReader {
 
     /// The later events with the id of the event at `position`.
     package func twins(of position: UInt64) throws(StoreError) -> [StoredEvent] {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(
                 "SELECT \(EventRow.columns) FROM event WHERE twin = ? ORDER BY position")
             defer { select.reset() }
@@ -213,7 +213,7 @@ package final class LogReader {
 
     /// The event with this dot.
     package func event(_ dot: Dot) throws(StoreError) -> StoredEvent? {
-        guard let ref = try mapped({ () throws(SQLiteError) in try names.originRef(dot.origin, on: connection) })
+        guard let ref = try mapped({ () throws(DatabaseError) in try names.originRef(dot.origin, on: connection) })
         else {
             return nil
         }
@@ -227,7 +227,7 @@ package final class LogReader {
 
     /// Every origin with its node, key and number of events, ascending by id.
     package func origins() throws(StoreError) -> [StoredOrigin] {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(
                 """
                 SELECT ref, id, node, key, (SELECT max(seq) FROM event WHERE event.origin = origin.ref)
@@ -238,7 +238,7 @@ package final class LogReader {
             while try select.step() {
                 guard let id = select.uuid(1), let node = select.digest(2),
                     let key = VerifyingKey(rawBytes: select.bytes(3))
-                else { throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin") }
+                else { throw .damagedOrigin(select.int64(0)) }
                 origins.append(
                     StoredOrigin(
                         ref: select.int64(0), id: OriginID(id), node: NodeID(node), key: key, size: select.uint64(4)))
@@ -249,7 +249,7 @@ package final class LogReader {
 
     /// The position of each origin's last event.
     package func lastPositions() throws(StoreError) -> [OriginID: UInt64] {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(
                 """
                 SELECT id, (SELECT position FROM event WHERE event.origin = origin.ref ORDER BY seq DESC LIMIT 1)
@@ -259,7 +259,7 @@ package final class LogReader {
             var positions: [OriginID: UInt64] = [:]
             while try select.step() {
                 guard let id = select.uuid(0) else {
-                    throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                    throw .damaged(.table("origin"), "an id is not 16 bytes")
                 }
                 positions[OriginID(id)] = select.uint64(1)
             }
@@ -272,16 +272,16 @@ package final class LogReader {
 
     /// The interned ref of `text`, if any event uses it.
     func ref(_ text: String) throws(StoreError) -> Int64? {
-        try mapped { () throws(SQLiteError) in try names.ref(text, on: connection) }
+        try mapped { () throws(DatabaseError) in try names.ref(text, on: connection) }
     }
 
     /// The text of an interned ref.
     func text(_ ref: Int64) throws(StoreError) -> String {
-        try mapped { () throws(SQLiteError) in try names.text(ref, on: connection) }
+        try mapped { () throws(DatabaseError) in try names.text(ref, on: connection) }
     }
 
     private func first(_ condition: String, _ bindings: Binding...) throws(StoreError) -> StoredEvent? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE \(condition)")
             defer { select.reset() }
             for (index, binding) in bindings.enumerated() { try select.bind(index + 1, binding) }
@@ -302,8 +302,15 @@ package struct StoredOrigin: Hashable, Sendable {
     package let size: UInt64
 }
 
-/// Turns SQLite's errors into the store's.
-func mapped<Result>(_ body: () throws(SQLiteError) -> Result) throws(StoreError) -> Result {
+extension DatabaseError {
+    /// The row of an origin has a column of the wrong length.
+    static func damagedOrigin(_ ref: Int64) -> DatabaseError {
+        .damaged(.table("origin"), "its row \(ref) has a column of the wrong type or length")
+    }
+}
+
+/// Turns errors of databases into those of the store.
+func mapped<Result>(_ body: () throws(DatabaseError) -> Result) throws(StoreError) -> Result {
     do { return try body() } catch { throw StoreError(error) }
 }
 
@@ -340,7 +347,7 @@ private func requireNoCommits(besides path: String) throws(StoreError) {
 
 /// Opens a database of a store for reading, without WAL files if it lies on a read-only medium and they hold nothing.
 func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) -> Connection {
-    func open(_ mode: Connection.Mode) throws(SQLiteError) -> Connection {
+    func open(_ mode: Connection.Mode) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
         try connection.execute("PRAGMA query_only = ON;" + pattern.pragmas)
         if pattern == .scattered { try connection.mapPages() }
@@ -349,7 +356,7 @@ func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(Stor
     }
     do {
         return try open(.read)
-    } catch  where error.isCannotOpen || error.code == 8 {
+    } catch  where error.isCannotOpen {
         try requireNoCommits(besides: path)
         do { return try open(.immutable) } catch { throw StoreError(error) }
     } catch {

@@ -44,7 +44,7 @@ struct LogState: Sendable {
     /// Reads the state from the log.
     static func load(
         from connection: Connection, using sha: SHA256, wall: Int64 = WallClock.now
-    ) throws(SQLiteError) -> LogState {
+    ) throws(DatabaseError) -> LogState {
         var state = LogState()
         var names = InternedStrings()
         let merkle = MerkleStore(connection: connection, sha: sha)
@@ -52,28 +52,26 @@ struct LogState: Sendable {
         var known: [(ref: Int64, id: OriginID, key: VerifyingKey)] = []
         while try select.step() {
             guard let id = select.uuid(1), let key = VerifyingKey(rawBytes: select.bytes(2)) else {
-                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                throw .damagedOrigin(select.int64(0))
             }
             known.append((select.int64(0), OriginID(id), key))
         }
         select.reset()
         for origin in known {
             guard origin.ref == Int64(state.origins.count) + 1 else {
-                throw SQLiteError(extendedCode: 11, message: "origin refs have a gap", context: "origin")
+                throw .damaged(.table("origin"), "its refs have a gap")
             }
             let size = UInt64(
                 bitPattern: try connection.integer(
                     "SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref)) ?? 0)
             guard size <= Limits.number else {
-                throw SQLiteError(
-                    extendedCode: 11, message: "origin \(origin.id): its last seq is out of range", context: "event")
+                throw .damaged(.table("event"), "the last seq of origin \(origin.id) is out of range")
             }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
                 .integer(Int64(bitPattern: size)))
             guard hlc ?? 0 >= 0 else {
-                throw SQLiteError(
-                    extendedCode: 11, message: "origin \(origin.id): its last hlc is out of range", context: "event")
+                throw .damaged(.table("event"), "the last hlc of origin \(origin.id) is out of range")
             }
             state.add(
                 OriginState(
@@ -83,25 +81,26 @@ struct LogState: Sendable {
         }
         state.position = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         guard state.position <= Limits.number else {
-            throw SQLiteError(extendedCode: 11, message: "the last position is out of range", context: "event")
+            throw .damaged(.table("event"), "the last position is out of range")
         }
         state.own = try connection.integer("SELECT value FROM meta WHERE key = 'origin'").map { Int($0) - 1 }
         if let own = state.own, !state.origins.indices.contains(own) {
-            throw SQLiteError(extendedCode: 11, message: "no origin \(own + 1)", context: "meta")
+            throw .damaged(.table("meta"), "there is no origin \(own + 1), which it says is this store's")
         }
         try state.restoreClockAndDependencies(from: connection, wall: wall)
         try state.loadSkews(from: connection)
         return state
     }
 
-    private mutating func restoreClockAndDependencies(from connection: Connection, wall: Int64) throws(SQLiteError) {
+    private mutating func restoreClockAndDependencies(from connection: Connection, wall: Int64) throws(DatabaseError)
+    {
         guard let own else { return }
         clock = HybridClock(last: origins[own].hlc)
         // Stamps that were too far ahead when they arrived must not move the clock now either.
         for origin in origins { _ = clock.observe(origin.hlc, wall: wall) }
         // Positions are in arrival order, and an origin's last event is its latest: what stands after the last own event had
         // not been applied when that was appended.
-        let last = try origins.map { (origin) throws(SQLiteError) in
+        let last = try origins.map { (origin) throws(DatabaseError) in
             try connection.integer(
                 "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
                 .integer(Int64(bitPattern: origin.size))) ?? 0

@@ -17,9 +17,9 @@ struct LogUpgrade {
 
     /// Looks through the log unless this release has done so before. Returns how many events it could read anew.
     @discardableResult
-    static func run(on connection: Connection) throws(SQLiteError) -> Int {
+    static func run(on connection: Connection) throws(DatabaseError) -> Int {
         guard try !isDone(on: connection) else { return 0 }
-        return try connection.transaction { () throws(SQLiteError) in
+        return try connection.transaction { () throws(DatabaseError) in
             var upgrade = LogUpgrade(connection: connection)
             let count = try upgrade.reread()
             if count > 0 { try noteReread(on: connection) }
@@ -29,17 +29,17 @@ struct LogUpgrade {
     }
 
     /// Whether this release, or a later one, has looked through the log.
-    static func isDone(on connection: Connection) throws(SQLiteError) -> Bool {
+    static func isDone(on connection: Connection) throws(DatabaseError) -> Bool {
         (try meta(looked, connection) ?? 0) >= reads
     }
 
     private init(connection: Connection) { self.connection = connection }
 
-    private static func meta(_ key: String, _ connection: Connection) throws(SQLiteError) -> Int64? {
+    private static func meta(_ key: String, _ connection: Connection) throws(DatabaseError) -> Int64? {
         try connection.integer("SELECT value FROM meta WHERE key = ?", .text(key))
     }
 
-    private static func set(_ key: String, _ value: Int64, _ connection: Connection) throws(SQLiteError) {
+    private static func set(_ key: String, _ value: Int64, _ connection: Connection) throws(DatabaseError) {
         let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
         try insert.bind(1, .text(key))
         try insert.bind(2, value)
@@ -47,11 +47,11 @@ struct LogUpgrade {
     }
 
     /// Rows have other content than before: views that were built so far are of another log.
-    static func noteReread(on connection: Connection) throws(SQLiteError) {
+    static func noteReread(on connection: Connection) throws(DatabaseError) {
         try set(rereads, (try meta(rereads, connection) ?? 0) + 1, connection)
     }
 
-    private mutating func reread() throws(SQLiteError) -> Int {
+    private mutating func reread() throws(DatabaseError) -> Int {
         var last = Int64(0)
         var count = 0
         while let position = try next(after: last) {
@@ -61,7 +61,7 @@ struct LogUpgrade {
         return count
     }
 
-    private func next(after position: Int64) throws(SQLiteError) -> Int64? {
+    private func next(after position: Int64) throws(DatabaseError) -> Int64? {
         try connection.integer(
             """
             SELECT position FROM event WHERE position > ? AND (unknown IS NOT NULL OR typeof(payload) = 'blob')
@@ -69,7 +69,7 @@ struct LogUpgrade {
             """, .integer(position))
     }
 
-    private mutating func reread(_ position: Int64) throws(SQLiteError) -> Bool {
+    private mutating func reread(_ position: Int64) throws(DatabaseError) -> Bool {
         let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
         defer { select.reset() }
         try select.bind(1, position)
@@ -79,7 +79,7 @@ struct LogUpgrade {
         do {
             header = try EventHeader(received: stored.header.canonicalBytes)
         } catch {
-            throw SQLiteError(extendedCode: 11, message: "event \(position): \(error)", context: "event")
+            throw .damaged(.event(UInt64(bitPattern: position)), error.description)
         }
         let event = Event(header: header, body: stored.body.judged)
         guard event != stored, let dependencies = try dependencies(header) else { return false }
@@ -95,7 +95,7 @@ struct LogUpgrade {
     }
 
     /// Column `dependencies`; `nil` if an origin is not here: then they are not checked, and the event stays as it is.
-    private func dependencies(_ header: EventHeader) throws(SQLiteError) -> [UInt8]? {
+    private func dependencies(_ header: EventHeader) throws(DatabaseError) -> [UInt8]? {
         var pairs: [(ref: Int64, seq: UInt64)] = []
         for dot in header.dependencies {
             guard let ref = try reader.originRef(dot.origin, on: connection) else { return nil }
@@ -105,7 +105,7 @@ struct LogUpgrade {
     }
 
     /// Where the first event with this id stands, if that is before `position`; later ones become its twins.
-    private func first(with id: EventID, orAt position: Int64) throws(SQLiteError) -> UInt64? {
+    private func first(with id: EventID, orAt position: Int64) throws(DatabaseError) -> UInt64? {
         let found = try connection.integer(
             "SELECT position FROM event WHERE id = ? AND twin IS NULL", .blob(id.bytes))
         guard let found else { return nil }
@@ -119,7 +119,7 @@ struct LogUpgrade {
 }
 
 extension Statement {
-    fileprivate func run(_ value: Int64) throws(SQLiteError) {
+    fileprivate func run(_ value: Int64) throws(DatabaseError) {
         try bind(1, value)
         try run()
     }

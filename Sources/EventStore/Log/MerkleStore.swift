@@ -7,22 +7,22 @@ struct MerkleStore {
     let sha: SHA256
 
     /// The tree of an origin's first `size` events.
-    func range(origin: Int64, size: UInt64, names: inout InternedStrings) throws(SQLiteError) -> MerkleRange {
-        let peaks = try MerkleProof.peaks(0, size) { (level, index) throws(SQLiteError) in
+    func range(origin: Int64, size: UInt64, names: inout InternedStrings) throws(DatabaseError) -> MerkleRange {
+        let peaks = try MerkleProof.peaks(0, size) { (level, index) throws(DatabaseError) in
             try node(origin: origin, level: level, index: index, names: &names)
         }
         return MerkleRange(size: size, peaks: peaks)
     }
 
     /// The root of an origin's first `size` events.
-    func root(origin: Int64, size: UInt64, names: inout InternedStrings) throws(SQLiteError) -> Digest {
+    func root(origin: Int64, size: UInt64, names: inout InternedStrings) throws(DatabaseError) -> Digest {
         try range(origin: origin, size: size, names: &names).root(using: sha)
     }
 
     /// The root of the perfect subtree of 2^level events that is the `index`-th of its level.
     func node(
         origin: Int64, level: Int, index: UInt64, names: inout InternedStrings
-    ) throws(SQLiteError) -> Digest {
+    ) throws(DatabaseError) -> Digest {
         let stored = level / Self.levelStep * Self.levelStep
         let count = UInt64(1) << UInt64(level - stored)
         let first = index * count
@@ -45,16 +45,14 @@ struct MerkleStore {
             }
         }
         guard range.size == count else {
-            throw SQLiteError(
-                extendedCode: 11, message: "the Merkle tree of origin \(origin) lacks nodes of level \(stored)",
-                context: "node")
+            throw .damaged(.table("node"), "the Merkle tree of origin \(origin) lacks nodes of level \(stored)")
         }
         return range.root(using: sha)
     }
 
     private func leaves(
         origin: Int64, from seq: UInt64, count: UInt64, names: inout InternedStrings
-    ) throws(SQLiteError) -> [Digest] {
+    ) throws(DatabaseError) -> [Digest] {
         let select = try connection.statement(
             "SELECT \(EventRow.columns) FROM event WHERE origin = ? AND seq >= ? AND seq < ? ORDER BY seq")
         defer { select.reset() }
@@ -70,7 +68,7 @@ struct MerkleStore {
     }
 
     /// Stores a perfect subtree's root if its level is one that is kept.
-    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError) {
+    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError) {
         guard level > 0, level % Self.levelStep == 0 else { return }
         let insert = try connection.statement("INSERT INTO node(origin, level, number, hash) VALUES(?,?,?,?)")
         try insert.bind(1, origin)
@@ -90,7 +88,7 @@ struct MerkleStore {
 
     /// Stores a head. Of the heads in one block of ``headSpacing`` sizes only the last is kept: enough to hand out any
     /// part of a long history with a signature near its end.
-    func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError) {
+    func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError) {
         let size = signed.head.size
         let prune = try connection.statement("DELETE FROM head WHERE origin = ? AND size > ? AND size < ?")
         try prune.bind(1, origin)
@@ -110,7 +108,7 @@ struct MerkleStore {
     /// The smallest stored head of at least `size` events, or with `descending` the largest.
     func head(
         of origin: OriginID, ref: Int64, atLeast size: UInt64, largest: Bool = false
-    ) throws(SQLiteError) -> SignedHead? {
+    ) throws(DatabaseError) -> SignedHead? {
         let select = try connection.statement(
             """
             SELECT size, root, hlc, signature FROM head WHERE origin = ? AND size >= ?

@@ -68,8 +68,8 @@ enum Schema {
         """
 
     /// - Parameter hasSeals: Not as version 1 was, which is made only to be compared with.
-    static func create(on connection: Connection, hasSeals: Bool = true) throws(SQLiteError) {
-        try connection.transaction { () throws(SQLiteError) in
+    static func create(on connection: Connection, hasSeals: Bool = true) throws(DatabaseError) {
+        try connection.transaction { () throws(DatabaseError) in
             try connection.execute(
                 "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(hasSeals ? version : 1);")
             try connection.execute(tables)
@@ -78,24 +78,20 @@ enum Schema {
     }
 
     /// Whether the log has seals: version 1 had none.
-    static func hasSeals(_ connection: Connection) throws(SQLiteError) -> Bool {
+    static func hasSeals(_ connection: Connection) throws(DatabaseError) -> Bool {
         try connection.integer("PRAGMA user_version") ?? 0 >= 2
     }
 
     /// Refuses files of others and of later releases.
     static func check(_ connection: Connection) throws(StoreError) {
-        do {
-            let application = try connection.integer("PRAGMA application_id") ?? 0
-            let found = try connection.integer("PRAGMA user_version") ?? 0
-            guard application == applicationID, versions.contains(found) else {
-                throw StoreError.unknownFormat(path: connection.path, version: Int(found))
-            }
-        } catch let error as SQLiteError {
-            throw StoreError(error)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw .io(String(describing: error))
+        let (application, found) = try mapped { () throws(DatabaseError) in
+            (
+                try connection.integer("PRAGMA application_id") ?? 0,
+                try connection.integer("PRAGMA user_version") ?? 0
+            )
+        }
+        guard application == applicationID, versions.contains(found) else {
+            throw .unknownFormat(path: connection.path, version: Int(found))
         }
     }
 }

@@ -19,7 +19,7 @@ struct SchemaDifference: Hashable, Sendable {
 
 extension Schema {
     /// Tables, indexes and whatever else the file defines, compared with a database that was just made.
-    static func differences(_ connection: Connection) throws(SQLiteError) -> [SchemaDifference] {
+    static func differences(_ connection: Connection) throws(DatabaseError) -> [SchemaDifference] {
         let fresh = try Connection(path: ":memory:", mode: .write)
         try create(on: fresh, hasSeals: try hasSeals(connection))
         var expected = try definitions(fresh)
@@ -45,7 +45,7 @@ extension Schema {
 
     /// Refuses a log whose definitions would let what is appended to it be changed, lost or stored twice.
     static func checkForWriting(_ connection: Connection) throws(StoreError) {
-        let found = try mapped { () throws(SQLiteError) in try differences(connection) }
+        let found = try mapped { () throws(DatabaseError) in try differences(connection) }
         guard let first = found.first(where: { $0.kind != .unknown }) else { return }
         throw .corrupt("\(connection.path): \(first.text); nothing is appended to such a log")
     }
@@ -65,7 +65,7 @@ extension Schema {
     }
 
     /// What the database defines. SQLite's own statistics tables say nothing about the data.
-    private static func definitions(_ connection: Connection) throws(SQLiteError) -> [String: Definition] {
+    private static func definitions(_ connection: Connection) throws(DatabaseError) -> [String: Definition] {
         let select = try connection.statement(
             "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'")
         defer { select.reset() }

@@ -5,10 +5,10 @@
 enum SealUpgrade {
     static func run(on connection: Connection) throws(StoreError) {
         var isDue = false
-        try mapped { () throws(SQLiteError) in isDue = try !Schema.hasSeals(connection) }
+        try mapped { () throws(DatabaseError) in isDue = try !Schema.hasSeals(connection) }
         guard isDue else { return }
         var isCovered = false
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let sha = SHA256()
             let state = try LogState.load(from: connection, using: sha)
             guard let own = state.own.map({ state.origins[$0] }) else { return }
@@ -17,8 +17,8 @@ enum SealUpgrade {
             isCovered = last.map { $0.head == own.head(using: sha) && $0.isValid(for: own.key) } ?? false
         }
         guard isCovered else { throw .notSettled(path: connection.path) }
-        try mapped { () throws(SQLiteError) in
-            try connection.transaction { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
+            try connection.transaction { () throws(DatabaseError) in
                 try connection.execute(Schema.seal + "PRAGMA user_version = \(Schema.version);")
             }
         }

@@ -6,14 +6,14 @@ struct StringInterner {
     /// mostly there is one search of the index, not two.
     private var wasStored = false
 
-    mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
+    mutating func ref(_ text: String, on connection: Connection) throws(DatabaseError) -> Int64 {
         if let known = cache[text] { return known }
         let ref = try stored(text, on: connection)
         cache.insert(text, ref)
         return ref
     }
 
-    private mutating func stored(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64 {
+    private mutating func stored(_ text: String, on connection: Connection) throws(DatabaseError) -> Int64 {
         if wasStored, let ref = try find(text, on: connection) { return ref }
         let insert = try connection.statement("INSERT INTO name(text) VALUES(?) ON CONFLICT DO NOTHING")
         try insert.bind(1, text: Array(text.utf8))
@@ -21,12 +21,12 @@ struct StringInterner {
         wasStored = connection.changes == 0
         if !wasStored { return connection.lastInsertedRow }
         guard let ref = try find(text, on: connection) else {
-            throw SQLiteError(extendedCode: 11, message: "no ref", context: "name")
+            throw .damaged(.table("name"), "a text that is there cannot be found")
         }
         return ref
     }
 
-    private func find(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64? {
+    private func find(_ text: String, on connection: Connection) throws(DatabaseError) -> Int64? {
         try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text))
     }
 }
@@ -50,13 +50,13 @@ struct InternedStrings {
     private var origins: [Int64: OriginID] = [:]
     private var lastOrigin: (ref: Int64, id: OriginID)?
 
-    mutating func text(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> String {
+    mutating func text(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> String {
         let index = Int(truncatingIfNeeded: ref) & (slots.count - 1)
         if slots[index].ref == ref, ref != 0 { return slots[index].text }
         return try read(ref, on: connection)
     }
 
-    private mutating func read(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> String {
+    private mutating func read(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> String {
         while ref >= slots.count, slots.count < Self.capacity {
             let known = slots.filter { $0.ref != 0 }
             slots = [Slot](repeating: Slot(), count: slots.count * 2)
@@ -73,20 +73,20 @@ struct InternedStrings {
             if slot.ref == ref { found = slot.text }
         }
         guard let found else {
-            throw SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+            throw .damaged(.table("name"), "there is no name \(ref)")
         }
         return found
     }
 
     /// The ref of `text`, which it keeps for ever, if it has one.
-    mutating func ref(_ text: String, on connection: Connection) throws(SQLiteError) -> Int64? {
+    mutating func ref(_ text: String, on connection: Connection) throws(DatabaseError) -> Int64? {
         if let known = refs[text] { return known }
         guard let ref = try connection.integer("SELECT ref FROM name WHERE text = ?", .text(text)) else { return nil }
         refs.insert(text, ref)
         return ref
     }
 
-    mutating func origin(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> OriginID {
+    mutating func origin(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> OriginID {
         if let lastOrigin, lastOrigin.ref == ref { return lastOrigin.id }
         let id: OriginID
         if let known = origins[ref] { id = known } else { id = try readOrigin(ref, on: connection) }
@@ -94,18 +94,18 @@ struct InternedStrings {
         return id
     }
 
-    private mutating func readOrigin(_ ref: Int64, on connection: Connection) throws(SQLiteError) -> OriginID {
+    private mutating func readOrigin(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> OriginID {
         let select = try connection.statement("SELECT id FROM origin WHERE ref = ?")
         defer { select.reset() }
         try select.bind(1, ref)
         guard try select.step(), let bits = select.uuid(0) else {
-            throw SQLiteError(extendedCode: 11, message: "origin \(ref) is missing", context: "origin")
+            throw .damaged(.table("origin"), "there is no origin \(ref)")
         }
         origins[ref] = OriginID(bits)
         return OriginID(bits)
     }
 
-    func originRef(_ origin: OriginID, on connection: Connection) throws(SQLiteError) -> Int64? {
+    func originRef(_ origin: OriginID, on connection: Connection) throws(DatabaseError) -> Int64? {
         try connection.integer("SELECT ref FROM origin WHERE id = ?", .blob(origin.bytes))
     }
 }

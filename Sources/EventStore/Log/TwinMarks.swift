@@ -44,7 +44,7 @@ extension LogReader {
         var last: (first: UInt64, position: UInt64) = (0, 0)
         // Short read transactions: the WAL must not wait.
         while true {
-            let isEnd = try mapped { () throws(SQLiteError) in
+            let isEnd = try mapped { () throws(DatabaseError) in
                 let select = try connection.statement(
                     """
                     SELECT twin, \(TwinMember.columns) FROM event
@@ -76,7 +76,7 @@ extension LogReader {
     /// The event that counts in place of `stored`; `nil` if `stored` counts itself.
     package func counting(inPlaceOf stored: StoredEvent) throws(StoreError) -> Dot? {
         let first = stored.twinOf ?? stored.position
-        let group = try mapped { () throws(SQLiteError) in
+        let group = try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE twin = ?")
             defer { select.reset() }
             try select.bind(1, first)
@@ -92,10 +92,10 @@ extension LogReader {
 
     /// The node of every origin.
     package func nodes() throws(StoreError) -> [OriginID: NodeID] {
-        try mapped { () throws(SQLiteError) in try connection.nodes() }
+        try mapped { () throws(DatabaseError) in try connection.nodes() }
     }
 
-    private func twinMember(at position: UInt64) throws(SQLiteError) -> TwinMember? {
+    private func twinMember(at position: UInt64) throws(DatabaseError) -> TwinMember? {
         let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE position = ?")
         defer { select.reset() }
         try select.bind(1, position)
@@ -103,7 +103,7 @@ extension LogReader {
     }
 
     /// Its columns, from one on.
-    private func twinMember(_ row: Statement, from column: Int) throws(SQLiteError) -> TwinMember {
+    private func twinMember(_ row: Statement, from column: Int) throws(DatabaseError) -> TwinMember {
         let origin = try names.origin(row.int64(column + 2), on: connection)
         let user = row.int64(column + 5)
         return TwinMember(
@@ -117,13 +117,13 @@ extension LogReader {
 
 extension Connection {
     /// The node of every origin.
-    func nodes() throws(SQLiteError) -> [OriginID: NodeID] {
+    func nodes() throws(DatabaseError) -> [OriginID: NodeID] {
         let select = try statement("SELECT id, node FROM origin")
         defer { select.reset() }
         var nodes: [OriginID: NodeID] = [:]
         while try select.step() {
             guard let id = select.uuid(0), let node = select.digest(1) else {
-                throw SQLiteError(extendedCode: 11, message: "damaged origin", context: "origin")
+                throw .damaged(.table("origin"), "an id is not 16 bytes, or a node not 32")
             }
             nodes[OriginID(id)] = NodeID(node)
         }

@@ -34,6 +34,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case batchTooLarge(count: Int)
     /// The store is closed.
     case closed
+    /// A fault of this software: it asked the store for what cannot be. Nothing of the request was stored.
+    case fault(String)
 
     /// A stable name for machines.
     public var code: String {
@@ -54,6 +56,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .busy: "E_BUSY"
         case .batchTooLarge: "E_BATCH_SIZE"
         case .closed: "E_CLOSED"
+        case .fault: "E_INTERNAL"
         }
     }
 
@@ -114,6 +117,7 @@ extension StoreError: CustomStringConvertible {
         case .busy(let what): "busy: \(what)"
         case .batchTooLarge(let count): "\(count) events at once; at most \(Limits.batch) are taken"
         case .closed: "the store is closed"
+        case .fault(let what): "a fault of this software: \(what)"
         }
     }
 }

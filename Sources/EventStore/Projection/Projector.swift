@@ -40,7 +40,7 @@ package final class Projector {
         /// How many events are quarantined here.
         var quarantined: UInt64
 
-        init(path: String, source: ProjectionSource, tails: ViewMemtables) throws(SQLiteError) {
+        init(path: String, source: ProjectionSource, tails: ViewMemtables) throws(DatabaseError) {
             self.path = path
             views = ViewDatabase.makeViews()
             lists = views.filter { type(of: $0).takesAll }
@@ -118,7 +118,7 @@ package final class Projector {
                 target = begun
             } else {
                 position = 0
-                target = try mapped { () throws(SQLiteError) in
+                target = try mapped { () throws(DatabaseError) in
                     try ViewDatabase.create(at: new, incarnation: incarnation)
                     return try Target(path: new, source: source, tails: tails)
                 }
@@ -132,7 +132,7 @@ package final class Projector {
     ) throws(StoreError) -> Target? {
         do {
             return try Target(path: path, source: source, tails: tails)
-        } catch  where error.isCorrupt {
+        } catch .damage {
             return nil
         } catch {
             throw StoreError(error)
@@ -159,7 +159,7 @@ package final class Projector {
         mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
         if target.store.connection.walPages >= WALStanding.most { try copyIntoDatabase() }
-        let first = try mapped { () throws(SQLiteError) in
+        let first = try mapped { () throws(DatabaseError) in
             try source.events(after: position, through: durable, limit: min(limit, piece))
         }
         guard !first.isEmpty else {
@@ -168,11 +168,9 @@ package final class Projector {
         }
         var last = position
         guard
-            try commit({ () throws(SQLiteError) in
+            try commit({ () throws(DatabaseError) in
                 last = try apply(first, through: durable, limit: limit, piece: piece)
-                guard mayCommit() else {
-                    throw SQLiteError(extendedCode: 9, message: "the log is not durable", context: "views")
-                }
+                guard mayCommit() else { throw .cancelled }
             })
         else {
             return position
@@ -183,11 +181,11 @@ package final class Projector {
     }
 
     /// Commits a change of the views. Returns false where they turned out to be damaged and new ones were begun.
-    private func commit(_ body: () throws(SQLiteError) -> Void) throws(StoreError) -> Bool {
+    private func commit(_ body: () throws(DatabaseError) -> Void) throws(StoreError) -> Bool {
         let store = target.store
         do throws(StoreError) {
-            try mapped { () throws(SQLiteError) in
-                try store.connection.transaction { () throws(SQLiteError) in try body() }
+            try mapped { () throws(DatabaseError) in
+                try store.connection.transaction { () throws(DatabaseError) in try body() }
             }
         } catch {
             // What was gathered for the failed batch must not reach the next one.
@@ -196,7 +194,7 @@ package final class Projector {
                 try beginRebuild()
                 return false
             }
-            target = try mapped { () throws(SQLiteError) in
+            target = try mapped { () throws(DatabaseError) in
                 try Target(path: target.path, source: source, tails: tails)
             }
             throw error
@@ -219,11 +217,11 @@ package final class Projector {
     /// Copies the WAL back. Where the disk refuses that, what of the views it has is unknown: they go, and the one that tries
     /// again builds new ones.
     private func copyIntoDatabase() throws(StoreError) {
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             let left = try target.store.connection.checkpoint()
             guard left.wal >= WALStanding.most, left.copied < left.wal else { return }
         } catch {
-            guard error.isFailedIO else { return }
+            guard error.afterCopying == .store else { return }
             ViewDatabase.remove(target.path)
             throw StoreError(error)
         }
@@ -243,7 +241,7 @@ package final class Projector {
         let store = target.store
         store.timeline.freeze()
         store.history.freeze()
-        _ = try commit { () throws(SQLiteError) in
+        _ = try commit { () throws(DatabaseError) in
             try store.timeline.flush(store.connection, atLeast: rows)
             try store.history.flush(store.connection, atLeast: rows)
         }
@@ -308,7 +306,7 @@ package final class Projector {
     /// Applies the events of `first` and what follows them. Returns the position of the last.
     private func apply(
         _ first: [ProjectedEvent], through durable: UInt64, limit: Int, piece: Int
-    ) throws(SQLiteError) -> UInt64 {
+    ) throws(DatabaseError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, position, UInt64(0))
         var room = Self.stepBytes
@@ -338,7 +336,7 @@ package final class Projector {
     /// place of another.
     private func change(
         for event: ProjectedEvent
-    ) throws(SQLiteError) -> (change: ViewChange, replaced: ProjectedEvent?) {
+    ) throws(DatabaseError) -> (change: ViewChange, replaced: ProjectedEvent?) {
         guard let first = event.twinOf else { return (.insert, nil) }
         let earlier = try source.predecessors(of: event, first: first).filter(event.isTwin)
         guard let counting = earlier.min(by: { $0.precedes($1) }) else { return (.insert, nil) }
@@ -346,7 +344,7 @@ package final class Projector {
     }
 
     /// Returns whether the event was quarantined.
-    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(SQLiteError) -> Bool {
+    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(DatabaseError) -> Bool {
         var reasons: [(view: String, reason: String)] = []
         for view in target.views(for: event) {
             let reason = try view.apply(event, change, target.store)
@@ -360,7 +358,7 @@ package final class Projector {
         return !reasons.isEmpty
     }
 
-    private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(SQLiteError) {
+    private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(DatabaseError) {
         try target.store.run(
             "INSERT OR REPLACE INTO quarantine VALUES(?, ?, ?)", .integer(Int64(bitPattern: event.position)),
             .text(view), .text(reason))
@@ -370,7 +368,7 @@ package final class Projector {
     /// or to try everything again that was refused.
     package func beginRebuild() throws(StoreError) {
         incarnation = try source.log.viewMark()
-        target = try mapped { () throws(SQLiteError) in
+        target = try mapped { () throws(DatabaseError) in
             try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
             return try Target(path: files.newViews, source: source, tails: tails)
         }
@@ -381,16 +379,17 @@ package final class Projector {
         let source = source
         let new = target.path
         // Only what has left the WAL moves with the file.
-        let left = try mapped { () throws(SQLiteError) in try target.store.connection.checkpoint(truncate: true) }
+        let left = try mapped { () throws(DatabaseError) in try target.store.connection.checkpoint(truncate: true) }
         guard left.wal <= left.copied else { throw .busy("somebody reads views that are being built") }
         // The file must not be open under its old name when it moves.
-        target = try mapped { () throws(SQLiteError) in
+        target = try mapped { () throws(DatabaseError) in
             try ViewDatabase.create(at: new + ".done", incarnation: incarnation)
             return try Target(path: new + ".done", source: source, tails: tails)
         }
         for suffix in ["-wal", "-shm"] { unlink(new + suffix) }
         try ViewDatabase.swap(new, into: files.views)
-        target = try mapped { () throws(SQLiteError) in try Target(path: files.views, source: source, tails: tails) }
+        target = try mapped { () throws(DatabaseError) in try Target(path: files.views, source: source, tails: tails)
+        }
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
 
@@ -399,7 +398,7 @@ package final class Projector {
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(SQLiteError) in try ViewDigests.read(target.store, target.views) }
+        try mapped { () throws(DatabaseError) in try ViewDigests.read(target.store, target.views) }
     }
 }
 
@@ -409,8 +408,8 @@ enum ViewDigests {
     static func read(_ files: StoreFiles, path: String) throws(StoreError) -> [ViewDigest] {
         let source = try ProjectionSource(files)
         let connection = try openForReading(path)
-        return try mapped { () throws(SQLiteError) in
-            try connection.transaction("BEGIN") { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
+            try connection.transaction("BEGIN") { () throws(DatabaseError) in
                 let store = try ViewStore(
                     connection: connection, source: source, tails: ViewMemtables(), sum: ConversationRow.self)
                 try store.timeline.load(connection)
@@ -419,7 +418,7 @@ enum ViewDigests {
         }
     }
 
-    static func read(_ store: ViewStore, _ views: [any View]) throws(SQLiteError) -> [ViewDigest] {
+    static func read(_ store: ViewStore, _ views: [any View]) throws(DatabaseError) -> [ViewDigest] {
         var digests: [ViewDigest] = []
         for view in views {
             var sum = DigestSum()
@@ -428,7 +427,7 @@ enum ViewDigests {
         }
         var sum = DigestSum()
         let log = store.source.log
-        try store.rows("SELECT position, view FROM quarantine") { row throws(SQLiteError) in
+        try store.rows("SELECT position, view FROM quarantine") { row throws(DatabaseError) in
             let dot = try log.dot(at: row.uint64(0))
             sum.add(dot.description, row.text(1))
         }

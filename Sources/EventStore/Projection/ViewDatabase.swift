@@ -36,13 +36,13 @@ enum ViewDatabase {
     static func remove(_ path: String) { SmallFile.removeDatabase(path) }
 
     /// Makes empty views at `path` for the log of this incarnation.
-    static func create(at path: String, incarnation: String) throws(SQLiteError) {
+    static func create(at path: String, incarnation: String) throws(DatabaseError) {
         remove(path)
         let connection = try Connection(path: path, mode: .write)
         // Pages that merged tails leave are given back when nothing happens; this must be said before there are tables.
         try connection.execute(
             "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(DatabaseError) in
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
             try connection.execute(tables)
             try connection.execute(OriginClocks.tables)
@@ -94,7 +94,7 @@ enum ViewDatabase {
     }
 
     /// How many events are quarantined, each counted once however many views refuse it.
-    static func quarantined(_ connection: Connection) throws(SQLiteError) -> UInt64 {
+    static func quarantined(_ connection: Connection) throws(DatabaseError) -> UInt64 {
         UInt64(clamping: try connection.integer("SELECT count(DISTINCT position) FROM quarantine") ?? 0)
     }
 

@@ -2,7 +2,7 @@
 // clock but their own (D7).
 
 extension LogState {
-    mutating func loadSkews(from connection: Connection) throws(SQLiteError) {
+    mutating func loadSkews(from connection: Connection) throws(DatabaseError) {
         for (origin, skew) in try ClockSkew.flagged(in: connection) {
             if let index = indexes[origin] { skews[index] = skew }
         }
@@ -10,7 +10,7 @@ extension LogState {
 }
 
 extension ClockSkew {
-    fileprivate static func flagged(in connection: Connection) throws(SQLiteError) -> [OriginID: ClockSkew] {
+    fileprivate static func flagged(in connection: Connection) throws(DatabaseError) -> [OriginID: ClockSkew] {
         let select = try connection.statement("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
         defer { select.reset() }
         var flagged: [OriginID: ClockSkew] = [:]
@@ -25,7 +25,7 @@ extension ClockSkew {
 extension LogReader {
     /// The origins whose stamps were too far ahead when they came, by how much.
     package func flaggedOrigins() throws(StoreError) -> [FlaggedOrigin] {
-        let skews = try mapped { () throws(SQLiteError) in try ClockSkew.flagged(in: connection) }
+        let skews = try mapped { () throws(DatabaseError) in try ClockSkew.flagged(in: connection) }
         guard !skews.isEmpty else { return [] }
         var flagged: [FlaggedOrigin] = []
         for origin in try origins() {

@@ -91,10 +91,10 @@ extension LogReader {
         }
         guard let head, head.head.size >= dot.seq else { return nil }
         let sha = SHA256()
-        let proof = try mapped { () throws(SQLiteError) -> [Digest]? in
+        let proof = try mapped { () throws(DatabaseError) -> [Digest]? in
             guard let ref = try names.originRef(dot.origin, on: connection) else { return nil }
             let merkle = MerkleStore(connection: connection, sha: sha)
-            return try bridge?.inclusion(of: dot.seq - 1, using: sha) { (level, index) throws(SQLiteError) in
+            return try bridge?.inclusion(of: dot.seq - 1, using: sha) { (level, index) throws(DatabaseError) in
                 try merkle.node(origin: ref, level: level, index: index, names: &names)
             }
         }
@@ -106,7 +106,7 @@ extension LogReader {
 
     /// The key that signs an origin's heads; `nil` if nothing of the origin is here.
     package func key(of origin: OriginID) throws(StoreError) -> VerifyingKey? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement("SELECT key FROM origin WHERE id = ?")
             defer { select.reset() }
             try select.bind(1, origin.bits)

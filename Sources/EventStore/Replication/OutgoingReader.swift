@@ -238,7 +238,7 @@ extension LogReader {
     package func head(
         of origin: OriginID, atLeast size: UInt64, largest: Bool = false
     ) throws(StoreError) -> SignedHead? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return nil }
             return try MerkleStore(connection: connection, sha: SHA256())
                 .head(of: origin, ref: ref, atLeast: size, largest: largest)
@@ -247,7 +247,7 @@ extension LogReader {
 
     /// The Merkle root of an origin's first `size` events.
     package func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return SHA256().digest([]) }
             return try MerkleStore(connection: connection, sha: SHA256()).root(origin: ref, size: size, names: &names)
         }
@@ -258,10 +258,11 @@ extension LogReader {
         of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
     ) throws(StoreError) -> [Digest] {
         guard old < new else { return [] }
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return [] }
             let merkle = MerkleStore(connection: connection, sha: sha)
-            return try MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(SQLiteError) in
+            return try MerkleProof.consistency(from: old, to: new, using: sha) {
+                (level, index) throws(DatabaseError) in
                 let place = ProofNode(origin: ref, level: level, index: index)
                 if let known = proofNodes[place] { return known }
                 let node = try merkle.node(origin: ref, level: level, index: index, names: &names)

@@ -31,7 +31,7 @@ package struct PendingCoverage: Hashable, Sendable {
 
 extension MerkleStore {
     /// Stores how far the last head reaches, in place of what was known before.
-    func replaceReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError) {
+    func replaceReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError) {
         let signed = reach.coverage.head
         let insert = try connection.statement(
             "INSERT OR REPLACE INTO reach(origin, size, head, root, hlc, signature, proof) VALUES(?,?,?,?,?,?,?)")
@@ -46,7 +46,7 @@ extension MerkleStore {
     }
 
     /// How far the last head of an origin reaches beyond its events, if one ever did.
-    func reach(of origin: OriginID, ref: Int64) throws(SQLiteError) -> PendingCoverage? {
+    func reach(of origin: OriginID, ref: Int64) throws(DatabaseError) -> PendingCoverage? {
         let select = try connection.statement(
             "SELECT size, head, root, hlc, signature, proof FROM reach WHERE origin = ?")
         defer { select.reset() }
@@ -68,7 +68,7 @@ extension MerkleStore {
 extension LogReader {
     /// How far the last head of an origin reaches beyond its events, if one ever did.
     package func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return nil }
             return try MerkleStore(connection: connection, sha: SHA256()).reach(of: origin, ref: ref)
         }
@@ -76,7 +76,7 @@ extension LogReader {
 
     /// All that reach beyond the last events of their origins.
     func reaches() throws(StoreError) -> [PendingCoverage] {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let select = try connection.statement(
                 "SELECT id, ref FROM origin JOIN reach ON reach.origin = ref ORDER BY ref")
             defer { select.reset() }
@@ -94,10 +94,10 @@ extension LogReader {
     package func coverage(
         ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256
     ) throws(StoreError) -> Coverage? {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(reach.origin, on: connection) else { return nil }
             let merkle = MerkleStore(connection: connection, sha: sha)
-            return try reach.covering(old, using: sha) { (level, index) throws(SQLiteError) in
+            return try reach.covering(old, using: sha) { (level, index) throws(DatabaseError) in
                 try merkle.node(origin: ref, level: level, index: index, names: &names)
             }
         }

@@ -37,7 +37,7 @@ final class Connection {
         _ = sillok_sqlite_config_no_bulk_cache()
     }()
 
-    init(path: String, mode: Mode) throws(SQLiteError) {
+    init(path: String, mode: Mode) throws(DatabaseError) {
         _ = Self.configured
         self.path = path
         if mode == .write, path != ":memory:" { Self.makePrivate(path) }
@@ -53,7 +53,7 @@ final class Connection {
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)
-            throw SQLiteError(extendedCode: code, message: message, context: path)
+            throw DatabaseError(extendedCode: code, message: message, context: path, path: path)
         }
         // SQLite has made the file, or it has taken the place of another.
         if !use.isCurrent { use = FileUse(path) }
@@ -78,7 +78,7 @@ final class Connection {
     }
 
     /// Reads pages where the kernel has them (``PageMap``), if that can be done. What is mapped is the kernel's to take back.
-    func mapPages() throws(SQLiteError) {
+    func mapPages() throws(DatabaseError) {
         pageMap = PageMap(use, handle)
         // SQLite asks for mapped pages if there may be any.
         if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
@@ -109,13 +109,13 @@ final class Connection {
     }
 
     /// Runs statements that give no rows.
-    func execute(_ sql: String) throws(SQLiteError) {
+    func execute(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(sql) }
     }
 
     /// A statement prepared once and kept; it comes back reset.
-    func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    func statement(_ sql: String) throws(DatabaseError) -> Statement {
         if let known = statements.find(sql) {
             known.reset()
             return known
@@ -126,7 +126,7 @@ final class Connection {
     }
 
     /// The first column of the first row as an integer; `nil` if there is no row or it is NULL.
-    func integer(_ sql: String, _ bindings: Binding...) throws(SQLiteError) -> Int64? {
+    func integer(_ sql: String, _ bindings: Binding...) throws(DatabaseError) -> Int64? {
         let statement = try statement(sql)
         for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
         guard try statement.step(), !statement.isNull(0) else {
@@ -178,7 +178,7 @@ final class Connection {
     @discardableResult
     func checkpoint(
         truncate: Bool = false, patience: Int32 = Connection.patience
-    ) throws(SQLiteError) -> (wal: Int, copied: Int) {
+    ) throws(DatabaseError) -> (wal: Int, copied: Int) {
         sqlite3_busy_timeout(handle, patience)
         defer { sqlite3_busy_timeout(handle, Self.patience) }
         var wal: Int32 = 0
@@ -203,18 +203,18 @@ final class Connection {
 
     /// Waits until the disk has what was copied into the database. SQLite does so itself only when all of the WAL is copied.
     /// What the disk refuses here it refuses once: nothing that was copied may be believed after that.
-    func syncDatabase() throws(SQLiteError) {
+    func syncDatabase() throws(DatabaseError) {
         guard let file = databaseFile, let sync = file.pointee.pMethods?.pointee.xSync else { return }
         let code = sync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY)
         guard code == SQLITE_OK else {
-            throw SQLiteError(extendedCode: code, message: "the sync failed", context: path)
+            throw DatabaseError(extendedCode: code, message: "the sync failed", context: path, path: path)
         }
     }
 
     /// Runs `body` in one transaction, which is rolled back if it throws.
     func transaction<Result>(
-        _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(SQLiteError) -> Result
-    ) throws(SQLiteError) -> Result {
+        _ kind: String = "BEGIN IMMEDIATE", _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
         try statement(kind).run()
         do {
             let result = try body()
@@ -234,12 +234,12 @@ final class Connection {
 
     /// Takes an index out of the schema, without its pages, and returns its statement. For files under construction; the
     /// connection must be closed after it.
-    func hideSchema(of index: String) throws(SQLiteError) -> String {
+    func hideSchema(of index: String) throws(DatabaseError) -> String {
         _ = sillok_sqlite_defensive(handle, 0)
         let select = try statement("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?")
         try select.bind(1, text: Array(index.utf8))
         guard try select.step() else {
-            throw SQLiteError(extendedCode: 11, message: "no index \(index)", context: path)
+            throw .damaged(.file(path), "no index \(index)")
         }
         let sql = select.text(0)
         select.reset()
@@ -251,7 +251,7 @@ final class Connection {
     }
 
     /// Puts an index whose pages are there into the schema.
-    func restoreSchema(of index: String, on table: String, root: UInt32, sql: String) throws(SQLiteError) {
+    func restoreSchema(of index: String, on table: String, root: UInt32, sql: String) throws(DatabaseError) {
         _ = sillok_sqlite_defensive(handle, 0)
         try execute("PRAGMA writable_schema = ON")
         let insert = try statement("INSERT INTO sqlite_schema VALUES('index', ?, ?, ?, ?)")
@@ -263,10 +263,10 @@ final class Connection {
     }
 
     /// What went wrong last on this connection, while `sql` ran.
-    func error(_ sql: String) -> SQLiteError {
-        SQLiteError(
+    func error(_ sql: String) -> DatabaseError {
+        DatabaseError(
             extendedCode: sqlite3_extended_errcode(handle), message: String(cString: sqlite3_errmsg(handle)),
-            context: sql)
+            context: sql, path: path)
     }
 }
 

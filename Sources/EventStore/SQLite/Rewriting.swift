@@ -24,7 +24,7 @@ extension Connection {
     /// locks. No process may copy the WAL meanwhile, so the lock for that is held.
     ///
     /// - Parameter pages: Their numbers, from 1. What lies beyond the end is left out.
-    func rewrite(pages: some Sequence<UInt32>, pageSize: Int) throws(SQLiteError) {
+    func rewrite(pages: some Sequence<UInt32>, pageSize: Int) throws(DatabaseError) {
         guard let file = databaseFile, let methods = file.pointee.pMethods?.pointee, let read = methods.xRead,
             let write = methods.xWrite, let lock = methods.xShmLock
         else { return }
@@ -35,7 +35,8 @@ extension Connection {
             if code == SQLITE_OK { break }
             tries += 1
             guard code == SQLITE_BUSY, tries < 200 else {
-                throw SQLiteError(extendedCode: code, message: "another process copies the WAL", context: path)
+                throw DatabaseError(
+                    extendedCode: code, message: "another process copies the WAL", context: path, path: path)
             }
             usleep(10_000)
         }
@@ -49,7 +50,8 @@ extension Connection {
             var code = read(file, &bytes, Int32(pageSize), offset)
             if code == SQLITE_OK { code = write(file, bytes, Int32(pageSize), offset) }
             guard code == SQLITE_OK else {
-                throw SQLiteError(extendedCode: code, message: "cannot write page \(page) anew", context: path)
+                throw DatabaseError(
+                    extendedCode: code, message: "cannot write page \(page) anew", context: path, path: path)
             }
         }
         try syncDatabase()

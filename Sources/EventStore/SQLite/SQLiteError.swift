@@ -1,53 +1,47 @@
 internal import CSQLite
 
-/// What SQLite refused, and the statement it was.
-public struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
+/// What SQLite refused, and the statement it was. A damaged file is no such error but ``LogDamage``.
+package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code (sqlite.org/rescode.html).
-    public let extendedCode: Int32
+    package let extendedCode: Int32
     /// SQLite's own words.
-    public let message: String
+    package let message: String
     /// The statement or the file.
-    public let context: String
+    package let context: String
 
-    /// The primary result code.
-    public var code: Int32 { extendedCode & 0xff }
+    private var code: Int32 { extendedCode & 0xff }
     /// Whether a UNIQUE, CHECK or NOT NULL rule refused the row.
-    public var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+    var isConstraint: Bool { code == SQLITE_CONSTRAINT }
     /// Whether only the statement was refused: what is stored is as it was.
-    public var isOfStatement: Bool {
+    var isOfStatement: Bool {
         switch code {
-        case SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_INTERRUPT,
-            SQLITE_SCHEMA:
-            true
+        case SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_RANGE, SQLITE_INTERRUPT, SQLITE_SCHEMA: true
         default: false
         }
     }
     /// Whether a read, a write or a sync failed.
-    public var isFailedIO: Bool { code == SQLITE_IOERR && extendedCode != SQLITE_IOERR | 12 << 8 /* _NOMEM */ }
+    var isFailedIO: Bool { code == SQLITE_IOERR && extendedCode != SQLITE_IOERR | 12 << 8 /* _NOMEM */ }
     /// Whether the disk, or the quota, is full.
-    public var isFull: Bool { code == SQLITE_FULL }
+    var isFull: Bool { code == SQLITE_FULL }
     /// Whether another connection holds the lock.
-    public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
-    /// Whether the file cannot be opened.
-    public var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
-    /// Whether the file is no database, or a damaged one.
-    public var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+    /// Whether the file cannot be opened, or not so that something can be made beside it.
+    var isCannotOpen: Bool { code == SQLITE_CANTOPEN || code == SQLITE_READONLY }
+    /// Whether SQLite was used as it must not be.
+    var isMisuse: Bool { code == SQLITE_MISUSE }
 
     /// Message, code and statement on one line.
-    public var description: String { "\(message) (SQLite \(extendedCode)): \(context)" }
+    package var description: String { "\(message) (SQLite \(extendedCode)): \(context)" }
 }
 
-extension StoreError {
-    init(_ error: SQLiteError) {
-        self =
-            if error.isFull {
-                .diskFull(error.description)
-            } else if error.isBusy {
-                .busy(error.description)
-            } else if error.isCorrupt {
-                .corrupt(error.description)
-            } else {
-                .io(error.description)
-            }
+extension DatabaseError {
+    /// What SQLite says with `extendedCode` of the database at `path`.
+    ///
+    /// Every statement is one of ours, so where SQLite finds no sense in one (SQLITE_ERROR), a table or a column that it names is not there.
+    init(extendedCode: Int32, message: String, context: String, path: String) {
+        switch extendedCode & 0xff {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR: self = .damage(LogDamage(.file(path), message))
+        default: self = .sqlite(SQLiteError(extendedCode: extendedCode, message: message, context: context))
+        }
     }
 }

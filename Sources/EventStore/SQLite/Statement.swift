@@ -17,7 +17,7 @@ final class Statement {
     private unowned let connection: Connection
     private let sql: String
 
-    init(_ sql: String, on connection: Connection, _ database: OpaquePointer) throws(SQLiteError) {
+    init(_ sql: String, on connection: Connection, _ database: OpaquePointer) throws(DatabaseError) {
         var handle: OpaquePointer?
         let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
         guard code == SQLITE_OK, let handle else { throw connection.error(sql) }
@@ -37,7 +37,7 @@ final class Statement {
     func reset() { sqlite3_reset(handle) }
 
     /// Moves to the next row; false at the end. After an error the statement is reset.
-    func step() throws(SQLiteError) -> Bool {
+    func step() throws(DatabaseError) -> Bool {
         let code = sqlite3_step(handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -47,12 +47,12 @@ final class Statement {
     }
 
     /// Runs a statement that gives no rows, and resets it.
-    func run() throws(SQLiteError) {
+    func run() throws(DatabaseError) {
         while try step() {}
         reset()
     }
 
-    func bind(_ index: Int, _ binding: Binding) throws(SQLiteError) {
+    func bind(_ index: Int, _ binding: Binding) throws(DatabaseError) {
         switch binding {
         case .null: try bindNull(index)
         case .integer(let value): try bind(index, value)
@@ -61,15 +61,15 @@ final class Statement {
         }
     }
 
-    func bindNull(_ index: Int) throws(SQLiteError) { try check(sqlite3_bind_null(handle, Int32(index))) }
+    func bindNull(_ index: Int) throws(DatabaseError) { try check(sqlite3_bind_null(handle, Int32(index))) }
 
-    func bind(_ index: Int, _ value: Int64) throws(SQLiteError) {
+    func bind(_ index: Int, _ value: Int64) throws(DatabaseError) {
         try check(sqlite3_bind_int64(handle, Int32(index), value))
     }
 
-    func bind(_ index: Int, _ value: UInt64) throws(SQLiteError) { try bind(index, Int64(bitPattern: value)) }
+    func bind(_ index: Int, _ value: UInt64) throws(DatabaseError) { try bind(index, Int64(bitPattern: value)) }
 
-    func bind(_ index: Int, blob bytes: [UInt8]) throws(SQLiteError) {
+    func bind(_ index: Int, blob bytes: [UInt8]) throws(DatabaseError) {
         let code = bytes.withUnsafeBytes { raw in
             // A NULL pointer would bind NULL, not an empty blob.
             raw.count == 0
@@ -80,7 +80,7 @@ final class Statement {
         try check(code)
     }
 
-    func bind(_ index: Int, text bytes: [UInt8]) throws(SQLiteError) {
+    func bind(_ index: Int, text bytes: [UInt8]) throws(DatabaseError) {
         let code = bytes.withUnsafeBytes { raw in
             raw.count == 0
                 ? sqlite3_bind_text(handle, Int32(index), "", 0, sillok_sqlite_transient())
@@ -91,7 +91,7 @@ final class Statement {
         try check(code)
     }
 
-    func bind(_ index: Int, _ bits: UUIDBits) throws(SQLiteError) {
+    func bind(_ index: Int, _ bits: UUIDBits) throws(DatabaseError) {
         guard index <= parameters else { throw connection.error(sql) }
         (uuids + index).initialize(to: (bits.high.bigEndian, bits.low.bigEndian))
         try check(sqlite3_bind_blob(handle, Int32(index), uuids + index, 16, nil))
@@ -100,7 +100,7 @@ final class Statement {
     /// Runs a statement that gives no rows and takes several, with a text for each of them that has one, as parameter `index` of
     /// the first row and so on every `index` parameters, and resets it. Nothing is copied: payloads go from the caller's arrays
     /// into SQLite's pages.
-    func run(rows: Int, binding index: Int, texts: (_ row: Int) -> [UInt8]?) throws(SQLiteError) {
+    func run(rows: Int, binding index: Int, texts: (_ row: Int) -> [UInt8]?) throws(DatabaseError) {
         let code = step(0, rows, index, texts)
         let failure = code == SQLITE_DONE ? nil : connection.error(sql)
         reset()
@@ -119,7 +119,7 @@ final class Statement {
         }
     }
 
-    private func check(_ code: Int32) throws(SQLiteError) {
+    private func check(_ code: Int32) throws(DatabaseError) {
         if code != SQLITE_OK { throw connection.error(sql) }
     }
 
@@ -204,9 +204,9 @@ final class Statement {
 
 extension Connection {
     /// Runs a statement that returns no rows.
-    func run(_ sql: String, _ bindings: Binding...) throws(SQLiteError) { try run(sql, bindings) }
+    func run(_ sql: String, _ bindings: Binding...) throws(DatabaseError) { try run(sql, bindings) }
 
-    func run(_ sql: String, _ bindings: [Binding]) throws(SQLiteError) {
+    func run(_ sql: String, _ bindings: [Binding]) throws(DatabaseError) {
         let statement = try statement(sql)
         for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
         try statement.run()

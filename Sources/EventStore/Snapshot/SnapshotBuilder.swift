@@ -55,7 +55,7 @@ package final class SnapshotBuilder: Sendable {
         let sequencer: Sequencer
         let assembly: LogFileBuilder
 
-        init(_ folder: SnapshotFolder, own: OriginID) throws(SQLiteError) {
+        init(_ folder: SnapshotFolder, own: OriginID) throws(DatabaseError) {
             assembly = try LogFileBuilder(folder)
             scratch = try ScratchDatabase(assembly.scratch)
             sequencer = try Sequencer(scratch, own: own)
@@ -135,14 +135,14 @@ package final class SnapshotBuilder: Sendable {
         if let failure = failure ?? nil { throw failure }
         stop()
         let indexes: LogFileBuilder.Indexes
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             indexes = try parts.assembly.beginIndexes(parts.scratch.nameList, threads: threadCount)
         } catch {
             throw SnapshotError(error)
         }
         // While they are built, for nothing if this fails.
         try parts.sequencer.finish(coverage, expecting: expecting)
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             try parts.assembly.finish(
                 indexes, as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now))
         } catch {
@@ -187,7 +187,7 @@ package final class SnapshotBuilder: Sendable {
                     return .built(built, last: sequenced.checked.rows.last)
                 }
             case .write(let number, var built, let last):
-                do throws(SQLiteError) {
+                do throws(DatabaseError) {
                     try parts.assembly.add(&built)
                     spent.withLock { $0.append(built) }
                     written(number, last)

@@ -12,7 +12,7 @@ enum SnapshotInstall {
             return nil
         }
         // The log remembers its file, to know a copy of it (``Surroundings``). It goes on in another one.
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.readyLog, mode: .write)
             let update = try connection.statement("UPDATE meta SET value = ? WHERE key = 'file' AND value = ?")
             try update.bind(1, .text(String(new)))
@@ -21,15 +21,14 @@ enum SnapshotInstall {
             try keepSeal(from: files.log, to: connection)
         }
         // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let old = try Connection(path: files.log, mode: .write)
             // A connection that has read nothing knows no WAL, and copies none.
             _ = try old.integer("PRAGMA user_version")
             let left = try old.checkpoint(truncate: true)
             // Less than 0: the log was never opened for writing, and has no WAL.
             guard left.wal <= 0 else {
-                throw SQLiteError(
-                    extendedCode: 5, message: "somebody reads the log that is to be replaced", context: files.log)
+                throw .file(.busy("another process reads \(files.log), which is to be replaced"))
             }
         }
         for suffix in ["-wal", "-shm"] { unlink(files.log + suffix) }
@@ -44,7 +43,7 @@ enum SnapshotInstall {
     }
 
     /// The rows of this node's own events were made anew, without the seal of the last one.
-    private static func keepSeal(from path: String, to ready: Connection) throws(SQLiteError) {
+    private static func keepSeal(from path: String, to ready: Connection) throws(DatabaseError) {
         let last = "origin = (SELECT value FROM meta WHERE key = 'origin') ORDER BY seq DESC LIMIT 1"
         let old = try Connection(path: path, mode: .read)
         guard try Schema.hasSeals(old) else { return }

@@ -47,7 +47,7 @@ extension LogReader: SnapshotLog {
     }
 
     package func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
-        let seq = try mapped { () throws(SQLiteError) in
+        let seq = try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return Int64?.none }
             return try connection.integer(
                 "SELECT seq FROM event WHERE origin = ? AND position <= ? ORDER BY seq DESC LIMIT 1",

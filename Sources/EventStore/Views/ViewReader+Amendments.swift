@@ -2,21 +2,21 @@ extension ViewReader {
     /// What was done to each message among `events`, by index, as of the open transaction of the views.
     func amendments(
         _ events: [StoredEvent], _ connection: Connection
-    ) throws(SQLiteError) -> [Int: Amendments] {
+    ) throws(DatabaseError) -> [Int: Amendments] {
         var found: [Int: Amendments] = [:]
         let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
-        try MessagesView.rows(of: messages, connection) { index, row throws(SQLiteError) in
+        try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
             let header = events[index].event.header
             var all =
-                try found[index].orLoad { () throws(SQLiteError) in
+                try found[index].orLoad { () throws(DatabaseError) in
                     Amendments(
                         author: try log.names.ref(header.author, on: log.connection),
-                        conversation: try header.conversation.map { text throws(SQLiteError) in
+                        conversation: try header.conversation.map { text throws(DatabaseError) in
                             // A text that is no ref's is no conversation, not the one of those that have none.
                             try log.names.ref(text, on: log.connection) ?? 0
                         })
                 } ?? Amendments(author: nil, conversation: nil)
-            try all.take(row) { author throws(SQLiteError) in
+            try all.take(row) { author throws(DatabaseError) in
                 guard let conversation = row.conversation else { return false }
                 let opening = try ConversationRow.load(conversation, connection).opening?.value
                 return opening?.isModerator(try log.names.text(author, on: log.connection)) ?? false

@@ -132,7 +132,7 @@ extension ViewReader {
     }
 
     private func display(_ key: SortedRow) throws(StoreError) -> DisplayKey {
-        let dot = try mapped { () throws(SQLiteError) in try log.dot(at: key.position) }
+        let dot = try mapped { () throws(DatabaseError) in try log.dot(at: key.position) }
         return DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
     }
 
@@ -168,7 +168,7 @@ extension ViewReader {
         _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: SortedRow?, limit: Int, isBackward: Bool
     ) throws(StoreError) -> [SortedRow] {
         let found = rows.tail.find(rows.owner)
-        return try reading { connection throws(SQLiteError) in
+        return try reading { connection throws(DatabaseError) in
             let range = RowRange(
                 owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,
                 isBackward: isBackward)
@@ -237,7 +237,7 @@ extension ViewReader {
             }
         }
         rest.removeFirst(events.count)
-        let found = try reading { connection throws(SQLiteError) in try amendments(events, connection) }
+        let found = try reading { connection throws(DatabaseError) in try amendments(events, connection) }
         return Slice(events: events, amendments: found)
     }
 }

@@ -54,12 +54,12 @@ package final class ViewReader {
 
     /// Runs `body` in one read transaction, on the views that are in place now.
     func reading<Result>(
-        _ body: (Connection) throws(SQLiteError) -> Result
+        _ body: (Connection) throws(DatabaseError) -> Result
     ) throws(StoreError) -> Result {
-        if isReading { return try mapped { () throws(SQLiteError) in try body(connection) } }
+        if isReading { return try mapped { () throws(DatabaseError) in try body(connection) } }
         try follow()
-        return try mapped { () throws(SQLiteError) in
-            try connection.transaction("BEGIN") { () throws(SQLiteError) in try body(connection) }
+        return try mapped { () throws(DatabaseError) in
+            try connection.transaction("BEGIN") { () throws(DatabaseError) in try body(connection) }
         }
     }
 
@@ -67,12 +67,12 @@ package final class ViewReader {
     /// before the first of them.
     func inOneReading<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try follow()
-        try mapped { () throws(SQLiteError) in try connection.statement("BEGIN").run() }
+        try mapped { () throws(DatabaseError) in try connection.statement("BEGIN").run() }
         isReading = true
         defer { isReading = false }
         do {
             let result = try body()
-            try mapped { () throws(SQLiteError) in try connection.statement("COMMIT").run() }
+            try mapped { () throws(DatabaseError) in try connection.statement("COMMIT").run() }
             return result
         } catch {
             connection.rollback()
@@ -97,7 +97,7 @@ package final class ViewReader {
 
     /// The last position the views have applied.
     package func progress() throws(StoreError) -> UInt64 {
-        try reading { connection throws(SQLiteError) in
+        try reading { connection throws(DatabaseError) in
             UInt64(bitPattern: try connection.integer("SELECT position FROM progress") ?? 0)
         }
     }
@@ -110,7 +110,7 @@ package final class ViewReader {
         limit: Int, after: ConversationSummary? = nil
     ) throws(StoreError) -> [ConversationSummary] {
         let bound = after.map { ConversationSum.Moment(time: $0.lastTime, hlc: $0.lastHLC) } ?? .last
-        let rows = try reading { connection throws(SQLiteError) in
+        let rows = try reading { connection throws(DatabaseError) in
             try ConversationList(connection).page(limit, before: bound)
         }
         var summaries: [ConversationSummary] = []
@@ -127,7 +127,7 @@ package final class ViewReader {
     package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
         guard let ref = try log.ref(id) else { return nil }
         let known = tails.timeline.find(ref)
-        let row = try reading { connection throws(SQLiteError) in try Self.conversation(ref, known, connection) }
+        let row = try reading { connection throws(DatabaseError) in try Self.conversation(ref, known, connection) }
         return row.isKnown ? try named(row) : nil
     }
 
@@ -135,8 +135,8 @@ package final class ViewReader {
     package func conversationVersion(_ id: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
         let ref = try log.ref(id)
         let known = ref.map(tails.timeline.find) ?? Memtables.Found()
-        return try reading { connection throws(SQLiteError) in
-            let row = try ref.map { ref throws(SQLiteError) in try Self.conversation(ref, known, connection) }
+        return try reading { connection throws(DatabaseError) in
+            let row = try ref.map { ref throws(DatabaseError) in try Self.conversation(ref, known, connection) }
             let position = try connection.integer("SELECT position FROM progress")
             return (UInt64(bitPattern: row?.sum.events ?? 0), UInt64(bitPattern: position ?? 0))
         }
@@ -145,7 +145,7 @@ package final class ViewReader {
     /// A conversation with what its pending rows add, as of the open transaction.
     private static func conversation(
         _ ref: Int64, _ known: Memtables.Found, _ connection: Connection
-    ) throws(SQLiteError) -> ConversationRow {
+    ) throws(DatabaseError) -> ConversationRow {
         var row = try ConversationRow.load(ref, connection)
         row.sum = row.sum + ConversationSum(try SortedTable.timeline.pending(ref, known: known, connection))
         return row
@@ -166,9 +166,9 @@ package final class ViewReader {
     package func participants(of id: String) throws(StoreError) -> [Participant] {
         guard let ref = try log.ref(id) else { return [] }
         let known = tails.timeline.find(ref)
-        return try reading { connection throws(SQLiteError) in
+        return try reading { connection throws(DatabaseError) in
             let pending = try SortedTable.timeline.pending(ref, known: known, connection)
-            let rows = try ParticipantsView.rows(ref, pending, connection) { ref throws(SQLiteError) in
+            let rows = try ParticipantsView.rows(ref, pending, connection) { ref throws(DatabaseError) in
                 try log.names.text(ref, on: log.connection)
             }
             return rows.map {
@@ -182,7 +182,7 @@ package final class ViewReader {
     /// A user's profile, fields by name. Fields last set to `null` are left out, unless that is a conflict.
     package func profile(user: String) throws(StoreError) -> [ProfileField] {
         guard let ref = try log.ref(user) else { return [] }
-        let rows = try reading { connection throws(SQLiteError) in
+        let rows = try reading { connection throws(DatabaseError) in
             var names: [String] = []
             let select = try connection.statement("SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field")
             try select.bind(1, ref)
@@ -212,7 +212,7 @@ package final class ViewReader {
 
     /// Names of surveys with the number of answers given in each.
     package func surveys() throws(StoreError) -> [(survey: String, answers: UInt64)] {
-        try reading { connection throws(SQLiteError) in
+        try reading { connection throws(DatabaseError) in
             let select = try connection.statement(
                 "SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey")
             defer { select.reset() }
@@ -226,7 +226,7 @@ package final class ViewReader {
     package func survey(
         _ name: String, question: String? = nil, _ body: (SurveyCount) -> Bool
     ) throws(StoreError) {
-        try reading { connection throws(SQLiteError) in
+        try reading { connection throws(DatabaseError) in
             let select = try connection.statement(
                 """
                 SELECT question, value, count FROM survey_count WHERE survey = ?1 AND (?2 IS NULL OR question = ?2)
@@ -247,7 +247,7 @@ package final class ViewReader {
     package func quarantine(
         after position: UInt64 = 0, limit: Int = 1_000
     ) throws(StoreError) -> [QuarantinedEvent] {
-        try reading { connection throws(SQLiteError) in
+        try reading { connection throws(DatabaseError) in
             let select = try connection.statement(
                 """
                 SELECT position, view, reason FROM quarantine
@@ -268,7 +268,7 @@ package final class ViewReader {
 
     /// How many events are quarantined.
     package func quarantined() throws(StoreError) -> UInt64 {
-        try reading { connection throws(SQLiteError) in try ViewDatabase.quarantined(connection) }
+        try reading { connection throws(DatabaseError) in try ViewDatabase.quarantined(connection) }
     }
 }
 

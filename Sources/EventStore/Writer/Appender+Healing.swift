@@ -1,7 +1,7 @@
 extension Appender {
     /// Gives events back the payloads they have lost; nothing but the bytes that were hashed when they were recorded (INV-4). Returns
     /// whose were missing.
-    func heal(_ payloads: [CarriedPayload]) throws(SQLiteError) -> [Dot] {
+    func heal(_ payloads: [CarriedPayload]) throws(DatabaseError) -> [Dot] {
         var healed: [Dot] = []
         for carried in payloads where try heal(carried) { healed.append(carried.dot) }
         guard !healed.isEmpty else { return [] }
@@ -11,7 +11,7 @@ extension Appender {
         return healed
     }
 
-    private func heal(_ carried: CarriedPayload) throws(SQLiteError) -> Bool {
+    private func heal(_ carried: CarriedPayload) throws(DatabaseError) -> Bool {
         guard let index = state.indexes[carried.dot.origin] else { return false }
         let select = try connection.statement("SELECT position, digest FROM event WHERE origin = ? AND seq = ?")
         defer { select.reset() }

@@ -8,9 +8,9 @@ extension Appender {
     /// its last seq here is something else elsewhere, or where no head covers that: no node could take it over, nor what depends on it.
     func startOrigin(
         _ change: OriginChange, known: UInt64, end: OriginEnd, key: SigningKey, name: String
-    ) throws(SQLiteError) -> OriginID {
+    ) throws(DatabaseError) -> OriginID {
         guard let old = state.own else {
-            throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "startOrigin")
+            throw .misuse("a new origin is asked for, and the store has none yet")
         }
         try seal(with: key.sealer)
         if end.isSigned { try storeOwnHead(signedWith: key) }
@@ -34,7 +34,7 @@ extension Appender {
         return state.origins[index].id
     }
 
-    func setMeta(_ key: String, _ value: Binding) throws(SQLiteError) {
+    func setMeta(_ key: String, _ value: Binding) throws(DatabaseError) {
         let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
         try insert.bind(1, text: Array(key.utf8))
         try insert.bind(2, value)

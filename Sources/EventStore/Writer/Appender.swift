@@ -22,7 +22,7 @@ final class Appender {
     private var encoding = ProtobufWriter()
 
     /// - Parameter wall: The machine's clock, Unix milliseconds.
-    init(connection: Connection, wall: @escaping WallTime = { WallClock.now }) throws(SQLiteError) {
+    init(connection: Connection, wall: @escaping WallTime = { WallClock.now }) throws(DatabaseError) {
         self.connection = connection
         self.wall = wall
         insertion = EventInsertion(connection)
@@ -32,7 +32,7 @@ final class Appender {
     var merkle: MerkleStore { MerkleStore(connection: connection, sha: sha) }
 
     /// Forgets what a failed transaction did to the state.
-    func reload() throws(SQLiteError) {
+    func reload() throws(DatabaseError) {
         names = StringInterner()
         reader = InternedStrings()
         advanced = []
@@ -54,7 +54,7 @@ final class Appender {
     // MARK: Own events
 
     /// - Parameter sealer: Where the commit ends with it: a lone event is then stored with its seal.
-    func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(SQLiteError) -> [AppendOutcome] {
+    func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(DatabaseError) -> [AppendOutcome] {
         if let rejection = try violated(request.condition) { return try answer(request, rejecting: rejection) }
         if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
             return request.drafts.indices.map { index in
@@ -74,7 +74,7 @@ final class Appender {
     }
 
     /// Appends the first of the drafts, several at a time, up to one that is here already or that is no event.
-    private func appendNew(_ drafts: [PreparedDraft]) throws(SQLiteError) -> [AppendOutcome] {
+    private func appendNew(_ drafts: [PreparedDraft]) throws(DatabaseError) -> [AppendOutcome] {
         guard !drafts.isEmpty, let own = state.own else { return [] }
         let wall = wall()
         var clock = state.clock
@@ -111,7 +111,7 @@ final class Appender {
     /// already.
     private func store(
         _ part: BatchEncoder.Part, _ drafts: [PreparedDraft], from first: Int, _ own: Int
-    ) throws(SQLiteError) -> Int {
+    ) throws(DatabaseError) -> Int {
         var stored = 0
         while stored < part.headers.count {
             let (statement, rows) = try insertion.statement(for: part.headers.count - stored)
@@ -123,7 +123,7 @@ final class Appender {
                     part.headers[index], drafts[first + index].body, position: state.position + 1 + UInt64(row),
                     refs: refs, leaf: part.leaves[index], to: statement, row: row)
             }
-            do throws(SQLiteError) {
+            do throws(DatabaseError) {
                 try EventRow.run(statement, rows: rows) { drafts[first + stored + $0].body }
             } catch {
                 guard error.isConstraint else { throw error }
@@ -136,7 +136,7 @@ final class Appender {
         return stored
     }
 
-    private func violated(_ condition: AppendCondition?) throws(SQLiteError) -> AppendRejection? {
+    private func violated(_ condition: AppendCondition?) throws(DatabaseError) -> AppendRejection? {
         guard let condition else { return nil }
         var actual = condition.found
         if let ref = try reader.ref(condition.expected.conversation, on: connection) {
@@ -152,8 +152,8 @@ final class Appender {
     /// What becomes of a request whose condition does not hold: what is here already is here (INV-8), and nothing is added.
     private func answer(
         _ request: AppendRequest, rejecting rejection: AppendRejection
-    ) throws(SQLiteError) -> [AppendOutcome] {
-        let found = try request.drafts.map { (prepared) throws(SQLiteError) -> AppendOutcome? in
+    ) throws(DatabaseError) -> [AppendOutcome] {
+        let found = try request.drafts.map { (prepared) throws(DatabaseError) -> AppendOutcome? in
             guard let id = prepared.draft.id, let stored = try stored(id), prepared.draft.matches(stored.event) else {
                 return nil
             }
@@ -165,7 +165,7 @@ final class Appender {
 
     private func firstConflict(
         _ drafts: [PreparedDraft]
-    ) throws(SQLiteError) -> (index: Int, rejection: AppendRejection)? {
+    ) throws(DatabaseError) -> (index: Int, rejection: AppendRejection)? {
         var seen: [EventID: Int] = [:]
         for (index, prepared) in drafts.enumerated() {
             guard let id = prepared.draft.id else { continue }
@@ -181,9 +181,9 @@ final class Appender {
 
     private func append(
         _ prepared: PreparedDraft, sealing sealer: Sealer? = nil
-    ) throws(SQLiteError) -> AppendOutcome {
+    ) throws(DatabaseError) -> AppendOutcome {
         guard let own = state.own else {
-            throw SQLiteError(extendedCode: 21, message: "the store has no origin", context: "append")
+            throw .misuse("an event is appended, and the store has no origin")
         }
         let draft = prepared.draft
         let wall = wall()
@@ -212,7 +212,7 @@ final class Appender {
     }
 
     /// Seals the last own event of the open transaction, if it has any: until a head speaks of it, it is bound to the node's key.
-    func seal(with sealer: Sealer) throws(SQLiteError) {
+    func seal(with sealer: Sealer) throws(DatabaseError) {
         guard let position = unsealed, let own = state.own else { return }
         unsealed = nil
         let update = try connection.statement("UPDATE event SET seal = ? WHERE position = ?")
@@ -225,7 +225,7 @@ final class Appender {
         indexes.map { Dot(origin: state.origins[$0].id, seq: state.origins[$0].size) }.sorted()
     }
 
-    private func stored(_ id: EventID) throws(SQLiteError) -> StoredEvent? {
+    private func stored(_ id: EventID) throws(DatabaseError) -> StoredEvent? {
         let select = try connection.statement(
             "SELECT \(EventRow.columns) FROM event WHERE id = ? AND twin IS NULL")
         defer { select.reset() }
@@ -237,9 +237,9 @@ final class Appender {
 
     /// Stores verified events of other origins. Those that are here already are skipped: two peers may have sent the
     /// same. A gap is an error of the caller.
-    func ingest(_ batch: VerifiedBatch) throws(SQLiteError) {
+    func ingest(_ batch: VerifiedBatch) throws(DatabaseError) {
         if batch.lineage.isBroken {
-            throw SQLiteError(extendedCode: 1, message: "an earlier batch was not stored", context: "ingest")
+            throw .misuse("an earlier batch was not stored")
         }
         let wall = wall()
         for verified in batch.events {
@@ -249,14 +249,14 @@ final class Appender {
                 index = known
             } else {
                 guard let start = verified.start else {
-                    throw SQLiteError(extendedCode: 1, message: "no key for \(header.dot)", context: "ingest")
+                    throw .misuse("nothing says whose event \(header.dot) is")
                 }
                 index = try addOrigin(header.dot.origin, start)
             }
             let size = state.origins[index].size
             if header.dot.seq <= size { continue }
             guard header.dot.seq == size + 1 else {
-                throw SQLiteError(extendedCode: 1, message: "gap before \(header.dot)", context: "ingest")
+                throw .misuse("a gap before event \(header.dot)")
             }
             if !state.clock.observe(header.hlc, wall: wall) { try flag(index, header.hlc, wall: wall) }
             do {
@@ -280,18 +280,17 @@ final class Appender {
 
     /// What is acknowledged must be here: the verifier had counted on earlier batches, and one of them may have failed
     /// (INV-7).
-    private func checkProgress(_ batch: VerifiedBatch) throws(SQLiteError) {
+    private func checkProgress(_ batch: VerifiedBatch) throws(DatabaseError) {
         for entry in batch.progress {
             let size = state.indexes[entry.origin].map { state.origins[$0].size } ?? 0
             guard entry.seq <= size else {
-                throw SQLiteError(
-                    extendedCode: 1, message: "\(entry.origin) is at \(size), not at \(entry.seq)", context: "ingest")
+                throw .misuse("origin \(entry.origin) is at \(size), not at \(entry.seq)")
             }
         }
     }
 
     /// Stores a signed head of an origin that is here.
-    func storeHead(_ signed: SignedHead) throws(SQLiteError) {
+    func storeHead(_ signed: SignedHead) throws(DatabaseError) {
         guard let index = state.indexes[signed.head.origin], signed.head.size <= state.origins[index].size else {
             return
         }
@@ -299,13 +298,13 @@ final class Appender {
     }
 
     /// Stores a signed head of all of this node's own origin.
-    func storeOwnHead(signedWith key: SigningKey) throws(SQLiteError) {
+    func storeOwnHead(signedWith key: SigningKey) throws(DatabaseError) {
         guard let own = state.own.map({ state.origins[$0] }), own.size > 0 else { return }
         try storeHead(SignedHead(signing: own.head(using: sha), with: key))
     }
 
     /// Adds an origin to the log's table.
-    func addOrigin(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) -> Int {
+    func addOrigin(_ id: OriginID, _ start: OriginStart) throws(DatabaseError) -> Int {
         let ref = Int64(state.origins.count) + 1
         let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
         try insert.bind(1, ref)
@@ -342,7 +341,7 @@ final class Appender {
     private func insert(
         _ header: EventHeader, _ body: EventBody, origin index: Int, leaf: Digest, twin: UInt64?,
         sealing sealer: Sealer? = nil
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
         var dependencies: [UInt8] = []
         if !header.dependencies.isEmpty {
@@ -374,7 +373,7 @@ final class Appender {
     }
 
     /// Puts the roots of completed subtrees into the log.
-    private func keep(_ nodes: [MerkleNode], _ index: Int) throws(SQLiteError) {
+    private func keep(_ nodes: [MerkleNode], _ index: Int) throws(DatabaseError) {
         for node in nodes {
             try merkle.insertNode(
                 origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)

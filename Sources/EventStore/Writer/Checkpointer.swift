@@ -120,16 +120,16 @@ final class Checkpointer: Sendable {
     ///
     /// - Parameter isSynced: Whether to sync at once what was copied. Else the thread that copies what is left waits for all of it.
     private func copy(_ connection: Connection, isSynced: Bool = false) -> (pages: Int, copied: Int)? {
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             let result = try connection.checkpoint()
             guard result.wal >= 0 else { return nil }
             if isSynced, result.copied > 0 { try connection.syncDatabase() }
             state.withLock { $0.lackOfRoom = nil }
             return (result.wal, result.copied)
         } catch {
-            if error.isFull { state.withLock { $0.lackOfRoom = StoreError(error) } }
+            if case .diskFull(let what) = StoreError(error) { state.withLock { $0.lackOfRoom = .diskFull(what) } }
             // A full disk, or another's lock: the same pages are copied another time.
-            guard error.isFailedIO || error.isCorrupt else { return nil }
+            guard error.afterCopying == .store else { return nil }
             connection.keepWAL()
             tell(.failed(StoreError(error)))
             return nil
@@ -176,7 +176,7 @@ final class Checkpointer: Sendable {
         }
     }
 
-    private func open() throws(SQLiteError) -> Connection {
+    private func open() throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: .write)
         // NORMAL syncs the database before the WAL may begin anew, as FULL does.
         try connection.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 0;")

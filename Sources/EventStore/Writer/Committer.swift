@@ -40,7 +40,7 @@ final class Committer {
         tell: @escaping @Sendable (Checkpointer.News) -> Void = { _ in }
     ) throws(StoreError) {
         self.signer = signer
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             connection = try Connection(path: files.log, mode: .write)
             try connection.execute(Schema.pragmas)
             try connection.execute(Schema.reach)
@@ -48,7 +48,7 @@ final class Committer {
             throw StoreError(error)
         }
         try SealUpgrade.run(on: connection)
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
             let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
             try connection.execute("PRAGMA journal_size_limit = \(room)")
@@ -76,7 +76,7 @@ final class Committer {
 
     /// Commits what the jobs ask for, all or nothing. Gives their answers, each to be given once, in order, when the disk has it.
     func commit(_ jobs: [LogWriter.Job]) -> Result<[@Sendable () -> Void], Failure> {
-        transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(SQLiteError) in
+        transaction(withHeads: jobs.isEmpty || jobs.contains(where: \.isFlush)) { () throws(DatabaseError) in
             var answers: [@Sendable () -> Void] = []
             answers.reserveCapacity(jobs.count)
             for (index, job) in jobs.enumerated() {
@@ -88,7 +88,7 @@ final class Committer {
 
     /// Commits one request.
     func append(_ request: AppendRequest) -> Result<[AppendOutcome], Failure> {
-        transaction { () throws(SQLiteError) in try appender.append(request, sealing: signer.key.sealer) }
+        transaction { () throws(DatabaseError) in try appender.append(request, sealing: signer.key.sealer) }
     }
 
     /// The last commit, once, with its jobs and their answers.
@@ -133,10 +133,10 @@ final class Committer {
             connection.keepWAL()
             return false
         }
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             return try connection.checkpoint(truncate: true, patience: Self.patience).wal == 0
         } catch {
-            guard error.isFailedIO || error.isCorrupt else { return false }
+            guard error.afterCopying == .store else { return false }
             connection.keepWAL()
             throw StoreError(error)
         }
@@ -162,9 +162,9 @@ final class Committer {
 
     /// - Parameter withHeads: Whether no head of ours that is signed may be left to be stored.
     private func transaction<Answer>(
-        withHeads: Bool = false, _ body: () throws(SQLiteError) -> Answer
+        withHeads: Bool = false, _ body: () throws(DatabaseError) -> Answer
     ) -> Result<Answer, Failure> {
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             try connection.statement("BEGIN IMMEDIATE").run()
             let answer = try body()
             try appender.seal(with: signer.key.sealer)
@@ -179,7 +179,7 @@ final class Committer {
     /// - Parameter sealer: Where the commit ends with it.
     private func perform(
         _ job: LogWriter.Job, sealing sealer: Sealer?
-    ) throws(SQLiteError) -> @Sendable () -> Void {
+    ) throws(DatabaseError) -> @Sendable () -> Void {
         switch job {
         case .append(let request, let completion):
             let outcomes = try appender.append(request, sealing: sealer)
@@ -206,7 +206,7 @@ final class Committer {
 
     private func startOrigin(
         _ change: OriginChange, _ known: UInt64, _ end: OriginEnd
-    ) throws(SQLiteError) -> OriginID {
+    ) throws(DatabaseError) -> OriginID {
         // What was signed of the old origin may have been handed out.
         for head in signer.takeUnstored(all: true) { try appender.storeHead(head) }
         let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
@@ -215,11 +215,10 @@ final class Committer {
         return try appender.startOrigin(change, known: known, end: end, key: signer.key, name: name)
     }
 
-    private func abandon(_ error: SQLiteError) -> Failure {
+    private func abandon(_ error: DatabaseError) -> Failure {
         connection.rollback()
-        let failure = StoreError(error)
-        if case .io = failure, !error.isOfStatement { return .storeIsDead(failure) }
-        do throws(SQLiteError) { try appender.reload() } catch { return .storeIsDead(StoreError(error)) }
-        return .refused(failure)
+        guard error.afterCommit == .statement else { return .storeIsDead(StoreError(error)) }
+        do throws(DatabaseError) { try appender.reload() } catch { return .storeIsDead(StoreError(error)) }
+        return .refused(StoreError(error))
     }
 }

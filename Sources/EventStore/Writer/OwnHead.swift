@@ -14,7 +14,7 @@ enum OwnHead {
     ) throws(StoreError) -> SignedHead? {
         var last: SignedHead?
         var fault: String?
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             last = try merkle.head(of: origin.id, ref: origin.ref, atLeast: 1, largest: true)
             if let last {
                 fault = try Self.fault(in: last, origin, merkle)
@@ -35,7 +35,7 @@ enum OwnHead {
 
     private static func fault(
         in last: SignedHead, _ origin: OriginState, _ merkle: MerkleStore
-    ) throws(SQLiteError) -> String? {
+    ) throws(DatabaseError) -> String? {
         let size = last.head.size
         var names = InternedStrings()
         let isIntact =
@@ -52,7 +52,7 @@ enum OwnHead {
     /// Whether the last event carries the seal of the whole tree. Logs of version 1 have none.
     private static func isSealed(
         _ origin: OriginState, _ merkle: MerkleStore, _ sealer: Sealer?
-    ) throws(SQLiteError) -> Bool {
+    ) throws(DatabaseError) -> Bool {
         guard try Schema.hasSeals(merkle.connection) else { return true }
         guard let seal = try merkle.seal(origin: origin.ref, at: origin.size) else { return false }
         return sealer.map { $0.seal(origin.head(using: merkle.sha)) == seal } ?? true
@@ -61,7 +61,7 @@ enum OwnHead {
 
 extension MerkleStore {
     /// The seal of an event; `nil` if it has none.
-    func seal(origin: Int64, at seq: UInt64) throws(SQLiteError) -> UUIDBits? {
+    func seal(origin: Int64, at seq: UInt64) throws(DatabaseError) -> UUIDBits? {
         let select = try connection.statement("SELECT seal FROM event WHERE origin = ? AND seq = ?")
         defer { select.reset() }
         try select.bind(1, origin)
@@ -87,7 +87,7 @@ extension LogReader {
             let last = try event(Dot(origin: id, seq: size))
         else { return nil }
         let merkle = MerkleStore(connection: connection, sha: SHA256())
-        return try mapped { () throws(SQLiteError) in
+        return try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(id, on: connection) else { return nil }
             return OriginState(
                 ref: ref, id: id, key: key, range: try merkle.range(origin: ref, size: size, names: &names),

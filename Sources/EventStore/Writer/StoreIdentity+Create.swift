@@ -27,7 +27,7 @@ extension StoreIdentity {
         // The log gets its name when it is complete: an interrupted creation leaves no half of a store.
         let unfinished = files.folder + "/log.new"
         for suffix in ["", "-wal", "-shm"] { unlink(unfinished + suffix) }
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: unfinished, mode: .write)
             try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
             try Schema.create(on: connection)
@@ -50,10 +50,10 @@ extension StoreIdentity {
 
     private static func writeIdentity(
         key: SigningKey, name: String, cluster: String, on connection: Connection
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         var random = RandomSource()
         try connection.execute("BEGIN IMMEDIATE")
-        func set(_ key: String, _ value: Binding) throws(SQLiteError) {
+        func set(_ key: String, _ value: Binding) throws(DatabaseError) {
             let insert = try connection.statement("INSERT INTO meta(key, value) VALUES(?, ?)")
             try insert.bind(1, text: Array(key.utf8))
             try insert.bind(2, value)

@@ -20,6 +20,7 @@ extension CommandFailure {
             case .readOnly: "the kernel's log says why it is; reading needs no more than that"
             case .unsafe: "take away what stands there, or close the folder to others, as the message says"
             case .io, .batchTooLarge, .closed: nil
+            case .fault: "please report it"
             }
         let exitCode: ExitCode =
             switch error {
@@ -30,7 +31,7 @@ extension CommandFailure {
             case .unknownFormat: .versionMismatch
             case .forbidden, .unsafe: .notPermitted
             case .io, .readOnly: .ioError
-            case .batchTooLarge, .closed: .internalError
+            case .batchTooLarge, .closed, .fault: .internalError
             }
         self.init(code: error.code, error.description, hint: hint, exitCode: exitCode)
     }

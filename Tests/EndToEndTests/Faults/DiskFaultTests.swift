@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import EventStore
+
 /// The real daemon on a disk that fails.
 @Suite(.disabled(if: FaultInjector.isMissing, "no /usr/bin/gcc to make the faults with"), .timeLimit(.minutes(3)))
 struct DiskFaultTests {
@@ -213,5 +215,37 @@ struct DiskFaultTests {
         daemon.environment.merge(faults.environment) { $1 }
         let readOnly = try await daemon.run(["--dev", node.store])
         #expect(readOnly.code == 74 && readOnly.errors.contains("read-only"), "\(readOnly)")
+    }
+
+    @Test(
+        "A disk that cannot be read is E_IO and exit 74 for every command that reads; a damaged row is E_CORRUPT and 65, verify 3"
+    )
+    func reading() async throws {
+        let faults = try FaultInjector()
+        let node = try DaemonProcess("n")
+        try node.start()
+        for number in 0..<20 { #expect(try append(node, number).code == 0) }
+        #expect(try node.syncctl("history", "u").code == 0)
+        #expect(node.terminate() == 0)
+        var syncctl = try Tool.named("syncctl")
+        syncctl.environment.merge(faults.environment) { $1 }
+        let commands = [["export"], ["history", "u"], ["show", "5"], ["verify"], ["replay", "--all"]]
+        try faults.fail("pread", of: "log.db")
+        for command in commands {
+            let failed = try await syncctl.run(["--store", node.store] + command)
+            #expect(failed.code == 74 && failed.errors.contains("E_IO"), "\(command): \(failed)")
+        }
+        try faults.mend()
+        do {
+            let log = try Connection(path: node.store + "/log.db", mode: .write)
+            try log.execute("UPDATE event SET id = x'00' WHERE position = 5")
+        }
+        for command in [["export"], ["show", "5"], ["replay", "--all"]] {
+            let damaged = try await syncctl.run(["--store", node.store] + command)
+            #expect(damaged.code == 65 && damaged.errors.contains("E_CORRUPT"), "\(command): \(damaged)")
+            #expect(damaged.errors.contains("event 5: its id is not 16 bytes"), "\(damaged)")
+        }
+        let verified = try await syncctl.run(["--store", node.store, "verify"])
+        #expect(verified.code == 3 && !verified.errors.contains("E_IO"), "\(verified)")
     }
 }

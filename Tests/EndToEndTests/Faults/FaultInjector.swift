@@ -36,7 +36,7 @@ final class FaultInjector {
     /// Everything works again.
     func mend() throws {
         for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        where file.hasPrefix("f") || file.hasPrefix("pwrite") {
+        where file.hasPrefix("f") || file.hasPrefix("p") {
             if !file.hasPrefix("faults.") { try FileManager.default.removeItem(atPath: folder.file(file)) }
         }
     }
@@ -138,6 +138,14 @@ final class FaultInjector {
             return result;
         }
         ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) { return pwrite64(fd, bytes, count, offset); }
+
+        ssize_t pread64(int fd, void *bytes, size_t count, off64_t offset) {
+            char buffer[600];
+            const char *name = name_of(fd, buffer, sizeof buffer);
+            int code = is_ours(name) ? fault("pread", name) : 0;
+            return code ? (errno = code, -1) : syscall(SYS_pread64, fd, bytes, count, offset);
+        }
+        ssize_t pread(int fd, void *bytes, size_t count, off_t offset) { return pread64(fd, bytes, count, offset); }
 
         int ftruncate64(int fd, off64_t length) {
             char buffer[600];

@@ -92,7 +92,7 @@ struct TamperTests {
             do {
                 try connection.execute(
                     "UPDATE event SET \(change.column) = \(change.value) WHERE position = \(change.position)")
-            } catch let error as SQLiteError where error.isConstraint {
+            } catch let error as DatabaseError where error.isConstraint {
                 // The schema itself refuses it to a hand that leaves the indexes in place.
                 #expect(change.column == "twin" && change.value == "NULL")
                 try connection.execute("DROP INDEX event_id")

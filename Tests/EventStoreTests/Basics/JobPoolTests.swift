@@ -7,7 +7,7 @@ struct JobPoolTests {
     func all(threads: Int) throws {
         let done = Lock<Set<Int>>([])
         let job = { (number: Int) -> SnapshotJob in
-            { () throws(SQLiteError) in done.withLock { _ = $0.insert(number) } }
+            { () throws(DatabaseError) in done.withLock { _ = $0.insert(number) } }
         }
         let jobs = JobPool((0..<20).map(job), threads: threads)
         jobs.add((20..<40).map(job))
@@ -18,7 +18,8 @@ struct JobPoolTests {
     @Test("What was added last is begun first")
     func order() throws {
         let done = Lock<[Int]>([])
-        let job = { (number: Int) -> SnapshotJob in { () throws(SQLiteError) in done.withLock { $0.append(number) } }
+        let job = { (number: Int) -> SnapshotJob in
+            { () throws(DatabaseError) in done.withLock { $0.append(number) } }
         }
         let jobs = JobPool([job(0), job(1)], threads: 0)
         jobs.add([job(2), job(3)])
@@ -29,14 +30,14 @@ struct JobPoolTests {
     @Test("The first error ends it: what was not begun is not done", arguments: [0, 2])
     func failure(threads: Int) throws {
         let done = Lock(0)
-        let good: SnapshotJob = { () throws(SQLiteError) in done.withLock { $0 += 1 } }
-        let bad: SnapshotJob = { () throws(SQLiteError) in
-            throw SQLiteError(extendedCode: 13, message: "full", context: "test")
+        let good: SnapshotJob = { () throws(DatabaseError) in done.withLock { $0 += 1 } }
+        let bad: SnapshotJob = { () throws(DatabaseError) in
+            throw .file(.diskFull("test"))
         }
-        let jobs = JobPool<SQLiteError>([], threads: threads)
+        let jobs = JobPool<DatabaseError>([], threads: threads)
         jobs.add([bad])
-        let error = #expect(throws: SQLiteError.self) { try jobs.finish() }
-        #expect(error?.extendedCode == 13)
+        let error = #expect(throws: DatabaseError.self) { try jobs.finish() }
+        #expect(error == .file(.diskFull("test")))
         jobs.add([good])
         #expect(done.withLock { $0 } == 0)
     }
@@ -44,7 +45,7 @@ struct JobPoolTests {
     @Test("Whoever drops it waits for the jobs that were begun")
     func dropped() {
         let done = Lock((begun: 0, ended: 0))
-        let job: SnapshotJob = { () throws(SQLiteError) in
+        let job: SnapshotJob = { () throws(DatabaseError) in
             done.withLock { $0.begun += 1 }
             sleepMilliseconds(5)
             done.withLock { $0.ended += 1 }

@@ -155,7 +155,9 @@ struct LogReplayTests {
             #expect(try names.ref(text, on: connection) == ref)
         }
         for ref in [0, -1, Int64.min, Int64.max, 1 << 17, Int64(expected.count) + 1] {
-            #expect(throws: SQLiteError.self) { try names.text(ref, on: connection) }
+            #expect(throws: DatabaseError.damaged(.table("name"), "there is no name \(ref)")) {
+                try names.text(ref, on: connection)
+            }
         }
         #expect(try names.ref("nobody", on: connection) == nil)
     }

@@ -102,7 +102,7 @@ struct BorrowedStepTests {
         let reader = reader(of: thread, 2...2, seen)
         let other = try Connection(path: store.files.views, mode: .write)
         try other.execute(
-            "CREATE INDEX fault ON progress(abs(CASE WHEN position > 1 THEN -9223372036854775808 ELSE 0 END))")
+            "CREATE INDEX fault ON progress(CASE WHEN position > 1 THEN length(zeroblob(2000000000)) ELSE 0 END)")
         _ = try store.appendBlocking([.message("one", user: "u", conversation: "c")])
         thread.logAdvanced(to: 2, isFollowedUp: true)
         thread.applyHere()

@@ -15,7 +15,7 @@ struct MappedFileTests {
 
     /// Rows of a mebibyte, each filled with its number.
     private func fill(_ writer: Connection, _ numbers: Range<Int64>) throws {
-        try writer.transaction { () throws(SQLiteError) in
+        try writer.transaction { () throws(DatabaseError) in
             for number in numbers {
                 let insert = try writer.statement("INSERT OR REPLACE INTO t VALUES(?, ?)")
                 try insert.bind(1, number)

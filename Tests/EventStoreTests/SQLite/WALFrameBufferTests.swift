@@ -21,7 +21,7 @@ struct WALFrameBufferTests {
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
     }
 
-    private func put(_ connection: Connection, _ row: UInt64, _ bytes: Int, _ value: UInt64) throws(SQLiteError) {
+    private func put(_ connection: Connection, _ row: UInt64, _ bytes: Int, _ value: UInt64) throws(DatabaseError) {
         let insert = try connection.statement("INSERT OR REPLACE INTO t VALUES(?, ?)")
         try insert.bind(1, Int64(row))
         try insert.bind(2, blob: [UInt8](repeating: UInt8(truncatingIfNeeded: value), count: bytes))

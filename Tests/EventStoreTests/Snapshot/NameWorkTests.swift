@@ -57,7 +57,7 @@ struct NameWorkTests {
             try connection.execute("CREATE TABLE name(ref INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);")
             let names = try Connection(path: scratch, mode: .write)
             try names.execute("CREATE TABLE fresh(ref INTEGER PRIMARY KEY, text TEXT NOT NULL);")
-            try names.transaction { () throws(SQLiteError) in
+            try names.transaction { () throws(DatabaseError) in
                 let insert = try names.statement("INSERT INTO fresh(ref, text) VALUES(?, ?)")
                 for (index, name) in Self.distinct.enumerated() {
                     try insert.bind(1, Int64(index * 3 + 1))

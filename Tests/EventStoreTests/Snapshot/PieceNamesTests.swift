@@ -51,7 +51,7 @@ struct PieceNamesTests {
         names.begin()
         var out: [UInt8] = []
         _ = try number(10, &names, &out, last: 10)
-        #expect(throws: SQLiteError.self) {
+        #expect(throws: DatabaseError.self) {
             _ = try number(ref, &names, &out, last: ref < 1 ? -2 : 10)
         }
     }

@@ -213,7 +213,7 @@ struct SnapshotBuildTests {
                     (record + text).withUnsafeBytes { run.add(key, $0) }
                 }
                 run.finish()
-                try file.append(&run) { number, last throws(SQLiteError) in
+                try file.append(&run) { number, last throws(DatabaseError) in
                     #expect(number != skipped)
                     try tree.add(leaf: number, lastKey: last)
                 }

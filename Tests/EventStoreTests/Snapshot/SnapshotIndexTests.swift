@@ -68,7 +68,7 @@ struct SnapshotIndexTests {
         let root = UInt32(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'i'") ?? 0)
         let sql = try connection.hideSchema(of: "i")
         let other = try Connection(path: path, mode: .write)
-        try other.transaction { () throws(SQLiteError) in
+        try other.transaction { () throws(DatabaseError) in
             let insert = try other.statement("INSERT INTO t(position, id) VALUES(?, ?)")
             for entry in entries {
                 try insert.bind(1, entry.position)
@@ -84,8 +84,8 @@ struct SnapshotIndexTests {
         let connection = try Connection(path: path, mode: .write)
         let update = try connection.statement("UPDATE t SET twin = ? WHERE position = ?")
         var found = 0
-        try connection.transaction { () throws(SQLiteError) in
-            try twins.sorted().merge { twin throws(SQLiteError) in
+        try connection.transaction { () throws(DatabaseError) in
+            try twins.sorted().merge { twin throws(DatabaseError) in
                 try update.bind(1, twin.b)
                 try update.bind(2, twin.a)
                 try update.run()

@@ -23,10 +23,10 @@ final class LogFixture {
     }
 
     func deliver(_ events: [Event]) throws {
-        try connection.transaction { () throws(SQLiteError) in for event in events { try insert(event) } }
+        try connection.transaction { () throws(DatabaseError) in for event in events { try insert(event) } }
     }
 
-    private func ref(_ origin: OriginID) throws(SQLiteError) -> Int64 {
+    private func ref(_ origin: OriginID) throws(DatabaseError) -> Int64 {
         if let known = refs[origin] { return known }
         let made = Int64(refs.count + 1)
         let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
@@ -39,7 +39,7 @@ final class LogFixture {
         return made
     }
 
-    private func insert(_ event: Event) throws(SQLiteError) {
+    private func insert(_ event: Event) throws(DatabaseError) {
         let header = event.header
         let row = try EventRow.Refs(header, origin: try ref(header.dot.origin), names: &names, on: connection)
         var pairs: [(ref: Int64, seq: UInt64)] = []

@@ -1,6 +1,6 @@
 /// Builds an index of table `event`, in parts by several threads, and finds the twins.
 /// A part of the work on a snapshot's indexes.
-typealias SnapshotJob = JobPool<SQLiteError>.Job
+typealias SnapshotJob = JobPool<DatabaseError>.Job
 
 ///
 /// `@unchecked Sendable`: the twins are behind a lock, as is what has been built; all else does not change.
@@ -30,7 +30,7 @@ final class IndexBuilder: @unchecked Sendable {
     ///   - fewest: How many entries a part has, about, at least.
     init(
         _ kind: Kind, _ runs: SortedRuns, file: PageFile, root: UInt32, most: Int, fewest: Int = SortedEntries.fewest
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         self.kind = kind
         self.file = file
         self.root = root
@@ -42,18 +42,18 @@ final class IndexBuilder: @unchecked Sendable {
     var jobs: [SnapshotJob] {
         var jobs: [SnapshotJob] = []
         for number in parts.indices {
-            let job: SnapshotJob = { () throws(SQLiteError) in try self.build(number) }
+            let job: SnapshotJob = { () throws(DatabaseError) in try self.build(number) }
             jobs.append(job)
         }
         return jobs
     }
 
-    private func build(_ number: Int) throws(SQLiteError) {
+    private func build(_ number: Int) throws(DatabaseError) {
         var part = Part(leaves: IndexLeaves(file: file))
         let record = IndexRecord()
         var last: IndexEntry?
         var twins: [IndexEntry] = []
-        try entries.merge(parts[number]) { item throws(SQLiteError) in
+        try entries.merge(parts[number]) { item throws(DatabaseError) in
             let count: Int
             switch kind {
             case .dots: count = record.write(dot: item)
@@ -73,22 +73,23 @@ final class IndexBuilder: @unchecked Sendable {
         built.withLock { $0[number] = part }
     }
 
-    private func flush(_ found: inout [IndexEntry]) throws(SQLiteError) {
+    private func flush(_ found: inout [IndexEntry]) throws(DatabaseError) {
         guard case .ids(let twins) = kind else { return }
         found.sort()
-        try built.withLock { _ throws(SQLiteError) in try twins.add(found) }
+        try built.withLock { _ throws(DatabaseError) in try twins.add(found) }
         found.removeAll(keepingCapacity: true)
     }
 
     /// Puts the parts together.
-    func finish() throws(SQLiteError) {
+    func finish() throws(DatabaseError) {
         let parts = built.withLock { built in self.parts.indices.compactMap { built[$0] } }
         var tree = IndexTreeBuilder(file: file)
         var leaves = parts.first?.leaves ?? IndexLeaves(file: file)
         for part in parts.dropFirst() {
             let first = part.first ?? []
             if part.leaves.isEmpty {
-                let result = first.withUnsafeBytes { raw in Result { () throws(SQLiteError) in try leaves.add(raw) } }
+                let result = first.withUnsafeBytes { raw in Result { () throws(DatabaseError) in try leaves.add(raw) }
+                }
                 try result.get()
             } else {
                 try tree.add(leaves, divider: first)
@@ -175,13 +176,13 @@ struct NameWork: Sendable {
     /// What two threads may do at once.
     var jobs: [SnapshotJob] { [buildTable, buildIndex] }
 
-    private func buildTable() throws(SQLiteError) {
+    private func buildTable() throws(DatabaseError) {
         var tree = TableTreeBuilder(file: file)
         var run = LeafRun()
         run.empty(capacity: 1 << 20)
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: 512, alignment: 16)
         defer { bytes.deallocate() }
-        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(SQLiteError) {
+        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(DatabaseError) {
             var record = Record(bytes)
             record.null()
             record.type(UInt64(text.count * 2 + 13))
@@ -198,18 +199,18 @@ struct NameWork: Sendable {
         try tree.finish(root: tableRoot)
     }
 
-    private func flush(_ run: inout LeafRun, _ tree: inout TableTreeBuilder) throws(SQLiteError) {
+    private func flush(_ run: inout LeafRun, _ tree: inout TableTreeBuilder) throws(DatabaseError) {
         run.finish()
         var changed = tree
-        try file.append(&run) { number, key throws(SQLiteError) in try changed.add(leaf: number, lastKey: key) }
+        try file.append(&run) { number, key throws(DatabaseError) in try changed.add(leaf: number, lastKey: key) }
         tree = changed
         run.empty(capacity: 1 << 20)
     }
 
-    private func buildIndex() throws(SQLiteError) {
+    private func buildIndex() throws(DatabaseError) {
         var leaves = IndexLeaves(file: file)
         let entry = IndexRecord()
-        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(SQLiteError) {
+        func add(_ ref: Int64, _ text: UnsafeRawBufferPointer) throws(DatabaseError) {
             let count = entry.write(text: text, ref: ref)
             try leaves.add(UnsafeRawBufferPointer(start: entry.start, count: count))
         }
@@ -223,15 +224,15 @@ struct NameWork: Sendable {
 
     private static func select(
         _ what: String, _ path: String, _ column: (ref: Int, text: Int),
-        _ body: (Int64, UnsafeRawBufferPointer) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ body: (Int64, UnsafeRawBufferPointer) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let connection = try Connection(path: path, mode: .read)
         let select = try connection.statement("SELECT " + what)
         defer { select.reset() }
         while try select.step() {
             let ref = select.int64(column.ref)
             let result = select.withBytes(column.text) { text in
-                Result { () throws(SQLiteError) in try body(ref, text) }
+                Result { () throws(DatabaseError) in try body(ref, text) }
             }
             try result.get()
         }

@@ -23,7 +23,7 @@ final class LogFileBuilder {
     let scratch: Connection
 
     /// Begins anew in `folder`.
-    init(_ folder: SnapshotFolder) throws(SQLiteError) {
+    init(_ folder: SnapshotFolder) throws(DatabaseError) {
         self.folder = folder
         folder.removeParts()
         do {
@@ -52,14 +52,14 @@ final class LogFileBuilder {
     }
 
     /// Opens a file that is worth nothing until it is complete.
-    private static func open(_ path: String) throws(SQLiteError) -> Connection {
+    private static func open(_ path: String) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: .write)
         try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384;")
         return connection
     }
 
     /// Where table `event` and its indexes hang. A table with more indexes than this knows is not built here.
-    private static func roots(_ connection: Connection) throws(SQLiteError) -> Roots {
+    private static func roots(_ connection: Connection) throws(DatabaseError) -> Roots {
         var roots = Roots()
         let select = try connection.statement(
             "SELECT name, rootpage FROM sqlite_schema WHERE tbl_name IN ('event', 'name')")
@@ -74,19 +74,19 @@ final class LogFileBuilder {
             case "sqlite_autoindex_name_1": roots.text = page
             case "event_twin": break
             default:
-                throw SQLiteError(extendedCode: 1, message: "unknown index \(select.text(0))", context: "event")
+                throw .misuse("a log with index \(select.text(0)) is not made page by page")
             }
         }
         guard roots.event > 1, roots.dot > 1, roots.id > 1, roots.name > 1, roots.text > 1 else {
-            throw SQLiteError(extendedCode: 11, message: "a table or an index is missing", context: "event")
+            throw .damaged(.file(connection.path), "a table or an index is missing")
         }
         return roots
     }
 
     /// Adds rows, in the order of their positions.
-    func add(_ rows: inout RowLeaves) throws(SQLiteError) {
+    func add(_ rows: inout RowLeaves) throws(DatabaseError) {
         var table = table
-        try file.append(&rows.leaves) { number, key throws(SQLiteError) in
+        try file.append(&rows.leaves) { number, key throws(DatabaseError) in
             try table.add(leaf: number, lastKey: key)
         }
         self.table = table
@@ -98,12 +98,12 @@ final class LogFileBuilder {
     struct Indexes {
         fileprivate let work: [IndexBuilder]
         fileprivate let twins: SortedRuns
-        fileprivate let jobs: JobPool<SQLiteError>
+        fileprivate let jobs: JobPool<DatabaseError>
         fileprivate let hasNames: Bool
     }
 
     /// All rows are here: begins to build what is made of them and of `names` alone, each index on `threads` threads.
-    func beginIndexes(_ names: NameList?, threads: Int) throws(SQLiteError) -> Indexes {
+    func beginIndexes(_ names: NameList?, threads: Int) throws(DatabaseError) -> Indexes {
         let twins = try SortedRuns(path: folder.twins)
         let work = [
             try IndexBuilder(.ids(twins: twins), ids, file: file, root: roots.id, most: threads),
@@ -126,7 +126,7 @@ final class LogFileBuilder {
     /// - Parameter skews: Origins to be flagged for their clocks.
     func finish(
         _ indexes: Indexes, as path: String, skews: [(origin: OriginID, skew: ClockSkew)]
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
         if hasNames, !indexes.hasNames { indexes.jobs.add(nameWork(.database(folder.scratch)).jobs) }
         try indexes.jobs.finish()
@@ -146,17 +146,15 @@ final class LogFileBuilder {
         try mark(indexes.twins)
         let descriptor = Glibc.open(folder.log, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0, rename(folder.log, path) == 0 else {
-            throw SQLiteError(extendedCode: 10, message: String(cString: strerror(errno)), context: path)
+            throw .file(.system(path))
         }
-        do { try SmallFile.syncFolder(of: path) } catch {
-            throw SQLiteError(extendedCode: 10, message: error.description, context: path)
-        }
+        do { try SmallFile.syncFolder(of: path) } catch { throw .file(error) }
     }
 
-    private func addSmallTables(_ connection: Connection, hasNames: Bool) throws(SQLiteError) {
+    private func addSmallTables(_ connection: Connection, hasNames: Bool) throws(DatabaseError) {
         let quoted = folder.scratch.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")
         try connection.execute("ATTACH '\(quoted)' AS scratch")
-        try connection.transaction { () throws(SQLiteError) in
+        try connection.transaction { () throws(DatabaseError) in
             try connection.execute(
                 """
                 \(hasNames ? "" : "INSERT INTO main.name SELECT ref, text FROM scratch.fresh ORDER BY ref;")
@@ -171,15 +169,15 @@ final class LogFileBuilder {
 
     /// Marks what has the id of an earlier event. The index on ids is complete without them; told of a change, SQLite would
     /// take the entry of the first such event for the changed one's and remove it. So it does not see that index meanwhile.
-    private func mark(_ twins: SortedRuns) throws(SQLiteError) {
+    private func mark(_ twins: SortedRuns) throws(DatabaseError) {
         guard twins.count > 0 else { return }
         let text = try Self.open(folder.log).hideSchema(of: "event_id")
         do {
             let connection = try Self.open(folder.log)
             let twins = try twins.sorted()
-            try connection.transaction { () throws(SQLiteError) in
+            try connection.transaction { () throws(DatabaseError) in
                 let update = try connection.statement("UPDATE event SET twin = ? WHERE position = ?")
-                try twins.merge { twin throws(SQLiteError) in
+                try twins.merge { twin throws(DatabaseError) in
                     try update.bind(1, twin.b)
                     try update.bind(2, twin.a)
                     try update.run()

@@ -15,20 +15,20 @@ struct NameList: Sendable {
     var isLong: Bool { (entries.last?.ref ?? 0) >= NameWork.fewest }
 
     /// Calls `body` with all names, ascending by ref.
-    func each(_ body: (Int64, UnsafeRawBufferPointer) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    func each(_ body: (Int64, UnsafeRawBufferPointer) throws(DatabaseError) -> Void) throws(DatabaseError) {
         try each(entries, body)
     }
 
     /// Calls `body` with all names, ascending by their bytes, as an index of SQLite has them.
-    func eachByText(_ body: (Int64, UnsafeRawBufferPointer) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    func eachByText(_ body: (Int64, UnsafeRawBufferPointer) throws(DatabaseError) -> Void) throws(DatabaseError) {
         try each(sorted(), body)
     }
 
     private func each(
-        _ entries: [Entry], _ body: (Int64, UnsafeRawBufferPointer) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ entries: [Entry], _ body: (Int64, UnsafeRawBufferPointer) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let result = texts.withUnsafeBytes { texts in
-            Result { () throws(SQLiteError) in
+            Result { () throws(DatabaseError) in
                 for entry in entries { try body(entry.ref, Self.text(entry, texts)) }
             }
         }

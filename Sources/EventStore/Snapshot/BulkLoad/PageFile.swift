@@ -34,30 +34,24 @@ final class PageFile: Sendable {
     private let state: Lock<State>
 
     /// Opens a database made by SQLite, whose pages have ``pageSize`` bytes and which no process has open.
-    init(path: String, skipping skipped: UInt32 = lockPage) throws(SQLiteError) {
+    init(path: String, skipping skipped: UInt32 = lockPage) throws(DatabaseError) {
         self.path = path
         self.skipped = skipped
         descriptor = open(path, O_RDWR | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        guard descriptor >= 0 else { throw .file(.system(path)) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0, Int(status.st_size) % Self.pageSize == 0 else {
             close(descriptor)
-            throw SQLiteError(extendedCode: 26, message: "not whole pages", context: path)
+            throw .damaged(.file(path), "it does not consist of whole pages")
         }
         state = Lock(State(next: UInt32(Int(status.st_size) / Self.pageSize) + 1))
     }
 
     deinit { close(descriptor) }
 
-    private static func failure(_ path: String) -> SQLiteError {
-        let isFull = errno == ENOSPC || errno == EDQUOT
-        return SQLiteError(
-            extendedCode: isFull ? 13 : 10, message: String(cString: strerror(errno)), context: path)
-    }
-
     /// Appends one page and returns its number.
-    func append(_ page: [UInt8]) throws(SQLiteError) -> UInt32 {
-        let (number, isFlushed) = try state.withLock { state throws(SQLiteError) in
+    func append(_ page: [UInt8]) throws(DatabaseError) -> UInt32 {
+        let (number, isFlushed) = try state.withLock { state throws(DatabaseError) in
             if state.next == skipped {
                 try flush(&state)
                 state.next += 1
@@ -74,9 +68,9 @@ final class PageFile: Sendable {
 
     /// Appends the pages of a run and calls `leaf` with the number and the last key of each leaf, in order.
     func append(
-        _ run: inout LeafRun, leaf: (UInt32, Int64) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
-        let first = try state.withLock { state throws(SQLiteError) in
+        _ run: inout LeafRun, leaf: (UInt32, Int64) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let first = try state.withLock { state throws(DatabaseError) in
             try flush(&state)
             if state.next == skipped { state.next += 1 }
             let first = state.next
@@ -101,33 +95,33 @@ final class PageFile: Sendable {
     }
 
     /// Replaces the page a tree hangs on.
-    func setRoot(_ number: UInt32, _ page: [UInt8]) throws(SQLiteError) {
+    func setRoot(_ number: UInt32, _ page: [UInt8]) throws(DatabaseError) {
         try write(page[...], at: number)
     }
 
     /// Writes what waits and tells the database how many pages it has. SQLite may open it now.
-    func finish() throws(SQLiteError) {
-        try state.withLock { state throws(SQLiteError) in
+    func finish() throws(DatabaseError) {
+        try state.withLock { state throws(DatabaseError) in
             try flush(&state)
             var header = [UInt8](repeating: 0, count: 100)
-            guard pread(descriptor, &header, 100, 0) == 100 else { throw Self.failure(path) }
+            guard pread(descriptor, &header, 100, 0) == 100 else { throw .file(.system(path)) }
             let pages = state.next - 1
             let counter = (24..<28).reduce(UInt32(0)) { $0 << 8 | UInt32(header[$1]) } &+ 1
             header.putBigEndian(counter, at: 24)
             header.putBigEndian(pages, at: 28)
             header.putBigEndian(counter, at: 92)
-            guard pwrite(descriptor, header, 100, 0) == 100 else { throw Self.failure(path) }
+            guard pwrite(descriptor, header, 100, 0) == 100 else { throw .file(.system(path)) }
         }
     }
 
-    private func flush(_ state: inout State) throws(SQLiteError) {
+    private func flush(_ state: inout State) throws(DatabaseError) {
         guard !state.waiting.isEmpty else { return }
         let first = state.next - UInt32(state.waiting.count / Self.pageSize)
         try write(state.waiting[...], at: first)
         state.waiting.removeAll(keepingCapacity: true)
     }
 
-    private func write(_ bytes: ArraySlice<UInt8>, at number: UInt32) throws(SQLiteError) {
+    private func write(_ bytes: ArraySlice<UInt8>, at number: UInt32) throws(DatabaseError) {
         var done = 0
         let offset = Int(number - 1) * Self.pageSize
         while done < bytes.count {
@@ -135,7 +129,7 @@ final class PageFile: Sendable {
                 pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw Self.failure(path) }
+            guard count > 0 else { throw .file(.system(path)) }
             done += count
         }
     }

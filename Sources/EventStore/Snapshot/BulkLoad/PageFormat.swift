@@ -101,8 +101,8 @@ struct TreePage {
 
     /// Writes the page's header, hands the page to `body`, and empties it.
     mutating func close<Result>(
-        type: UInt8, rightmost: UInt32? = nil, _ body: ([UInt8]) throws(SQLiteError) -> Result
-    ) throws(SQLiteError) -> Result {
+        type: UInt8, rightmost: UInt32? = nil, _ body: ([UInt8]) throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
         bytes[0] = type
         put16(0, at: 1)
         put16(cells, at: 3)

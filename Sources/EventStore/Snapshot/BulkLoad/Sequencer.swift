@@ -16,17 +16,17 @@ package struct SequencedRows: Sendable {
 /// Where ``Sequencer`` keeps what it gives out, until the log is complete.
 package protocol SnapshotScratch: AnyObject {
     /// The origins of this node's own log, in the order of their refs.
-    func origins() throws(SQLiteError) -> [(id: OriginID, key: VerifyingKey)]
+    func origins() throws(DatabaseError) -> [(id: OriginID, key: VerifyingKey)]
     /// The refs of names, new ones for those that are new.
-    func refs(of names: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64]
-    func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(SQLiteError)
+    func refs(of names: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64]
+    func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError)
     /// The root of a perfect subtree of an origin's events.
-    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(SQLiteError)
-    func insertHead(_ signed: SignedHead, origin: Int64) throws(SQLiteError)
+    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError)
+    func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError)
     /// How far an origin's head reaches beyond its events.
-    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(SQLiteError)
+    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError)
     /// All is there.
-    func commit() throws(SQLiteError)
+    func commit() throws(DatabaseError)
 }
 
 /// Checks what depends on order, piece by piece: gapless seqs, dependencies before what depends on them, roots equal to
@@ -63,7 +63,7 @@ package final class Sequencer {
     private var isOwn = true
 
     /// - Parameter scratch: Has the origins of this node's log.
-    package init(_ scratch: any SnapshotScratch, own: OriginID) throws(SQLiteError) {
+    package init(_ scratch: any SnapshotScratch, own: OriginID) throws(DatabaseError) {
         self.scratch = scratch
         self.own = own
         for origin in try scratch.origins() { add(origin.id, origin.key) }
@@ -98,8 +98,8 @@ package final class Sequencer {
 
     package func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
         let refs: [Int64]
-        do throws(SQLiteError) {
-            refs = try checked.withNames { names throws(SQLiteError) in try scratch.refs(of: names) }
+        do throws(DatabaseError) {
+            refs = try checked.withNames { names throws(DatabaseError) in try scratch.refs(of: names) }
             for (row, start) in checked.starts {
                 let id = checked.rows.runs[Int(checked.list[row].run)].origin
                 if indexes[id] == nil { try insert(id, start) }
@@ -116,7 +116,7 @@ package final class Sequencer {
         return placed
     }
 
-    private func insert(_ id: OriginID, _ start: OriginStart) throws(SQLiteError) {
+    private func insert(_ id: OriginID, _ start: OriginStart) throws(DatabaseError) {
         add(id, start.key)
         try scratch.insert(origin: id, start.key, ref: Int64(origins.count))
     }
@@ -188,7 +188,7 @@ package final class Sequencer {
         origins[index].range.append(leaf, using: sha) { level, number, hash in
             if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
         }
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             for node in finished {
                 try scratch.insertNode(
                     origin: origins[index].ref, level: node.level, index: node.index, hash: node.hash)
@@ -230,7 +230,7 @@ package final class Sequencer {
             guard head.size > origin.range.size || origin.agrees(with: head) else {
                 throw .event(.badTime(origin.id, size: head.size))
             }
-            do throws(SQLiteError) {
+            do throws(DatabaseError) {
                 if head.size == origin.range.size {
                     try scratch.insertHead(cover.head, origin: origin.ref)
                 } else {

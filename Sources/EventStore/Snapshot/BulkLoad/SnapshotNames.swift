@@ -14,7 +14,7 @@ struct SnapshotNames {
     private var next: Int64
     private let insert: Statement
 
-    init(connection: Connection) throws(SQLiteError) {
+    init(connection: Connection) throws(DatabaseError) {
         self.connection = connection
         try connection.execute(
             """
@@ -27,7 +27,7 @@ struct SnapshotNames {
         defer { select.reset() }
         while try select.step() {
             try select.withBytes(1) { text in
-                Result { () throws(SQLiteError) in try remember(text, select.int64(0)) }
+                Result { () throws(DatabaseError) in try remember(text, select.int64(0)) }
             }
             .get()
         }
@@ -39,7 +39,7 @@ struct SnapshotNames {
     /// How many names ahead the memory is asked for in which they are looked up.
     private static let ahead = 8
 
-    mutating func refs(of texts: [UnsafeRawBufferPointer]) throws(SQLiteError) -> [Int64] {
+    mutating func refs(of texts: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64] {
         let hashes = texts.map { cache.hash($0) }
         var refs: [Int64] = []
         refs.reserveCapacity(texts.count)
@@ -51,7 +51,7 @@ struct SnapshotNames {
         return refs
     }
 
-    private mutating func ref(of text: UnsafeRawBufferPointer, _ hash: UInt64) throws(SQLiteError) -> Int64 {
+    private mutating func ref(of text: UnsafeRawBufferPointer, _ hash: UInt64) throws(DatabaseError) -> Int64 {
         if let known = cache[text, hash] { return known }
         if !isComplete, let stored = try stored(text) {
             try remember(text, stored)
@@ -66,14 +66,14 @@ struct SnapshotNames {
         return ref
     }
 
-    private func stored(_ text: UnsafeRawBufferPointer) throws(SQLiteError) -> Int64? {
+    private func stored(_ text: UnsafeRawBufferPointer) throws(DatabaseError) -> Int64? {
         let select = try connection.statement("SELECT ref FROM fresh WHERE text = ?")
         defer { select.reset() }
         try select.bind(1, text: Array(text))
         return try select.step() ? select.int64(0) : nil
     }
 
-    private mutating func remember(_ text: UnsafeRawBufferPointer, _ ref: Int64) throws(SQLiteError) {
+    private mutating func remember(_ text: UnsafeRawBufferPointer, _ ref: Int64) throws(DatabaseError) {
         entries.append(NameList.Entry(ref: ref, start: UInt32(bytes), count: UInt32(text.count)))
         bytes += text.count
         if isComplete, next > Self.most || bytes > Self.mostBytes {

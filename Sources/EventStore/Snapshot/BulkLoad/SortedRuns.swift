@@ -31,10 +31,10 @@ final class SortedRuns {
     private(set) var count = 0
     private var last: IndexEntry?
 
-    init(path: String) throws(SQLiteError) {
+    init(path: String) throws(DatabaseError) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        guard descriptor >= 0 else { throw .file(.system(path)) }
     }
 
     deinit {
@@ -42,14 +42,8 @@ final class SortedRuns {
         unlink(path)
     }
 
-    fileprivate static func failure(_ path: String) -> SQLiteError {
-        SQLiteError(
-            extendedCode: errno == ENOSPC || errno == EDQUOT ? 13 : 10, message: String(cString: strerror(errno)),
-            context: path)
-    }
-
     /// Adds entries in ascending order.
-    func add(_ entries: [IndexEntry]) throws(SQLiteError) {
+    func add(_ entries: [IndexEntry]) throws(DatabaseError) {
         guard let first = entries.first else { return }
         if let last, last < first {} else { starts.append(count) }
         last = entries.last
@@ -61,14 +55,14 @@ final class SortedRuns {
                 pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
             }
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw Self.failure(path) }
+            guard written > 0 else { throw .file(.system(path)) }
             done += written
         }
         count += entries.count
     }
 
     /// The entries, when all are there.
-    func sorted() throws(SQLiteError) -> SortedEntries { try SortedEntries(descriptor, path, count: count, starts) }
+    func sorted() throws(DatabaseError) -> SortedEntries { try SortedEntries(descriptor, path, count: count, starts) }
 }
 
 /// Sorted runs of entries, to be read in ascending order; parts of them by several threads at once.
@@ -83,7 +77,7 @@ final class SortedEntries: @unchecked Sendable {
     private let entries: UnsafeBufferPointer<IndexEntry>
     private let runs: [Range<Int>]
 
-    fileprivate init(_ descriptor: Int32, _ path: String, count: Int, _ starts: [Int]) throws(SQLiteError) {
+    fileprivate init(_ descriptor: Int32, _ path: String, count: Int, _ starts: [Int]) throws(DatabaseError) {
         runs = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
         guard count > 0 else {
             entries = UnsafeBufferPointer(start: nil, count: 0)
@@ -91,7 +85,7 @@ final class SortedEntries: @unchecked Sendable {
         }
         let bytes = count * MemoryLayout<IndexEntry>.stride
         guard let map = mmap(nil, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED else {
-            throw SortedRuns.failure(path)
+            throw .file(.system(path))
         }
         entries = UnsafeBufferPointer(start: map.assumingMemoryBound(to: IndexEntry.self), count: count)
     }
@@ -131,7 +125,7 @@ final class SortedEntries: @unchecked Sendable {
     }
 
     /// Calls `body` with the entries of a part in ascending order.
-    func merge(_ part: Part, _ body: (IndexEntry) throws(SQLiteError) -> Void) throws(SQLiteError) {
+    func merge(_ part: Part, _ body: (IndexEntry) throws(DatabaseError) -> Void) throws(DatabaseError) {
         let part = part.filter { !$0.isEmpty }
         if part.count == 1 {
             for entry in entries[part[0]] { try body(entry) }
@@ -142,7 +136,7 @@ final class SortedEntries: @unchecked Sendable {
     }
 
     /// Calls `body` with all entries in ascending order.
-    func merge(_ body: (IndexEntry) throws(SQLiteError) -> Void) throws(SQLiteError) { try merge(runs, body) }
+    func merge(_ body: (IndexEntry) throws(DatabaseError) -> Void) throws(DatabaseError) { try merge(runs, body) }
 }
 
 /// A binary heap of cursors, the smallest entry on top.

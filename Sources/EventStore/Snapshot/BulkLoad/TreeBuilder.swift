@@ -8,11 +8,11 @@ struct TableTreeBuilder {
     init(file: PageFile) { self.file = file }
 
     /// Hangs in the next leaf, whose last key is `key`.
-    mutating func add(leaf number: UInt32, lastKey key: Int64) throws(SQLiteError) {
+    mutating func add(leaf number: UInt32, lastKey key: Int64) throws(DatabaseError) {
         try add(number, key, at: 0)
     }
 
-    private mutating func add(_ child: UInt32, _ key: Int64, at level: Int) throws(SQLiteError) {
+    private mutating func add(_ child: UInt32, _ key: Int64, at level: Int) throws(DatabaseError) {
         if level == levels.count { levels.append(TreePage(isLeaf: false)) }
         var cell = [UInt8](repeating: 0, count: 13)
         cell.putBigEndian(child, at: 0)
@@ -24,7 +24,7 @@ struct TableTreeBuilder {
             let last = levels[level].pop()
             let middle = levels[level].pop()
             let number = try levels[level].close(type: PageFormat.interiorTable, rightmost: Self.child(middle)) {
-                page throws(SQLiteError) in try file.append(page)
+                page throws(DatabaseError) in try file.append(page)
             }
             try add(number, Self.key(middle), at: level + 1)
             last.withUnsafeBytes { levels[level].push($0) }
@@ -33,16 +33,16 @@ struct TableTreeBuilder {
     }
 
     /// Closes all pages; the topmost becomes page `root`. There must be two leaves at least.
-    mutating func finish(root: UInt32) throws(SQLiteError) {
+    mutating func finish(root: UInt32) throws(DatabaseError) {
         var level = 0
         while level < levels.count {
             let last = levels[level].pop()
             guard levels[level].cells > 0 else {
-                throw SQLiteError(extendedCode: 1, message: "a tree of one leaf", context: "pages")
+                throw .misuse("a tree of pages has one leaf only")
             }
             let isTop = level == levels.count - 1
             let number = try levels[level].close(type: PageFormat.interiorTable, rightmost: Self.child(last)) {
-                page throws(SQLiteError) in
+                page throws(DatabaseError) in
                 if isTop {
                     try file.setRoot(root, page)
                     return root
@@ -77,10 +77,10 @@ struct IndexLeaves {
 
     var isEmpty: Bool { open.cells == 0 }
 
-    mutating func add(_ entry: UnsafeRawBufferPointer) throws(SQLiteError) {
+    mutating func add(_ entry: UnsafeRawBufferPointer) throws(DatabaseError) {
         if !open.fits(entry.count) {
             let divider = open.pop()
-            let number = try open.close(type: PageFormat.leafIndex) { page throws(SQLiteError) in
+            let number = try open.close(type: PageFormat.leafIndex) { page throws(DatabaseError) in
                 try file.append(page)
             }
             full.append((number, divider))
@@ -98,14 +98,15 @@ struct IndexTreeBuilder {
     init(file: PageFile) { self.file = file }
 
     /// Hangs in leaves, which have entries, and `divider`, an entry that lies before the leaves that follow.
-    mutating func add(_ leaves: IndexLeaves, divider: [UInt8]) throws(SQLiteError) {
+    mutating func add(_ leaves: IndexLeaves, divider: [UInt8]) throws(DatabaseError) {
         for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
         var last = leaves.open
-        let number = try last.close(type: PageFormat.leafIndex) { page throws(SQLiteError) in try file.append(page) }
+        let number = try last.close(type: PageFormat.leafIndex) { page throws(DatabaseError) in try file.append(page)
+        }
         try add(number, divider, at: 0)
     }
 
-    private mutating func add(_ child: UInt32, _ entry: [UInt8], at level: Int) throws(SQLiteError) {
+    private mutating func add(_ child: UInt32, _ entry: [UInt8], at level: Int) throws(DatabaseError) {
         if level == levels.count { levels.append(TreePage(isLeaf: false)) }
         var cell = [UInt8](repeating: 0, count: 4) + entry
         cell.putBigEndian(child, at: 0)
@@ -120,8 +121,8 @@ struct IndexTreeBuilder {
 
     private func close(
         _ page: inout TreePage, type: UInt8, rightmost: UInt32? = nil, root: UInt32? = nil
-    ) throws(SQLiteError) -> UInt32 {
-        try page.close(type: type, rightmost: rightmost) { page throws(SQLiteError) in
+    ) throws(DatabaseError) -> UInt32 {
+        try page.close(type: type, rightmost: rightmost) { page throws(DatabaseError) in
             guard let root else { return try file.append(page) }
             try file.setRoot(root, page)
             return root
@@ -129,7 +130,7 @@ struct IndexTreeBuilder {
     }
 
     /// Hangs in the last leaves and closes all pages; the topmost becomes page `root`.
-    mutating func finish(_ leaves: IndexLeaves, root: UInt32) throws(SQLiteError) {
+    mutating func finish(_ leaves: IndexLeaves, root: UInt32) throws(DatabaseError) {
         for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
         var last = leaves.open
         var below = try close(&last, type: PageFormat.leafIndex, root: levels.isEmpty ? root : nil)

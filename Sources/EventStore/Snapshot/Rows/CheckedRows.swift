@@ -113,9 +113,9 @@ package struct CheckedRows: Sendable {
 
     /// Calls `body` with the texts of the names.
     func withNames<Success>(
-        _ body: ([UnsafeRawBufferPointer]) throws(SQLiteError) -> Success
-    ) throws(SQLiteError) -> Success {
-        try rows.withBytes { bytes throws(SQLiteError) in
+        _ body: ([UnsafeRawBufferPointer]) throws(DatabaseError) -> Success
+    ) throws(DatabaseError) -> Success {
+        try rows.withBytes { bytes throws(DatabaseError) in
             try body(names.map { UnsafeRawBufferPointer(rebasing: bytes.names[$0.text..<$0.end]) })
         }
     }

@@ -11,7 +11,7 @@ struct PieceNames: ~Copyable {
     /// Passes on the names with refs from the first argument on, at most as many as the second says.
     typealias Source = (
         _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
-    ) throws(SQLiteError) -> Void
+    ) throws(DatabaseError) -> Void
 
     /// What is known of one ref.
     private struct Slot {
@@ -85,7 +85,7 @@ struct PieceNames: ~Copyable {
     }
 
     /// As ``number(_:to:)``, with the text of `text` if it is not known.
-    mutating func number(_ ref: Int64, to out: inout [UInt8], text: Source) throws(SQLiteError) -> UInt64 {
+    mutating func number(_ ref: Int64, to out: inout [UInt8], text: Source) throws(DatabaseError) -> UInt64 {
         guard ref > 0, ref < Self.most else { return try other(ref, to: &out, text) }
         if let known = number(ref, to: &out) { return known }
         try load(from: ref, text)
@@ -94,7 +94,7 @@ struct PieceNames: ~Copyable {
     }
 
     /// Names are interned as they are met, so those with the refs that follow are about to be asked for.
-    private mutating func load(from ref: Int64, _ text: Source) throws(SQLiteError) {
+    private mutating func load(from ref: Int64, _ text: Source) throws(DatabaseError) {
         let end = min(Int(ref) + Self.block, Self.most)
         grow(to: end)
         let slots = slots
@@ -131,7 +131,7 @@ struct PieceNames: ~Copyable {
         (slots, capacity) = (grown, larger)
     }
 
-    private mutating func other(_ ref: Int64, to out: inout [UInt8], _ text: Source) throws(SQLiteError) -> UInt64 {
+    private mutating func other(_ ref: Int64, to out: inout [UInt8], _ text: Source) throws(DatabaseError) -> UInt64 {
         if let known = others[ref] { return UInt64(known) }
         var found = false
         try text(ref, 1) { _, bytes in
@@ -145,7 +145,7 @@ struct PieceNames: ~Copyable {
         return UInt64(count) - 1
     }
 
-    private func missing(_ ref: Int64) -> SQLiteError {
-        SQLiteError(extendedCode: 11, message: "name \(ref) is missing", context: "name")
+    private func missing(_ ref: Int64) -> DatabaseError {
+        .damaged(.table("name"), "there is no name \(ref)")
     }
 }

@@ -92,14 +92,14 @@ struct RowEncoder: ~Copyable {
     private typealias Flag = SnapshotRows.Flag
 
     /// Adds the row of ``select`` the statement stands at. False: with it the piece might have more than `bytes`.
-    mutating func add(_ row: Statement, below bytes: Int, from reader: SnapshotReader) throws(SQLiteError) -> Bool {
+    mutating func add(_ row: Statement, below bytes: Int, from reader: SnapshotReader) throws(DatabaseError) -> Bool {
         let body = row.value(Column.payload)
         let payload = body.count
         let dependencies = row.value(Column.dependencies).count
         let unknown = row.value(Column.unknown).count
         let most = 4 * (Limits.identifier + 2) + 600 + payload + unknown + dependencies * 9
         if count > 0, size + most > bytes { return false }
-        guard row.uint64(Column.position) == after + UInt64(count) + 1 else { throw damaged("no event") }
+        guard row.uint64(Column.position) == position else { throw damaged("there is none at this position") }
         let (user, conversation) = (row.int64(Column.user), row.int64(Column.conversation))
         names.expect(user)
         names.expect(conversation)
@@ -128,7 +128,7 @@ struct RowEncoder: ~Copyable {
             fields.varint(try name(author, reader))
         }
         if row.value(Column.cause).count > 0 {
-            guard let cause = row.uuid(Column.cause) else { throw damaged("no id of a cause") }
+            guard let cause = row.uuid(Column.cause) else { throw damaged("the id of its cause is not 16 bytes") }
             flags |= Flag.cause
             fields.uuid(cause)
         }
@@ -160,24 +160,27 @@ struct RowEncoder: ~Copyable {
     /// Adds id, salt and payload, or id and digest: then the row is erased.
     private mutating func addBody(
         _ row: Statement, _ body: Statement.Value, _ payload: Int
-    ) throws(SQLiteError) -> Bool {
-        guard row.value(Column.id).append(count: 16, to: &ids) else { throw damaged("no id") }
+    ) throws(DatabaseError) -> Bool {
+        guard row.value(Column.id).append(count: 16, to: &ids) else { throw damaged("its id is not 16 bytes") }
         if row.value(Column.salt).append(count: 16, to: &salts) {
-            guard body.append(count: payload, to: &payloads) else { throw damaged("no payload") }
+            guard body.append(count: payload, to: &payloads) else { throw damaged("its payload is missing") }
             return false
         }
-        guard row.value(Column.digest).append(count: 32, to: &salts) else { throw damaged("no digest") }
+        guard row.value(Column.digest).append(count: 32, to: &salts) else {
+            throw damaged("it has neither a salt nor a digest")
+        }
         return true
     }
 
-    private func damaged(_ what: String) -> SQLiteError {
-        SQLiteError(extendedCode: 11, message: "\(what) at \(after + UInt64(count) + 1)", context: "event")
-    }
+    /// The position of the row at hand, if none is missing.
+    private var position: UInt64 { after + UInt64(count) + 1 }
+
+    private func damaged(_ what: String) -> DatabaseError { .damaged(.event(position), what) }
 
     /// The origin's number here.
     private mutating func run(
         _ ref: Int64, _ seq: UInt64, _ reader: SnapshotReader
-    ) throws(SQLiteError) -> Int {
+    ) throws(DatabaseError) -> Int {
         if let last, last.ref == ref {
             extents[last.index].count += 1
             return last.index
@@ -195,28 +198,18 @@ struct RowEncoder: ~Copyable {
         return extents.count - 1
     }
 
-    private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(SQLiteError) -> UInt64 {
+    private mutating func name(_ ref: Int64, _ reader: SnapshotReader) throws(DatabaseError) -> UInt64 {
         if let known = names.number(ref, to: &texts) { return known }
         return try names.number(ref, to: &texts, text: reader.texts)
     }
 
     private mutating func addDependencies(
         _ bytes: [UInt8], _ reader: SnapshotReader
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         var fields = ProtobufReader(bytes)
         var pairs: [Dot] = []
-        while fields.index < fields.end {
-            do throws(ProtobufError) {
-                let ref = Int64(bitPattern: try fields.varint())
-                let seq = try fields.varint()
-                do throws(SQLiteError) {
-                    pairs.append(Dot(origin: try reader.origin(ref), seq: seq))
-                } catch {
-                    throw ProtobufError.missing(field: UInt64(bitPattern: ref))
-                }
-            } catch {
-                throw SQLiteError(extendedCode: 11, message: "dependencies: \(error)", context: "event")
-            }
+        while let (ref, seq) = try EventRow.dependency(&fields, at: position) {
+            pairs.append(Dot(origin: try reader.origin(ref), seq: seq))
         }
         columns.appendVarint(UInt64(pairs.count))
         for pair in pairs {

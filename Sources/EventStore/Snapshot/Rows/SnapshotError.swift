@@ -17,7 +17,7 @@ package enum SnapshotError: Error, Hashable, Sendable {
     /// The store could not take it.
     case store(StoreError)
 
-    package init(_ error: SQLiteError) { self = .store(StoreError(error)) }
+    package init(_ error: DatabaseError) { self = .store(StoreError(error)) }
 
     /// A stable name for machines.
     package var code: String {

@@ -17,7 +17,7 @@ package final class SnapshotReader {
 
     /// Bytes of the log's file.
     package func fileSize() throws(StoreError) -> UInt64 {
-        try mapped { () throws(SQLiteError) in
+        try mapped { () throws(DatabaseError) in
             let pages = try connection.integer("PRAGMA page_count") ?? 0
             return UInt64(clamping: pages * Int64(Connection.pageSize))
         }
@@ -25,7 +25,7 @@ package final class SnapshotReader {
 
     /// The rows after `after` up to `through`, as many as fit `bytes`; one at least.
     package func rows(after: UInt64, through: UInt64, bytes: Int) throws(StoreError) -> SnapshotRows {
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             try connection.execute("BEGIN")
             defer { connection.rollback() }
             var writer = self.writer.take() ?? RowEncoder()
@@ -39,7 +39,7 @@ package final class SnapshotReader {
                 guard try writer.add(select, below: bytes, from: self) else { break }
             }
             guard !writer.isEmpty else {
-                throw SQLiteError(extendedCode: 11, message: "no event after \(after)", context: "event")
+                throw .damaged(.event(after + 1), "there is none at this position")
             }
             let rows = writer.rows(try heads(writer.extents))
             self.writer = consume writer
@@ -49,7 +49,7 @@ package final class SnapshotReader {
         }
     }
 
-    func origin(_ ref: Int64) throws(SQLiteError) -> OriginID {
+    func origin(_ ref: Int64) throws(DatabaseError) -> OriginID {
         if let known = origins[ref] { return known }
         let origin = try log.names.origin(ref, on: connection)
         origins[ref] = origin
@@ -59,7 +59,7 @@ package final class SnapshotReader {
     /// Passes on the names with refs from `ref` on.
     func texts(
         _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let select = try connection.statement("SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref")
         defer { select.reset() }
         try select.bind(1, ref)
@@ -70,7 +70,7 @@ package final class SnapshotReader {
     /// Gives back what is kept for the next piece.
     package func rest() { writer = nil }
 
-    private func heads(_ extents: [RowEncoder.Extent]) throws(SQLiteError) -> [SignedHead] {
+    private func heads(_ extents: [RowEncoder.Extent]) throws(DatabaseError) -> [SignedHead] {
         var heads: [SignedHead] = []
         let select = try connection.statement(
             "SELECT size, root, hlc, signature FROM head WHERE origin = ? AND size >= ? AND size < ? ORDER BY size")

@@ -9,19 +9,19 @@ struct ComparedRow: Comparable {
 
 /// Rows one after the other.
 final class ComparedRows {
-    private let step: () throws(SQLiteError) -> ComparedRow?
+    private let step: () throws(DatabaseError) -> ComparedRow?
 
-    private init(_ step: @escaping () throws(SQLiteError) -> ComparedRow?) { self.step = step }
+    private init(_ step: @escaping () throws(DatabaseError) -> ComparedRow?) { self.step = step }
 
-    func next() throws(SQLiteError) -> ComparedRow? { try step() }
+    func next() throws(DatabaseError) -> ComparedRow? { try step() }
 
     /// Those of a query whose first columns are the key.
     static func query(
         _ sql: String, _ connection: Connection, key: Int, values: Int
-    ) throws(SQLiteError) -> ComparedRows {
+    ) throws(DatabaseError) -> ComparedRows {
         let select = try connection.statement(sql)
         select.reset()
-        return ComparedRows { () throws(SQLiteError) in
+        return ComparedRows { () throws(DatabaseError) in
             guard try select.step() else {
                 select.reset()
                 return nil
@@ -34,7 +34,7 @@ final class ComparedRows {
     /// Those of an ordered table, whether they stand in the base or in the tail.
     static func ordered(
         _ table: SortedTable, _ connection: Connection, withSpeaker: Bool
-    ) throws(SQLiteError) -> ComparedRows {
+    ) throws(DatabaseError) -> ComparedRows {
         var pending: [SortedRow] = []
         try table.pending(connection) { pending.append($0) }
         pending.sort(by: >)
@@ -42,7 +42,7 @@ final class ComparedRows {
         select.reset()
         var block: [SortedRow] = []
         var isAtEnd = false
-        func base() throws(SQLiteError) -> SortedRow? {
+        func base() throws(DatabaseError) -> SortedRow? {
             while block.isEmpty, !isAtEnd {
                 guard try select.step() else {
                     // Another step would begin anew.
@@ -54,7 +54,7 @@ final class ComparedRows {
             }
             return block.last
         }
-        return ComparedRows { () throws(SQLiteError) in
+        return ComparedRows { () throws(DatabaseError) in
             let first = try base()
             let row: SortedRow
             switch (first, pending.last) {
@@ -74,20 +74,20 @@ final class ComparedRows {
     }
 
     /// Conversations with what the tail adds to their rows.
-    static func conversations(_ connection: Connection) throws(SQLiteError) -> ComparedRows {
+    static func conversations(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
         let sums = try ConversationSum.pending(connection)
         var pending = sums.keys.sorted(by: >)
         let select = try connection.statement(
             "SELECT \(ConversationRow.columns), recent FROM conversation ORDER BY conversation")
         select.reset()
         var stored: (row: ConversationRow, recent: Cell)?
-        func advance() throws(SQLiteError) {
+        func advance() throws(DatabaseError) {
             stored = nil
             guard try select.step() else { return select.reset() }
             stored = (ConversationRow(select), select.cell(14))
         }
         var hasBegun = false
-        return ComparedRows { () throws(SQLiteError) in
+        return ComparedRows { () throws(DatabaseError) in
             if !hasBegun { try advance() }
             hasBegun = true
             while stored != nil || !pending.isEmpty {
@@ -131,7 +131,7 @@ extension ComparedTable {
     /// No tail is merged further than events were applied, or rows that come later would be taken for merged, and never be seen.
     static func merges(
         _ found: Connection, through position: UInt64, _ report: inout ViewsReport
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         for table in [SortedTable.timeline, .history] {
             let merge = try table.merge(found)
             if merge.applied <= merge.merging, merge.merging <= position { continue }
@@ -145,10 +145,10 @@ extension ComparedTable {
     /// Compares tables, indexes and triggers, and asks SQLite whether pages and indexes are sound.
     static func database(
         _ found: Connection, _ expected: Connection, _ report: inout ViewsReport
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let schema = ComparedTable(
             view: "database", key: [Field("type"), Field("name")], values: [Field("sql")],
-            rows: { connection throws(SQLiteError) in
+            rows: { connection throws(DatabaseError) in
                 try .query(
                     "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", connection, key: 2, values: 1)
             })

@@ -13,7 +13,7 @@ struct ComparedTable {
     let view: String
     let key: [Field]
     let values: [Field]
-    let rows: (Connection) throws(SQLiteError) -> ComparedRows
+    let rows: (Connection) throws(DatabaseError) -> ComparedRows
 
     /// All of them, but for what only says where rows stand.
     static var all: [ComparedTable] {
@@ -22,7 +22,7 @@ struct ComparedTable {
             ordered(.history, "user", speaker: []),
             ComparedTable(
                 view: ConversationsView.name, key: [Field("conversation", .name)], values: conversationFields,
-                rows: { connection throws(SQLiteError) in try .conversations(connection) }),
+                rows: { connection throws(DatabaseError) in try .conversations(connection) }),
             plain(
                 ParticipantsView.name, "member", [Field("conversation", .name), Field("user")],
                 [Field("joined"), Field("stamp", .stamp)]),
@@ -58,7 +58,7 @@ struct ComparedTable {
         let sql = "SELECT \(columns) FROM \(table) ORDER BY \(order)"
         return ComparedTable(
             view: view, key: key, values: values,
-            rows: { connection throws(SQLiteError) in
+            rows: { connection throws(DatabaseError) in
                 try .query(sql, connection, key: key.count, values: values.count)
             })
     }
@@ -67,7 +67,7 @@ struct ComparedTable {
         ComparedTable(
             view: table.name, key: [Field(owner, .name), Field("time"), Field("hlc"), Field("position", .position)],
             values: speaker,
-            rows: { connection throws(SQLiteError) in
+            rows: { connection throws(DatabaseError) in
                 try .ordered(table, connection, withSpeaker: !speaker.isEmpty)
             })
     }
@@ -75,7 +75,7 @@ struct ComparedTable {
     /// Compares what `found` has with what `expected` has, as of their open transactions.
     func compare(
         _ found: Connection, _ expected: Connection, _ names: ViewNames, _ report: inout ViewsReport
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let (left, right) = (try rows(found), try rows(expected))
         var (mine, theirs) = (try left.next(), try right.next())
         var last: ComparedRow?

@@ -28,7 +28,7 @@ package struct ViewsCheck: Sendable {
         let projector = try Projector(files, path: place.path + "/views.db")
         /// Makes views up to where the others stand; false if that is beyond the log.
         func follow() throws(StoreError) -> Bool {
-            report.position = try mapped { () throws(SQLiteError) in
+            report.position = try mapped { () throws(DatabaseError) in
                 UInt64(bitPattern: try found.integer("SELECT position FROM progress") ?? 0)
             }
             let top = try projector.top()
@@ -49,24 +49,24 @@ package struct ViewsCheck: Sendable {
         }
         // Most of the work before the transaction: as long as that lasts, the WAL of the views cannot begin anew.
         guard try follow() else { return report }
-        try mapped { () throws(SQLiteError) in try found.statement("BEGIN").run() }
+        try mapped { () throws(DatabaseError) in try found.statement("BEGIN").run() }
         defer { found.rollback() }
         guard try follow() else { return report }
         while projector.pending > 0 { try projector.merge() }
         let expected = try openForReading(place.path + "/views.db", .inOrder)
         let names = ViewNames(try LogReader(files))
-        do throws(SQLiteError) {
+        do throws(DatabaseError) {
             try ComparedTable.database(found, expected, &report)
             try ComparedTable.merges(found, through: report.position, &report)
             for table in ComparedTable.all {
-                if isCancelled() { throw SQLiteError(extendedCode: 9, message: "cancelled", context: "views") }
+                if isCancelled() { throw .cancelled }
                 try table.compare(found, expected, names, &report)
             }
         } catch {
-            guard error.isCorrupt else { throw StoreError(error) }
+            guard case .damage(let damage) = error else { throw StoreError(error) }
             report.add(
                 ViewDifference(
-                    view: "database", row: "views.db", field: nil, found: "damaged: \(error.message)", expected: nil))
+                    view: "database", row: "views.db", field: nil, found: "damaged: \(damage)", expected: nil))
         }
         return report
     }

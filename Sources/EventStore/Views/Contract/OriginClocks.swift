@@ -8,7 +8,7 @@ final class OriginClocks {
     private var vectors: [OriginID: [OriginID: UInt64]] = [:]
     private var changed: Set<Dot> = []
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: Connection) throws(DatabaseError) {
         let select = try connection.statement("SELECT origin, other, seq FROM clock")
         while try select.step() {
             guard let origin = select.uuid(0), let other = select.uuid(1) else { continue }
@@ -18,7 +18,7 @@ final class OriginClocks {
     }
 
     /// Takes note of what an event's origin had applied.
-    func apply(_ event: ProjectedEvent, _ store: ViewStore) throws(SQLiteError) {
+    func apply(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) {
         let origin = event.key.dot.origin
         for dependency in event.dependencies where dependency.origin != origin {
             vectors[origin, default: [:]][dependency.origin] = dependency.seq

@@ -86,7 +86,7 @@ final class ProjectionSource {
     /// Up to `limit` events after `position`.
     func events(
         after position: UInt64, through last: UInt64 = UInt64(Int64.max), limit: Int
-    ) throws(SQLiteError) -> [ProjectedEvent] {
+    ) throws(DatabaseError) -> [ProjectedEvent] {
         let select = try log.connection.statement(
             "SELECT \(Self.columns) FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?")
         defer { select.reset() }
@@ -104,7 +104,7 @@ final class ProjectionSource {
     }
 
     /// The other events with the id of the twin that are stored before it. Two searches take less time than one for both.
-    func predecessors(of twin: ProjectedEvent, first: UInt64) throws(SQLiteError) -> [ProjectedEvent] {
+    func predecessors(of twin: ProjectedEvent, first: UInt64) throws(DatabaseError) -> [ProjectedEvent] {
         var events: [ProjectedEvent] = []
         for sql in [Self.firstSQL, Self.twinsSQL] {
             let select = try log.connection.statement(sql)
@@ -141,7 +141,7 @@ final class ProjectionSource {
         static let twin = 13
     }
 
-    private func projected(_ row: Statement) throws(SQLiteError) -> ProjectedEvent {
+    private func projected(_ row: Statement) throws(DatabaseError) -> ProjectedEvent {
         let (type, isOpaque) = try type(row.int64(Column.type))
         let hlc = HybridTime(rawValue: row.uint64(Column.hlc))
         let obstacle = Self.obstacle(row, isOpaque: isOpaque)
@@ -160,7 +160,8 @@ final class ProjectionSource {
             dependencies: row.isNull(Column.dependencies)
                 ? []
                 : try EventRow.dependencies(
-                    row.bytes(Column.dependencies), names: &log.names, on: log.connection),
+                    row.bytes(Column.dependencies), at: row.uint64(Column.position), names: &log.names,
+                    on: log.connection),
             payload: isRead && !row.isNull(Column.payload) ? JSONObject(validated: row.bytes(Column.payload)) : nil,
             obstacle: obstacle,
             malformed: isMessage ? row.withBytes(Column.payload, MessageForm.refusal) : nil,
@@ -168,7 +169,7 @@ final class ProjectionSource {
     }
 
     /// The type behind a ref; opaque if the event's header could not be read.
-    private func type(_ ref: Int64) throws(SQLiteError) -> (type: EventType?, isOpaque: Bool) {
+    private func type(_ ref: Int64) throws(DatabaseError) -> (type: EventType?, isOpaque: Bool) {
         if let lastType, lastType.ref == ref { return (lastType.type, false) }
         if let known = types[ref] {
             lastType = (ref, known)

@@ -15,19 +15,19 @@ protocol View: AnyObject {
     static var takesAll: Bool { get }
 
     /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String?
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String?
 
     /// Writes what `apply` gathered.
-    func flush(_ store: ViewStore) throws(SQLiteError)
+    func flush(_ store: ViewStore) throws(DatabaseError)
 
     /// Adds each logical row in whole values.
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError)
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError)
 }
 
 extension View {
     static var takesAll: Bool { false }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {}
+    func flush(_ store: ViewStore) throws(DatabaseError) {}
 }
 
 /// What happens to an event in a view.
@@ -58,7 +58,7 @@ final class ViewStore {
     let history: LSMTree
 
     init(connection: Connection, source: ProjectionSource, tails: ViewMemtables, sum: any BaseSum.Type)
-        throws(SQLiteError)
+        throws(DatabaseError)
     {
         self.connection = connection
         self.source = source
@@ -68,23 +68,23 @@ final class ViewStore {
     }
 
     /// The text behind a ref.
-    func text(_ ref: Int64) throws(SQLiteError) -> String {
+    func text(_ ref: Int64) throws(DatabaseError) -> String {
         try source.log.names.text(ref, on: source.log.connection)
     }
 
     /// The ref of a text, if the log knows it.
-    func ref(_ text: String) throws(SQLiteError) -> Int64? {
+    func ref(_ text: String) throws(DatabaseError) -> Int64? {
         try source.log.names.ref(text, on: source.log.connection)
     }
 
-    func run(_ sql: String, _ bindings: Binding...) throws(SQLiteError) {
+    func run(_ sql: String, _ bindings: Binding...) throws(DatabaseError) {
         try connection.run(sql, bindings)
     }
 
     /// Calls `body` for each row.
     func rows(
-        _ sql: String, _ bindings: Binding..., body: (Statement) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        _ sql: String, _ bindings: Binding..., body: (Statement) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let statement = try connection.statement(sql)
         defer { statement.reset() }
         for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
@@ -128,7 +128,7 @@ struct Stamp: Comparable, Hashable {
 
 extension Optional {
     /// The value, or what `load` finds.
-    func orLoad(_ load: () throws(SQLiteError) -> Wrapped?) throws(SQLiteError) -> Wrapped? {
+    func orLoad(_ load: () throws(DatabaseError) -> Wrapped?) throws(DatabaseError) -> Wrapped? {
         if let self { return self }
         return try load()
     }

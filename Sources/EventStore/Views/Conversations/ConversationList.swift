@@ -8,13 +8,13 @@ struct ConversationList {
     private let connection: Connection
     private let pending: [Int64: ConversationSum]
 
-    init(_ connection: Connection) throws(SQLiteError) {
+    init(_ connection: Connection) throws(DatabaseError) {
         self.connection = connection
         pending = try ConversationSum.pending(connection)
     }
 
     /// The first `limit` whose last events are before `bound`, and those that are tied with the last of them.
-    func page(_ limit: Int, before bound: ConversationSum.Moment) throws(SQLiteError) -> [ConversationRow] {
+    func page(_ limit: Int, before bound: ConversationSum.Moment) throws(DatabaseError) -> [ConversationRow] {
         var rows = try ahead(limit, bound)
         // What was active before all of these is on a later page.
         let least = rows.count >= limit ? rows.map(\.sum.last).min() ?? .first : .first
@@ -30,7 +30,7 @@ struct ConversationList {
     }
 
     /// Those whose last event is in the tail.
-    private func ahead(_ limit: Int, _ bound: Moment) throws(SQLiteError) -> [ConversationRow] {
+    private func ahead(_ limit: Int, _ bound: Moment) throws(DatabaseError) -> [ConversationRow] {
         let candidates = pending.lazy.filter { $0.value.events > 0 && $0.value.last < bound }
             .map { (conversation: $0.key, last: $0.value.last) }.sorted { $0.last > $1.last }
         var rows: [ConversationRow] = []
@@ -62,7 +62,7 @@ struct ConversationList {
     }
 
     /// The first `limit` rows of the table, and those that are tied with the last of them; without most of those before `since`.
-    private func settled(_ limit: Int, _ bound: Moment, since: Moment) throws(SQLiteError) -> [ConversationRow] {
+    private func settled(_ limit: Int, _ bound: Moment, since: Moment) throws(DatabaseError) -> [ConversationRow] {
         let (from, to) = (ConversationRow.recent(since.time), ConversationRow.recent(bound.time))
         // The index knows no closer in which four seconds the last of them stands.
         let least = try connection.integer(
@@ -83,7 +83,7 @@ struct ConversationList {
         return rows
     }
 
-    private func rows(_ condition: String, _ values: [Int64]) throws(SQLiteError) -> [ConversationRow] {
+    private func rows(_ condition: String, _ values: [Int64]) throws(DatabaseError) -> [ConversationRow] {
         let select = try connection.statement(
             "SELECT \(ConversationRow.columns) FROM conversation WHERE \(condition)")
         defer { select.reset() }

@@ -75,7 +75,7 @@ struct ConversationRow {
     }
 
     /// The conversation's row, as of the open transaction; an empty one if there is none.
-    static func load(_ conversation: Int64, _ connection: Connection) throws(SQLiteError) -> ConversationRow {
+    static func load(_ conversation: Int64, _ connection: Connection) throws(DatabaseError) -> ConversationRow {
         let select = try connection.statement("SELECT \(columns) FROM conversation WHERE conversation = ?")
         defer { select.reset() }
         try select.bind(1, conversation)
@@ -83,7 +83,7 @@ struct ConversationRow {
     }
 
     /// Replaces the conversation's row by it, or takes that away if there is nothing to tell.
-    func save(_ connection: Connection) throws(SQLiteError) {
+    func save(_ connection: Connection) throws(DatabaseError) {
         guard isKnown else {
             let delete = try connection.statement("DELETE FROM conversation WHERE conversation = ?")
             try delete.bind(1, conversation)
@@ -104,7 +104,7 @@ struct ConversationRow {
     }
 
     /// Adds the sum of rows that come into the base. The row is not read before.
-    static func add(_ sum: ConversationSum, to conversation: Int64, _ connection: Connection) throws(SQLiteError) {
+    static func add(_ sum: ConversationSum, to conversation: Int64, _ connection: Connection) throws(DatabaseError) {
         guard sum.events > 0 else { return }
         // Under load the next generation is merged within those four seconds: the rows are the last ones, and no index changes.
         let extend = try connection.statement(
@@ -134,7 +134,7 @@ struct ConversationRow {
 
     private static func run(
         _ statement: Statement, _ sum: ConversationSum, _ conversation: Int64
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         try statement.bind(1, conversation)
         try statement.bind(2, sum.events)
         try statement.bind(3, sum.messages)
@@ -149,7 +149,7 @@ struct ConversationRow {
     /// Counts again after `rows` have left the base: they may have been the first or the last.
     static func subtract(
         _ rows: [SortedRow], of conversation: Int64, _ connection: Connection
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let gone = ConversationSum(rows)
         guard gone.events > 0 else { return }
         var found = try load(conversation, connection)
@@ -177,5 +177,5 @@ extension Binding {
 extension ConversationRow: BaseSum {
     static func add(
         _ rows: ArraySlice<SortedRow>, to conversation: Int64, _ connection: Connection
-    ) throws(SQLiteError) { try add(ConversationSum(rows), to: conversation, connection) }
+    ) throws(DatabaseError) { try add(ConversationSum(rows), to: conversation, connection) }
 }

@@ -46,7 +46,7 @@ struct ConversationSum: Equatable {
     }
 
     /// What the rows that are not in the base add to each conversation, as of the open transaction.
-    static func pending(_ connection: Connection) throws(SQLiteError) -> [Int64: ConversationSum] {
+    static func pending(_ connection: Connection) throws(DatabaseError) -> [Int64: ConversationSum] {
         var sums: [Int64: ConversationSum] = [:]
         try SortedTable.timeline.pending(connection) { row in sums[row.owner, default: ConversationSum()].add(row) }
         return sums

@@ -10,7 +10,7 @@ final class ConversationsView: View {
     /// What a batch says of conversations.
     private var touched: [Int64: ConversationRow] = [:]
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let type = event.type, type == .conversationStarted || type == .conversationRenamed else { return nil }
         guard let conversation = event.conversation else { return "\(type.rawValue) without a conversation" }
         if let refusal = Self.refusal(event) { return refusal }
@@ -56,7 +56,7 @@ final class ConversationsView: View {
         return nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {
+    func flush(_ store: ViewStore) throws(DatabaseError) {
         for conversation in touched.keys.sorted() {
             guard let said = touched[conversation] else { continue }
             var row = try ConversationRow.load(conversation, store.connection)
@@ -68,7 +68,7 @@ final class ConversationsView: View {
         touched = [:]
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         let pending = try ConversationSum.pending(store.connection)
         for conversation in try Self.all(pending, store.connection) {
             let row = try ConversationRow.load(conversation, store.connection)
@@ -77,7 +77,7 @@ final class ConversationsView: View {
                 try store.text(conversation), String(sum.events), String(sum.messages), row.title?.value ?? "",
                 row.title?.stamp.key.dot.description ?? "", row.category?.value ?? "",
                 row.category?.stamp.key.dot.description ?? "",
-                try row.opening.map { opening throws(SQLiteError) in try store.text(opening.value.starter) } ?? "",
+                try row.opening.map { opening throws(DatabaseError) in try store.text(opening.value.starter) } ?? "",
                 row.opening?.value.moderators ?? "", row.opening?.stamp.key.dot.description ?? "",
                 sum.events > 0 ? "\(sum.first) \(sum.last)" : "")
         }
@@ -86,7 +86,7 @@ final class ConversationsView: View {
     /// The conversations of which something is known, as of the open transaction.
     static func all(
         _ pending: [Int64: ConversationSum], _ connection: Connection
-    ) throws(SQLiteError) -> Set<Int64> {
+    ) throws(DatabaseError) -> Set<Int64> {
         var all = Set(pending.lazy.filter { $0.value.events > 0 }.map(\.key))
         let select = try connection.statement("SELECT conversation FROM conversation")
         defer { select.reset() }

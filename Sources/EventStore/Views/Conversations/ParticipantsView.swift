@@ -21,7 +21,7 @@ final class ParticipantsView: View {
     /// Whether the last writer said joined or left.
     private var written: [Member: (joined: Bool, stamp: Stamp)] = [:]
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation, change != .remove, let payload = event.payload else {
             return nil
         }
@@ -35,7 +35,7 @@ final class ParticipantsView: View {
             users = names
         case .participantJoined, .participantLeft:
             if let value = payload["user"], value.string == nil { return "user is not text" }
-            let named = try payload.string("user").orLoad { () throws(SQLiteError) in try store.text(event.user) }
+            let named = try payload.string("user").orLoad { () throws(DatabaseError) in try store.text(event.user) }
             users = named.map { [$0] } ?? []
         default: return nil
         }
@@ -54,7 +54,7 @@ final class ParticipantsView: View {
         return texts.count == values.count ? texts : nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {
+    func flush(_ store: ViewStore) throws(DatabaseError) {
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
             try store.run(
                 """
@@ -67,7 +67,7 @@ final class ParticipantsView: View {
         written = [:]
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         var conversations = try ConversationsView.all(
             try ConversationSum.pending(store.connection), store.connection)
         try store.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
@@ -96,8 +96,8 @@ final class ParticipantsView: View {
     ///   - name: The text behind a ref.
     static func rows(
         _ conversation: Int64, _ pending: [SortedRow], _ connection: Connection,
-        name: (Int64) throws(SQLiteError) -> String
-    ) throws(SQLiteError) -> [Row] {
+        name: (Int64) throws(DatabaseError) -> String
+    ) throws(DatabaseError) -> [Row] {
         var said: [Int64: Int64] = [:]
         for row in pending { said[row.speaker, default: 0] += 1 }
         _ = try SortedTable.timeline.walk(.all(of: conversation), connection) { row in

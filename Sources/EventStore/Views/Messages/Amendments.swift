@@ -43,8 +43,8 @@ struct Amendments {
 
     /// Takes the next row in display order.
     mutating func take(
-        _ row: MessagesView.Row, isModerator: (Int64) throws(SQLiteError) -> Bool
-    ) throws(SQLiteError) {
+        _ row: MessagesView.Row, isModerator: (Int64) throws(DatabaseError) -> Bool
+    ) throws(DatabaseError) {
         var counts = row.conversation == conversation && row.author == author
         if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }
         count += 1

@@ -31,7 +31,7 @@ final class MessagesView: View {
     private var added: [Key: Row] = [:]
     private var removed: Set<Key> = []
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
@@ -55,7 +55,7 @@ final class MessagesView: View {
         return nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {
+    func flush(_ store: ViewStore) throws(DatabaseError) {
         for key in removed.sorted() {
             try store.run(
                 "DELETE FROM amendment WHERE message = ? AND stamp = ?", .blob(key.message.bytes),
@@ -86,8 +86,8 @@ final class MessagesView: View {
     /// Calls `body` with each row about each of `messages`, of which some may be none, and the message's index; the rows of one in
     /// display order.
     static func rows(
-        of messages: [EventID?], _ connection: Connection, _ body: (Int, Row) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) {
+        of messages: [EventID?], _ connection: Connection, _ body: (Int, Row) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         if try connection.integer("SELECT 1 FROM amendment LIMIT 1") == nil { return }
         let select = try connection.statement(several)
         defer { select.reset() }
@@ -115,7 +115,7 @@ final class MessagesView: View {
             conversation: select.int64IfAny(column + 3), isEdit: select.int64(column + 4) != 0)
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try store.rows("SELECT message, stamp, edit FROM amendment") { row in
             digest.add(
                 hexText(row.bytes(0)), row.stamp(1)?.key.dot.description ?? "",

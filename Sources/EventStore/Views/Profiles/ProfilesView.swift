@@ -29,7 +29,7 @@ final class ProfilesView: View {
 
     private var touched: [Key: [Write]] = [:]
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .profileChanged, change.amount >= 0, let payload = event.payload else {
             return nil
         }
@@ -38,7 +38,7 @@ final class ProfilesView: View {
         for member in fields {
             let key = Key(user: event.user, field: ByteText(member.name))
             var writes =
-                try touched[key].orLoad { () throws(SQLiteError) in
+                try touched[key].orLoad { () throws(DatabaseError) in
                     try Self.load(key.user, key.field.text, store.connection)
                 } ?? []
             if writes.contains(where: { $0.stamp == stamp }) { continue }
@@ -58,7 +58,7 @@ final class ProfilesView: View {
         return nil
     }
 
-    static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(SQLiteError) -> [Write] {
+    static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(DatabaseError) -> [Write] {
         let select = try connection.statement(
             """
             SELECT stamp, position, author, value, maximal FROM profile WHERE user = ? AND field = ? ORDER BY stamp
@@ -77,7 +77,7 @@ final class ProfilesView: View {
         return writes
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {
+    func flush(_ store: ViewStore) throws(DatabaseError) {
         for key in touched.keys.sorted() {
             try store.run(
                 "DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field.text))
@@ -91,8 +91,9 @@ final class ProfilesView: View {
         touched = [:]
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
-        try store.rows("SELECT user, field, stamp, author, value, maximal FROM profile") { row throws(SQLiteError) in
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
+        try store.rows("SELECT user, field, stamp, author, value, maximal FROM profile") {
+            row throws(DatabaseError) in
             digest.add(
                 try store.text(row.int64(0)), row.text(1), row.stamp(2)?.key.dot.description ?? "",
                 try store.text(row.int64(3)), row.text(4), String(row.int64(5)))

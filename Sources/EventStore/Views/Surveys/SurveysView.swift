@@ -35,7 +35,7 @@ final class SurveysView: View {
 
     private var changes: [Question: Change] = [:]
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .surveyAnswered, let payload = event.payload else { return nil }
         guard let survey = payload.string("survey") else { return "survey is missing or not text" }
         guard let question = payload.string("question") else { return "question is missing or not text" }
@@ -65,7 +65,7 @@ final class SurveysView: View {
         return texts.count == elements.count ? Set(texts.map(ByteText.init)).sorted().map(\.text) : nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) {
+    func flush(_ store: ViewStore) throws(DatabaseError) {
         for question in changes.keys.sorted() {
             guard let change = changes[question] else { continue }
             try save(change.answers, to: question, store)
@@ -94,7 +94,7 @@ final class SurveysView: View {
         changes = [:]
     }
 
-    private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(SQLiteError) {
+    private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(DatabaseError) {
         let insert = try store.connection.statement(
             "INSERT INTO survey_answer(survey, question, time, hlc, position, user, value) VALUES(?,?,?,?,?,?,?)")
         try insert.bind(1, text: Array(question.survey.text.utf8))
@@ -109,12 +109,12 @@ final class SurveysView: View {
         }
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try store.rows("SELECT survey, question, value, count FROM survey_count") { row in
             digest.add("count", row.text(0), row.text(1), row.text(2), String(row.int64(3)))
         }
         try store.rows("SELECT survey, question, time, hlc, user, value FROM survey_answer") {
-            row throws(SQLiteError) in
+            row throws(DatabaseError) in
             digest.add(
                 "answer", row.text(0), row.text(1), String(row.int64(2)),
                 HybridTime(ordered: row.int64(3)).description, try store.text(row.int64(4)), row.text(5))

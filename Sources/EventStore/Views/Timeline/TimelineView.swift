@@ -5,7 +5,7 @@ final class TimelineView: View {
     static let takesAll = true
     static let tables = SortedTable.timeline.schema
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation else { return nil }
         try store.timeline.apply(conversation, event, change, speaker: Self.speaker(event), store)
         return nil
@@ -16,9 +16,9 @@ final class TimelineView: View {
         return event.isMessage ? event.author : 0
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) { try store.timeline.flush(store.connection) }
+    func flush(_ store: ViewStore) throws(DatabaseError) { try store.timeline.flush(store.connection) }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try SortedTable.timeline.digest(store, into: &digest)
     }
 }
@@ -29,14 +29,14 @@ final class HistoryView: View {
     static let takesAll = true
     static let tables = SortedTable.history.schema
 
-    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(SQLiteError) -> String? {
+    func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         try store.history.apply(event.user, event, change, store)
         return nil
     }
 
-    func flush(_ store: ViewStore) throws(SQLiteError) { try store.history.flush(store.connection) }
+    func flush(_ store: ViewStore) throws(DatabaseError) { try store.history.flush(store.connection) }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try SortedTable.history.digest(store, into: &digest)
     }
 }
@@ -44,7 +44,7 @@ final class HistoryView: View {
 extension LSMTree {
     fileprivate func apply(
         _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, speaker: Int64 = 0, _ store: ViewStore
-    ) throws(SQLiteError) {
+    ) throws(DatabaseError) {
         let row = SortedRow(
             owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, speaker: speaker
         )
@@ -57,9 +57,9 @@ extension LSMTree {
 }
 
 extension SortedTable {
-    fileprivate func digest(_ store: ViewStore, into digest: inout DigestSum) throws(SQLiteError) {
+    fileprivate func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         let log = store.source.log
-        try all(store.connection) { row throws(SQLiteError) in
+        try all(store.connection) { row throws(DatabaseError) in
             digest.add(
                 try store.text(row.owner), String(row.time), HybridTime(ordered: row.hlc).description,
                 try log.dot(at: row.position).description)
