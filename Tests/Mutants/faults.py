@@ -351,10 +351,10 @@ fault(157, "events that wait for the store's threads cost a link nothing", "INV-
 fault(158, "frames that wait for the store's threads are not counted", "INV-9", "LinkAccountTests",
       (SE + "Session/LinkAccount.swift", "jobs += incoming.storing.count +", "jobs += (isPlanted(158) ? 0 : incoming.storing.count) +"))
 fault(160, "wait counts a node that may forget when the power fails", "INV-7", "LagTests",
-      (SE + "Node/NodeCore+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
+      (SE + "Mesh/Mesh+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
        "guard !entry.isVolatile || isPlanted(160), entry.unproven == 0 || isPlanted(162),"))
 fault(161, "a node that may forget when the power fails counts itself", "INV-7", "LagTests",
-      (SE + "Node/NodeCore+Durability.swift", "if !local.isVolatile {", "if !local.isVolatile || isPlanted(161) {"))
+      (SE + "Mesh/Mesh+Durability.swift", "if !local.isVolatile {", "if !local.isVolatile || isPlanted(161) {"))
 fault(162, "wait counts a peer that has claimed what it could not show", "INV-7", "HostileClaimTests")
 fault(163, "a snapshot with another history of an origin is opened", "INV-3", "SnapshotSessionTests",
       (SE + "Session/SyncSession+Snapshot.swift", "offer.entries.first(where: { isOtherHistory($0) }) {",
