@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from faults import FAULTS
+from faults import FAULTS, Fault
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / ".build" / "mutants" / "tree"
@@ -30,6 +30,12 @@ private let planted: Int = getenv("SILLOK_MUTANT").flatMap { Int(String(cString:
 /// Whether this fault is planted.
 package func isPlanted(_ number: Int) -> Bool { planted == number }
 """
+
+# Tests that run programs with an environment of their own pass the number on.
+PASSED_ON = Fault(0, "the number is passed on", "", [], [
+    ("Tests/EndToEndTests/Tool.swift", "process.environment = environment\n",
+     "process.environment = environment.merging(\n"
+     "            ProcessInfo.processInfo.environment.filter { $0.key == \"SILLOK_MUTANT\" }\n        ) { $1 }\n")])
 
 
 def missing_suites():
@@ -49,7 +55,7 @@ def write(path, data):
 def apply_edits():
     """The texts with all faults in them, by path, and what could not be applied."""
     texts, problems = {}, []
-    for fault in FAULTS:
+    for fault in [PASSED_ON] + FAULTS:
         for path, old, new in fault.edits:
             if not (ROOT / path).is_file():
                 problems.append(f"fault {fault.number}: no file {path}")
@@ -85,7 +91,7 @@ def plant(texts):
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True)
     names = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
     for path, text in texts.items():
-        if not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
+        if path.startswith("Sources/") and not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
             texts[path] = "internal import EventStore\n" + text
     texts["Sources/EventStore/Basics/Planted.swift"] = SWITCH
     for name in names | set(texts):
