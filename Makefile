@@ -19,7 +19,7 @@ help:
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
-	@echo 'make lint      swift format lint --strict'
+	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms into docs/ARCHITECTURE.md, from Tests/TidyTests/Rooms.swift'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
@@ -77,6 +77,8 @@ mutants: deps
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	@Scripts/install-packages python3
+	@python3 -B Tests/Mutants/run.py --check
 
 rooms: deps
 	$(SWIFT) build --build-tests

@@ -351,10 +351,10 @@ fault(157, "events that wait for the store's threads cost a link nothing", "INV-
 fault(158, "frames that wait for the store's threads are not counted", "INV-9", "LinkAccountTests",
       (SE + "Session/LinkAccount.swift", "jobs += incoming.storing.count +", "jobs += (isPlanted(158) ? 0 : incoming.storing.count) +"))
 fault(160, "wait counts a node that may forget when the power fails", "INV-7", "LagTests",
-      (SE + "Node/NodeCore+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
+      (SE + "Mesh/Mesh+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
        "guard !entry.isVolatile || isPlanted(160), entry.unproven == 0 || isPlanted(162),"))
 fault(161, "a node that may forget when the power fails counts itself", "INV-7", "LagTests",
-      (SE + "Node/NodeCore+Durability.swift", "if !local.isVolatile {", "if !local.isVolatile || isPlanted(161) {"))
+      (SE + "Mesh/Mesh+Durability.swift", "if !local.isVolatile {", "if !local.isVolatile || isPlanted(161) {"))
 fault(162, "wait counts a peer that has claimed what it could not show", "INV-7", "HostileClaimTests")
 fault(163, "a snapshot with another history of an origin is opened", "INV-3", "SnapshotSessionTests",
       (SE + "Session/SyncSession+Snapshot.swift", "offer.entries.first(where: { isOtherHistory($0) }) {",
@@ -409,3 +409,147 @@ fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheck
        "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
 fault(189, "a start believes views that another process has written", "INV-6", "ViewsMarkTests",
       (ES + "Projection/ViewsMark.swift", "return isSame ? .asLeft", "return isSame || isPlanted(189) ? .asLeft"))
+
+# --- What a start makes of its witness, its evidence and its files (D21) ---------------------------------------------------
+
+fault(200, "the log names a witness's place before a witness lies there", "INV-4", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "if witness.problem == nil { remember", "if witness.problem == nil || isPlanted(200) { remember"))
+fault(201, "after a power cut a missing witness is not missed", "INV-4", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "silence = wanted == before ? why : nil",
+       "silence = wanted == before && !(isPlanted(201) && surroundings.boot != mark?.boot) ? why : nil"))
+fault(202, "a damaged witness is taken for none", "INV-4", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "case .unusable(let why): silence = why",
+       "case .unusable(let why): silence = isPlanted(202) ? nil : why"))
+fault(203, "the run after the next has forgotten that a witness was lost", "INV-4", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "witness.goOn(since: name)", "if !isPlanted(203) { witness.goOn(since: name) }"))
+fault(204, "a name among the evidence may lead anywhere", "INV-13", "MarkTests",
+      (ES + "Identity/CutEvidence.swift", 'return text.hasPrefix("\\(kind.rawValue)-")',
+       'return isPlanted(204) || text.hasPrefix("\\(kind.rawValue)-")'))
+fault(205, "what the operator has settled goes on counting for verify", "INV-4", "CutLogProgramTests",
+      (SE + "Node/Settlement.swift", "_ = try CutEvidence.settle(subject, files, at: at)",
+       "if !isPlanted(205) { _ = try CutEvidence.settle(subject, files, at: at) }"))
+fault(206, "files that are replaced while they are open are not noticed", "INV-1", "LostFilesTests",
+      (ES + "Files/HeldFiles.swift", "now.inode == file.inode else", "now.inode == file.inode || isPlanted(206) else"))
+fault(207, "files that are removed while they are open are not noticed", "INV-1", "LostFilesTests",
+      (ES + "Files/HeldFiles.swift", "guard errno == ENOENT ||", "guard !isPlanted(207), errno == ENOENT ||"))
+fault(208, "at its end a daemon does not look whether its files are there", "INV-1", "LostFilesTests",
+      ("Sources/syncd/Daemon.swift", "let loss = store.findLoss()\n        store.close()",
+       "let loss = isPlanted(208) ? nil : store.findLoss()\n        store.close()"))
+fault(210, "a log with a trigger or a view is opened for writing", "INV-1", "ReopenTests",
+      (ES + "Log/SchemaCheck.swift", "first(where: { $0.kind != .unknown })",
+       "first(where: {\n            $0.kind != .unknown && !(isPlanted(210) && $0.kind == .code)\n"
+       "                && !(isPlanted(211) && $0.kind == .missing) || isPlanted(212) && $0.kind == .unknown\n        })"))
+fault(211, "a log without one of its indexes is opened for writing", "INV-8", "ReopenTests")
+fault(212, "a log to which a later release has added a table is refused", "", "ReopenTests")
+fault(213, "a trigger that comes into an open log fires", "INV-1", "ReopenTests",
+      (ES + "SQLite/Connection.swift", "sillok_sqlite_no_stored_code(handle)", "if !isPlanted(213) { sillok_sqlite_no_stored_code(handle) }"))
+fault(214, "what a backup brings stays open to others", "INV-13", "PrivateFilesTests",
+      (ES + "EventStore.swift", "files.closeToOthers()", "if !isPlanted(214) { files.closeToOthers() }"))
+fault(215, "a log whose WAL cannot be read is read alone", "INV-2", "AuditorTests",
+      (ES + "Log/LogReader.swift", "try requireNoCommits(besides: path)", "if !isPlanted(215) { try requireNoCommits(besides: path) }"))
+fault(216, "evidence is written of events that are not those that were signed", "INV-3", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceExport.swift", "guard tree.root(using: sha) == root else", "guard tree.root(using: sha) == root || isPlanted(216) else"))
+
+# --- One id: the same said twice, or not (D6) -------------------------------------------------------------------------------
+
+fault(220, "an event of another user takes the place of one with its id", "INV-6", "TwinMarkTests",
+      (ES + "Views/Contract/ProjectedEvent.swift",
+       "(user, conversation, author, typeRef) == (other.user, other.conversation, other.author, other.typeRef)",
+       "(user == other.user || isPlanted(220)) && (conversation == other.conversation || isPlanted(221))\n"
+       "            && (author == other.author || isPlanted(222)) && (typeRef == other.typeRef || isPlanted(223))"))
+fault(221, "an event of another conversation takes the place of one with its id", "INV-6", "TwinMarkTests")
+fault(222, "an event of another author takes the place of one with its id", "INV-6", "TwinMarkTests")
+fault(223, "an event of another type takes the place of one with its id", "INV-6", "TwinMarkTests")
+fault(224, "replays tell twins by their id alone", "INV-6", "TwinMarkTests",
+      (ES + "Log/TwinMarks.swift", "Dictionary(grouping: group, by: \\.subject)",
+       "Dictionary(grouping: group, by: { isPlanted(224) ? nil : $0.subject })"))
+fault(225, "the log tells twins by their id alone", "INV-6", "TwinMarkTests",
+      (ES + "Log/TwinMarks.swift", "group.filter { $0.subject == subject }", "group.filter { $0.subject == subject || isPlanted(225) }"))
+fault(226, "of two messages with one id the first gets the amendments of both", "INV-6", "EditRuleTests",
+      (ES + "Views/Messages/MessagesView.swift", "try body(start + Int(select.int64(0)), row)",
+       "let index = start + Int(select.int64(0))\n                    "
+       "try body(isPlanted(226) ? messages.firstIndex(of: messages[index]) ?? index : index, row)"))
+fault(227, "what is here already is refused when the conversation has moved", "INV-8", "AppendAgainTests",
+      (ES + "Writer/Appender.swift", "let isHere = request.atomicity == .each || !found.contains(nil)",
+       "let isHere = !isPlanted(227) && (request.atomicity == .each || !found.contains(nil) || isPlanted(228))"))
+fault(228, "of a batch that is whole or nothing what is here is answered, and the rest refused", "INV-8", "AppendAgainTests")
+fault(229, "where the conversation has moved any event with the id is the one that was sent", "INV-8", "AppendAgainTests",
+      (ES + "Writer/Appender.swift", "try stored(id), prepared.draft.matches(stored.event) else",
+       "try stored(id), prepared.draft.matches(stored.event) || isPlanted(229) else"))
+
+# --- Settlements: nothing is settled before it happened ---------------------------------------------------------------------
+
+fault(230, "a settlement of one fork settles the next", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "return names.isSubset(of:", "return isPlanted(230) || names.isSubset(of:"))
+fault(231, "a settlement that names nothing settles what comes after it", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "guard let of else { return since <= at }", "guard let of else { return since <= at || isPlanted(231) }"))
+fault(232, "a node settles what is wrong with its own clock", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "writer != node else", "writer != node || isPlanted(232) else"))
+fault(233, "a settlement names a stamp that is not in the log", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "named.event.header.hlc == hlc\n", "named.event.header.hlc == hlc || isPlanted(233)\n"))
+fault(234, "stamps that are worse than the settled ones are settled, too", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "worst <= stamp ?? .min }", "worst <= stamp ?? .min || isPlanted(234) }"))
+
+# --- The mesh: what a node decides beyond one connection --------------------------------------------------------------------
+
+fault(240, "a waiter whose timer is early is never answered", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh.swift", "waiters.expire(id)", "if !isPlanted(240) { waiters.expire(id) }"))
+fault(241, "an origin is given up without a look into the log", "INV-4", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Identity.swift", "guard origin == local.origin, have < known else",
+       "guard origin == local.origin, have < known || isPlanted(241) else"))
+fault(242, "an origin is given up for a head that the node has not signed", "INV-4", "HostileClaimTests",
+      (SE + "Mesh/Mesh+Identity.swift", "head.isValid(for: key) {", "head.isValid(for: key) || isPlanted(242) {"))
+fault(243, "a host that was busy is not asked again", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Calls.swift", "if bye.knownCode == .busy, entries[node]?.knocks ?? 0 < Self.mostKnocks {",
+       "if bye.knownCode == .busy, !isPlanted(243), entries[node]?.knocks ?? 0 < Self.mostKnocks || isPlanted(244) {"))
+fault(244, "a host that is always busy is asked for ever, and the operator told nothing", "", "MeshDecisionTests")
+fault(245, "of two nodes with one key the one that came last stays", "INV-4", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Links.swift", "guard lastHeard >= probe.asked else",
+       "guard !isPlanted(245), lastHeard >= probe.asked || isPlanted(246) else"))
+fault(246, "a node that began anew is taken for a double of its dead link", "INV-12", "MeshDecisionTests")
+fault(247, "of two links in opposite directions each node keeps another one", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Links.swift", "old.isOutgoing == prefersOutgoing", "(old.isOutgoing == prefersOutgoing) != isPlanted(247)"))
+fault(248, "a suspended peer is let in when it calls", "INV-13", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Callers.swift", "if entries[node]?.isSuspended == true {", "if entries[node]?.isSuspended == true, !isPlanted(248) {"))
+fault(249, "the exchange with a peer that is suspended goes on", "INV-13", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Identity.swift", "if isSuspended { effects", "if isSuspended, !isPlanted(249) { effects"))
+fault(250, "a call that came due while the peer was here stands in the way of the next", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh.swift", "due <= now.monotonic else { return }",
+       "due <= now.monotonic else { return }\n            if isPlanted(250) { return dial(node, now, &effects) }"))
+fault(251, "a peer that was removed stays a source", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh.swift", "            sources.closed(node, now: now.monotonic)\n            effects.append(.hangUp(node))",
+       "            if !isPlanted(251) { sources.closed(node, now: now.monotonic) }\n            effects.append(.hangUp(node))"))
+fault(252, "strangers that say nothing are heard without end", "INV-9", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Callers.swift", "if hearings.count >= Self.mostHeard {", "if hearings.count >= Self.mostHeard, !isPlanted(252) {"))
+fault(253, "a peer claims what it cannot show as often as it likes", "INV-13", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Identity.swift", "entries[node]?.unproven += 1", "if !isPlanted(253) { entries[node]?.unproven += 1 }"))
+fault(254, "a clock that jumps makes one origin after another", "INV-9", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Identity.swift", "guard change != .clock ||", "guard isPlanted(254) || change != .clock ||"))
+fault(255, "a node takes of its own origin what a peer says to have", "INV-4", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Sources.swift", "sources.announced(node, some.filter { $0.origin != local.origin }",
+       "sources.announced(node, some.filter { $0.origin != local.origin || isPlanted(255) }"))
+fault(256, "a second link that has waited is not listened to", "INV-12", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Links.swift", "if let candidate { effects", "if let candidate, !isPlanted(256) { effects"))
+fault(257, "the refusal on another link calls off the snapshot that is coming", "INV-12", "SnapshotArbiterTests",
+      (SE + "Mesh/SnapshotArbiter.swift", "if failure.code != .busy { refused.insert(node) }\n        guard isTaking(by: link) else",
+       "if failure.code != .busy, !isPlanted(258) { refused.insert(node) }\n        guard isTaking(by: link) || isPlanted(257) else"))
+fault(258, "a peer whose snapshot was refused is asked for another", "INV-12", "SnapshotArbiterTests")
+fault(259, "a source that delivers nothing is not replaced while it lives", "INV-12", "MeshTests HostileStateDeltaTests",
+      (SE + "Mesh/SourcePlan.swift", "guard isSilent || now", "guard isSilent && !isPlanted(259) || now"))
+fault(260, "what a peer said before it stated everything anew counts on", "INV-9", "HostileStateDeltaTests",
+      (SE + "Mesh/SourcePlan.swift", "where !named.contains(origin) {", "where !named.contains(origin) && !isPlanted(260) {"))
+fault(261, "wait counts a node that has lost again what it had", "INV-7", "DurabilityWaitersTests",
+      (SE + "Mesh/DurabilityWaiters.swift", "if waiter.isAgain || holding.isEmpty {", "if waiter.isAgain || holding.isEmpty || isPlanted(261) {"))
+fault(262, "one look compares the whole of a long vector", "INV-9", "DurabilityWaitersTests",
+      (SE + "Mesh/DurabilityWaiters.swift", "var room = slice", "var room = isPlanted(262) ? Int.max : slice"))
+fault(263, "a waiter whose time is over waits on where the clock is a moment behind", "INV-12", "DurabilityWaitersTests",
+      (SE + "Mesh/DurabilityWaiters.swift", "{ waiters[id]?.until = 0 }", "{ if !isPlanted(263) { waiters[id]?.until = 0 } }"))
+
+# --- Who is among the peers -------------------------------------------------------------------------------------------------
+
+fault(270, "an attempt to join that fails forgets a known peer", "INV-12", "JoiningProgramTests",
+      ("Sources/syncd/Setup/PeerRoster.swift", "if let entry { added.append(entry) }", "if let entry, !isPlanted(270) { added.append(entry) }"))
+fault(271, "a peer takes the name that another one has", "INV-13", "PeerNamesTests",
+      (SE + "Mesh/Peer.swift", "first { $0.name == name && $0.node != node }", "first { $0.name == name && $0.node != node && !isPlanted(271) }"))
+fault(272, "a known node that is added again loses its address", "INV-12", "PeerNamesTests",
+      (SE + "Mesh/Peer.swift", "peer.address ?? self[index].address", "isPlanted(272) ? peer.address : peer.address ?? self[index].address"))

@@ -6,6 +6,7 @@ SILLOK_MUTANT=7, and child processes inherit it. A fault is caught when the suit
 themselves; a fault whose suites pass has survived, and one whose suites hang wants a time limit. Both fail the run.
 
 A text to be replaced that is not found exactly once is an error: the sources have moved on, and so must the fault.
+`--check` finds these errors in a moment, without a build: make lint asks for it.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from faults import FAULTS
+from faults import FAULTS, Fault
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TREE = ROOT / ".build" / "mutants" / "tree"
@@ -29,6 +30,12 @@ private let planted: Int = getenv("SILLOK_MUTANT").flatMap { Int(String(cString:
 /// Whether this fault is planted.
 package func isPlanted(_ number: Int) -> Bool { planted == number }
 """
+
+# Tests that run programs with an environment of their own pass the number on.
+PASSED_ON = Fault(0, "the number is passed on", "", [], [
+    ("Tests/EndToEndTests/Tool.swift", "process.environment = environment\n",
+     "process.environment = environment.merging(\n"
+     "            ProcessInfo.processInfo.environment.filter { $0.key == \"SILLOK_MUTANT\" }\n        ) { $1 }\n")])
 
 
 def missing_suites():
@@ -45,21 +52,46 @@ def write(path, data):
         path.write_bytes(data)
 
 
-def plant():
-    """Makes a copy of the sources with all faults in it. Returns what could not be applied."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True)
-    names = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
+def apply_edits():
+    """The texts with all faults in them, by path, and what could not be applied."""
     texts, problems = {}, []
-    for fault in FAULTS:
+    for fault in [PASSED_ON] + FAULTS:
         for path, old, new in fault.edits:
+            if not (ROOT / path).is_file():
+                problems.append(f"fault {fault.number}: no file {path}")
+                continue
             text = texts.get(path) or (ROOT / path).read_text()
             if text.count(old) != 1:
                 problems.append(f"fault {fault.number}: {path} has this {text.count(old)} times: {old.strip()[:90]!r}")
                 continue
             texts[path] = text.replace(old, new)
+    return texts, problems
+
+
+def unplanted(texts):
+    """Faults whose number no edit asks for, and numbers that no fault has: either would plant nothing."""
+    asked = {int(number) for text in texts.values() for number in re.findall(r"\bisPlanted\((\d+)\)", text)}
+    known = [fault.number for fault in FAULTS]
+    return (
+        [f"fault {number}: two faults have this number" for number in sorted({n for n in known if known.count(n) > 1})]
+        + [f"fault {number}: no edit asks for it" for number in sorted(set(known) - asked)]
+        + [f"fault {number}: an edit asks for it, but no fault has this number" for number in sorted(asked - set(known))])
+
+
+def check():
+    """The texts with all faults in them, and why the faults cannot be planted as they stand."""
+    texts, problems = apply_edits()
+    return texts, problems + (unplanted(texts) if not problems else []) + missing_suites()
+
+
+def plant(texts):
+    """Makes a copy of the sources with these texts in it."""
+    texts = dict(texts)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True)
+    names = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
     for path, text in texts.items():
-        if not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
+        if path.startswith("Sources/") and not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
             texts[path] = "internal import EventStore\n" + text
     texts["Sources/EventStore/Basics/Planted.swift"] = SWITCH
     for name in names | set(texts):
@@ -72,7 +104,6 @@ def plant():
     shared = TREE.parent / "shared"
     if not shared.exists() and (ROOT.parent / "shared").exists():
         shared.symlink_to(ROOT.parent / "shared")
-    return problems
 
 
 # The time limit of a test names what it waits for; what blocks a thread for good may still keep the process from its end.
@@ -130,6 +161,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("numbers", nargs="*", type=int, help="only these faults")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true", help="whether all faults can be planted, without a build")
     parser.add_argument("--seconds", type=int, default=240, help="longest run of one fault's suites")
     parser.add_argument("--no-build", action="store_true", help="use what is built")
     options = parser.parse_args()
@@ -138,15 +170,14 @@ def main():
         for fault in chosen:
             print(f"{fault.number:3} {fault.invariant or '-':7} {fault.name}  ({', '.join(fault.suites)})")
         return 0
-    numbers = [fault.number for fault in FAULTS]
-    if len(numbers) != len(set(numbers)):
-        sys.exit("two faults have one number")
+    texts, problems = check()
+    for problem in problems:
+        print(problem)
+    if problems or options.check:
+        print(f"{len(FAULTS)} faults, {len(problems)} problems")
+        return 1 if problems else 0
     if not options.no_build:
-        problems = plant() + missing_suites()
-        for problem in problems:
-            print(problem)
-        if problems:
-            return 1
+        plant(texts)
         built = subprocess.run(["swift", "build", "--build-tests"], cwd=TREE, capture_output=True, text=True)
         if built.returncode != 0:
             print(built.stdout[-6000:])

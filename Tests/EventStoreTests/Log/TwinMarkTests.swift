@@ -61,6 +61,29 @@ struct TwinMarkTests {
         #expect(digests.count == 1)
     }
 
+    @Test("Each of type, user, author and conversation alone tells two events with one id apart (INV-6)")
+    func eachAlone() throws {
+        let first = event(1, 1, hlc: 10, id: 1)
+        let others = [
+            event(2, 1, hlc: 5, id: 1, type: "noise"), event(2, 1, hlc: 5, id: 1, user: "v", author: "u"),
+            event(2, 1, hlc: 5, id: 1, author: "v"), event(2, 1, hlc: 5, id: 1, conversation: "d"),
+        ]
+        for (index, other) in others.enumerated() {
+            for order in [[first, other], [other, first]] {
+                let fixture = try LogFixture()
+                try fixture.deliver(order)
+                let reader = try LogReader(fixture.files)
+                let marks = try reader.twinMarks(through: 2)
+                for position in UInt64(1)...2 {
+                    let stored = try #require(try reader.event(at: position))
+                    #expect(marks[position] == nil, "\(index)")
+                    #expect(try reader.counting(inPlaceOf: stored) == nil, "\(index)")
+                }
+                #expect(try fixture.digests().first { $0.view == "timeline" }?.rows == 2, "\(index)")
+            }
+        }
+    }
+
     @Test("What came after a position is not known at it")
     func knownAt() throws {
         let fixture = try LogFixture()

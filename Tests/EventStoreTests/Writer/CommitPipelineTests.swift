@@ -140,11 +140,13 @@ struct CommitPipelineTests {
                 return true
             }
         }
+        // For what comes behind it another commit would have room beside the one that is being synced.
+        try fixture.append("second")
         // It cannot be done before the disk has the commit; a flush that does not wait needs a moment to go wrong.
         usleep(100_000)
         #expect(fixture.answers.withLock { $0 } == [])
         fixture.disk.allow()
-        #expect(fixture.waitForAnswers(2) == ["first 2", "flushed 2"])
+        #expect(fixture.waitForAnswers(3) == ["first 2", "flushed 2", "second 3"])
     }
 
     @Test("Who follows a commit up learns whether the disk has it, which is asked once; else nobody is told")

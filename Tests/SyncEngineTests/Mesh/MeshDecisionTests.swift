@@ -255,6 +255,55 @@ struct MeshDecisionTests {
         #expect(scene.effects == [])
     }
 
+    @Test("A host too busy for an invitation is asked again when it says, eight times; then the caller is told")
+    func busyHost() throws {
+        let host = try node(5)
+        let peer = Peer(name: "p", node: host, address: "host:1", token: [1, 2])
+        var scene = Scene([peer], node: try node(3))
+        let target = try #require(HostPort("host:1"))
+        scene.input { $0.joining(host, now: $1, effects: &$2) }
+        for attempt in UInt64(1)...9 {
+            #expect(scene.effects == [.dial(host, target)])
+            let link = LinkID(attempt)
+            scene.input { $0.callOpened(link, to: host, as: host, now: $1, effects: &$2) }
+            #expect(scene.effects == [.knock(link, host, token: [1, 2])])
+            scene.input { $0.turnedAway(by: host, Bye(.busy, retryAfter: 1_000), now: $1, effects: &$2) }
+            let isTold = scene.effects.contains { if case .joined(host, .some) = $0 { true } else { false } }
+            #expect(isTold == (attempt == 9))
+            if isTold { break }
+            #expect(scene.due(.dial(host)) == scene.now.monotonic + 1_000)
+            scene.pass(1_000)
+            scene.input { $0.timerFired(.dial(host), now: $1, effects: &$2) }
+        }
+    }
+
+    @Test("Of its own origin a node takes nothing from a peer, whatever that says to have (INV-4)")
+    func ownOrigin() throws {
+        var (scene, peer) = try scene()
+        scene.link(1, to: peer, isOutgoing: true, run: 4)
+        let origin = OriginID(UUIDBits(high: 2, low: 2))
+        var news = SessionNews()
+        news.hasOpened = true
+        news.announced = [Dot(origin: Self.own, seq: 9), Dot(origin: origin, seq: 3)]
+        scene.input { $0.heard(news, from: LinkID(1), of: peer, own: Self.own, now: $1, effects: &$2) }
+        #expect(scene.effects.contains(.want(LinkID(1), take: [origin], leave: [])))
+        (news.hasOpened, news.hasRestated) = (false, true)
+        scene.input { $0.heard(news, from: LinkID(1), of: peer, own: Self.own, now: $1, effects: &$2) }
+        #expect(scene.mesh.sources.source(of: Self.own) == nil)
+    }
+
+    @Test("A waiter's timer that fires a moment early answers it all the same (INV-12)")
+    func earlyTimer() throws {
+        var (scene, _) = try scene()
+        var id: UInt64?
+        scene.input { id = $0.wait(for: VersionVector(), nodes: 2, timeout: 50, now: $1, effects: &$2) }
+        let waiter = try #require(id)
+        scene.pass(49)
+        #expect(scene.input { $0.timerFired(.waiter(waiter), now: $1, effects: &$2) } == [.lookAtDurability])
+        let answer = Mesh.Effect.answer(waiter: waiter, Holders(nodes: ["self"], isReached: false))
+        #expect(scene.input { $0.durabilitySeen([:], now: $1, effects: &$2) } == [answer])
+    }
+
     @Test("Who waits for more nodes than there are is answered when its time is over, with those there are (INV-7)")
     func waiting() throws {
         var (scene, _) = try scene()
