@@ -94,11 +94,21 @@ final class SimLink {
         let start = max(sim.now, pipes[side].freeAt)
         let sent = start + UInt64(bytes.count) * 1_000_000 / bandwidth
         pipes[side].freeAt = sent
+        for time in stride(from: start + 1_000_000, to: sent, by: 1_000_000) {
+            sim.schedule(at: time + latency) { [self] in trickle(side) }
+        }
         sim.schedule(at: sent) { [self] in
             pipes[side].isSending = false
             travel(bytes, side)
             pump(side)
         }
+    }
+
+    /// Some bytes of a piece that takes seconds are there: its sender is alive.
+    private func trickle(_ side: Int) {
+        let receiver = 1 - side
+        guard isOpen, isLive(receiver), !pipes[side].isDead, pipes[side].cloggedUntil <= sim.now else { return }
+        nodes[receiver].whenAwake { [self] in ends[receiver]?.heardBytes() }
     }
 
     private func travel(_ bytes: [UInt8], _ side: Int) {

@@ -39,6 +39,7 @@ final class SimPeerLink {
     }
 
     func received(_ frame: Frame) { input { $0.frameReceived(frame, now: $1, effects: &$2) } }
+    func heardBytes() { input { session, now, _ in session.heard(at: now) } }
     func logAdvanced(_ notice: CommitNotice) { input { $0.logAdvanced(notice, now: $1, effects: &$2) } }
     func stop(_ failure: SessionFailure) { input { $0.stop(failure, now: $1, effects: &$2) } }
     func probe() { input { $0.probed(now: $1, effects: &$2) } }

@@ -5,19 +5,16 @@ struct OwnClaim: Hashable, Sendable {
     /// How many events of it the peer says it has.
     let size: UInt64
     /// When it must have shown a head.
-    let deadline: UInt64
+    var deadline: AnswerDeadline
 }
 
 // More of this node's own origin than the node has: either the node has lost its memory, or the peer lies. A number is not
 // believed. A head of so many events that this node's own key has signed is.
 extension SyncSession {
-    /// How long the peer may take to show a head, milliseconds.
-    private static let showing: UInt64 = 10_000
-
     /// The peer states more of this node's own origin than is here.
     mutating func claimed(_ entry: VectorEntry, have: UInt64, now: Moment, _ effects: inout [SessionEffect]) {
         guard claim == nil, let hello else { return }
-        claim = OwnClaim(size: entry.seq, deadline: now.monotonic + Self.showing)
+        claim = OwnClaim(size: entry.seq, deadline: AnswerDeadline(asked: now.monotonic))
         // A peer that cannot be asked may show a head with its Events.
         guard speaks(.heads, hello) else { return }
         send(.headAsk(HeadAsk(origin: entry.origin, size: have + 1)), now: now, &effects)
@@ -31,10 +28,10 @@ extension SyncSession {
     }
 
     /// When ``claimTimerFired(now:_:)`` is due.
-    var claimDue: UInt64 { claim?.deadline ?? .max }
+    var claimDue: UInt64 { claim?.deadline.due ?? .max }
 
     mutating func claimTimerFired(now: Moment, _ effects: inout [SessionEffect]) {
-        guard let claim, now.monotonic >= claim.deadline else { return }
+        guard let claim, self.claim?.deadline.isOver(at: now.monotonic, heard: lastReceived) == true else { return }
         self.claim = nil
         effects.append(.report(.claimed(local.origin, size: claim.size, nil)))
     }

@@ -11,7 +11,7 @@ package struct ForkState: Sendable {
     /// Forks to be looked into; the first is being looked into.
     var inquiries: [ForkInquiry] = []
     /// When the peer must have answered.
-    var deadline = UInt64.max
+    var deadline: AnswerDeadline?
     /// What the store was asked, and what for.
     var asked: [RequestID: Purpose] = [:]
 
@@ -65,8 +65,6 @@ package struct ForkState: Sendable {
 
 // Forks and lost memory: seen in the first exchange, named, looked into while everything else goes on (D12).
 extension SyncSession {
-    /// How long the peer may take to answer about a fork.
-    private static let patience: UInt64 = 10_000
     /// Most origins whose roots are read at once: other sessions wait for the same thread.
     private static let readAtOnce = 64
     /// Most proofs that wait. A peer may send all it keeps at the opening, and some that come up meanwhile.
@@ -108,8 +106,8 @@ extension SyncSession {
             let id = RequestID(number: takeNumber())
             forks.reading = (id, theirs)
             effects.append(.inspect(id, .roots(theirs.map { Dot(origin: $0.origin, seq: $0.seq) })))
-        } else if let inquiry = forks.inquiries.first, forks.deadline == .max {
-            forks.deadline = now.monotonic + Self.patience
+        } else if let inquiry = forks.inquiries.first, forks.deadline == nil {
+            forks.deadline = AnswerDeadline(asked: now.monotonic)
             ask(inquiry, &effects)
         }
         pump(now: now, &effects)
@@ -138,13 +136,15 @@ extension SyncSession {
     private mutating func endInquiry(isProven: Bool = false, now: Moment, _ effects: inout [SessionEffect]) {
         let inquiry = forks.inquiries.removeFirst()
         if !isProven, inquiry.origin == local.origin { effects.append(.report(.disputed(inquiry.origin))) }
-        forks.deadline = .max
+        forks.deadline = nil
         goOnComparing(now: now, &effects)
     }
 
     /// The peer has not answered: an earlier release. The origin stays held.
     mutating func forkTimerFired(now: Moment, _ effects: inout [SessionEffect]) {
-        guard now.monotonic >= forks.deadline, !forks.inquiries.isEmpty else { return }
+        guard !forks.inquiries.isEmpty, forks.deadline?.isOver(at: now.monotonic, heard: lastReceived) == true else {
+            return
+        }
         endInquiry(now: now, &effects)
     }
 
@@ -198,7 +198,7 @@ extension SyncSession {
         guard var inquiry = forks.inquiries.first, inquiry.origin == fork.origin else { return }
         guard fork.seq == 0, inquiry.narrow(fork.roots) else { return endInquiry(now: now, &effects) }
         forks.inquiries[0] = inquiry
-        forks.deadline = now.monotonic + Self.patience
+        forks.deadline = AnswerDeadline(asked: now.monotonic)
         ask(inquiry, &effects)
     }
 

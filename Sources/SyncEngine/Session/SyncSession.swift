@@ -98,7 +98,7 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline, claimDue)
+                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline?.due ?? .max, claimDue)
         }
     }
 

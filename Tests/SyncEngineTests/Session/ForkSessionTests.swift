@@ -198,6 +198,28 @@ struct ForkSessionTests {
         #expect(a.end == nil)
     }
 
+    @Test("An answer that stands behind a large event on a slow line is waited for, a minute at most (D12)")
+    func slowLine() throws {
+        func seconds(heardEvery step: UInt64?) throws -> UInt64 {
+            let a = Side(1, [own[0]: roots(5)], origin: own[0])
+            let b = Side(2, [own[0]: roots(9), own[1]: roots(4)], origin: own[1], features: .standings)
+            try converse(a, b)
+            var seconds = UInt64(0)
+            while a.reports.isEmpty, seconds < 120 {
+                seconds += 1
+                let now = Moment(monotonic: a.now.monotonic + seconds * 1_000, wall: a.now.wall)
+                if let step, seconds % step == 0 { try a.input { session, _ in session.heard(at: now) } }
+                try a.input { $0.timerFired(now: now, effects: &$1) }
+            }
+            #expect(a.reports == [.claimed(own[0], size: 9, nil)])
+            return seconds
+        }
+        #expect(try seconds(heardEvery: nil) == 10)
+        // A sign of life now and then is no frame under way.
+        #expect(try seconds(heardEvery: 7) == 10)
+        #expect(try seconds(heardEvery: 1) == 60)
+    }
+
     @Test("Another history of this node's own origin that is not proven is reported as a dispute (D12)")
     func dispute() throws {
         let a = Side(1, [own[0]: roots(5)], origin: own[0])
