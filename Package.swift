@@ -50,11 +50,13 @@ let package = Package(
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
+        // The contract of the HTTP API: what the daemon answers and its clients read.
+        .target(name: "SillokAPI", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         .executableTarget(
-            name: "syncd", dependencies: ["SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
+            name: "syncd", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
-            name: "syncctl", dependencies: ["SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
+            name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
@@ -85,8 +87,13 @@ let package = Package(
             name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
             swiftSettings: strict),
         .testTarget(
+            name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "EventStore", "CommandLineKit"],
+            swiftSettings: strict),
+        .testTarget(
             name: "EndToEndTests",
-            dependencies: ["TestSupport", "Converters", "CommandLineKit", "EventStore", "syncd", "syncctl"],
+            dependencies: [
+                "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "syncd", "syncctl",
+            ],
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// The running daemon: store, views, peers and API, from start to orderly end.
@@ -44,7 +45,7 @@ enum Daemon {
         let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
-        do { invitations = try Invitations(store.files) } catch { throw error.failure }
+        do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
@@ -170,7 +171,7 @@ enum Daemon {
             }
             mismatch = try settings.mismatch(with: LogReader(StoreFiles(folder)))
         } catch {
-            throw error.failure
+            throw CommandFailure(error)
         }
         if let mismatch { throw mismatch }
         do throws(StoreError) {
@@ -180,7 +181,7 @@ enum Daemon {
                 owner: "syncd pid \(getpid())\(socket)",
                 witness: witness(configuration.storage, log))
         } catch {
-            throw error.failure
+            throw CommandFailure(error)
         }
     }
 
@@ -199,7 +200,7 @@ enum Daemon {
     }
 
     private static func top(_ store: EventStore) throws(CommandFailure) -> UInt64 {
-        do { return try LogReader(store.files).top() } catch { throw error.failure }
+        do { return try LogReader(store.files).top() } catch { throw CommandFailure(error) }
     }
 
     private static func replicate(
@@ -247,42 +248,6 @@ enum Daemon {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 sendto(descriptor, bytes, bytes.count, 0, $0, length)
             }
-        }
-    }
-}
-
-extension StoreError {
-    /// The error as a program tells it.
-    var failure: CommandFailure {
-        switch self {
-        case .notFound: CommandFailure(code: code, description, exitCode: .inputMissing)
-        case .noKey:
-            CommandFailure(
-                code: code, description,
-                hint:
-                    "to start it, put the node.key of its node beside log.db (a backup has it: operating/backup.md); "
-                    + "syncctl reads, verifies and exports it as it is", exitCode: .inputMissing)
-        case .locked:
-            CommandFailure(
-                code: code, description, hint: "stop that one, or give this one another folder", exitCode: .tryAgain)
-        case .forbidden:
-            CommandFailure(
-                code: code, description, hint: "as the user to whom the folder belongs", exitCode: .notPermitted)
-        case .unsafe: CommandFailure(code: code, description, exitCode: .notPermitted)
-        case .busy, .closed, .batchTooLarge: CommandFailure(code: code, description, exitCode: .tryAgain)
-        case .badFile(_, let wayOut): CommandFailure(code: code, description, hint: wayOut, exitCode: .badInput)
-        case .corrupt, .unknownFormat, .notSettled:
-            CommandFailure(
-                code: code, description, hint: "syncctl verify names the damage; a peer or a backup has a good copy",
-                exitCode: .badInput)
-        case .diskFull:
-            CommandFailure(code: code, description, hint: "again when there is room", exitCode: .cannotCreate)
-        case .readOnly:
-            CommandFailure(
-                code: code, description, hint: "the kernel's log says why; syncctl reads the store as it is",
-                exitCode: .ioError)
-        case .io, .exists: CommandFailure(code: code, description, exitCode: .ioError)
-        case .fault: CommandFailure(code: code, description, hint: "please report it", exitCode: .internalError)
         }
     }
 }

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import SillokAPI
 import Testing
 
 @testable import EventStore

@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import TestSupport
+import SillokAPI
 import Testing
 
 @testable import EventStore

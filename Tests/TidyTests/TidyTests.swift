@@ -73,6 +73,7 @@ struct TidyTests {
             "Sources/EventStore": ["SyncEngine", "CommandLineKit", "Foundation", "FoundationEssentials"],
             "Sources/SyncEngine": ["CommandLineKit", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/CommandLineKit": ["EventStore", "SyncEngine", "Foundation", "FoundationEssentials"],
+            "Sources/SillokAPI": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncd": ["Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],
         ]

@@ -1,74 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
-
-/// What came of one event that was handed in.
-enum AppendResult {
-    /// Where the event is; its texts are made when they are asked for, which an import never does.
-    enum Place {
-        case here(AppendReceipt)
-        case told(PlaceTexts)
-
-        var texts: PlaceTexts {
-            switch self {
-            case .told(let texts): texts
-            case .here(let receipt):
-                PlaceTexts(
-                    position: receipt.position, id: receipt.id.description,
-                    origin: receipt.dot.origin.description, sequence: receipt.dot.seq,
-                    hlc: receipt.hlc.description)
-            }
-        }
-    }
-
-    case appended(Place)
-    /// It was there before, with the same id and the same content.
-    case already(Place)
-    case rejected(code: String, message: String)
-
-    init(_ outcome: AppendOutcome) {
-        self =
-            switch outcome {
-            case .appended(let receipt): .appended(.here(receipt))
-            case .already(let receipt): .already(.here(receipt))
-            case .rejected(let rejection): .rejected(code: rejection.code, message: rejection.description)
-            }
-    }
-
-    /// One line of the answer, as the daemon gives it too.
-    func json(line number: Int) -> JSONLine {
-        func placed(_ type: String, _ place: Place) -> JSONLine {
-            let texts = place.texts
-            var line = JSONLine(type: type)
-            line.add("line", number)
-            line.add("position", texts.position)
-            line.add("id", texts.id)
-            line.add("origin", texts.origin)
-            line.add("sequence", texts.sequence)
-            line.add("hlc", texts.hlc)
-            return line
-        }
-        switch self {
-        case .appended(let place): return placed("appended", place)
-        case .already(let place): return placed("already", place)
-        case .rejected(let code, let message):
-            var line = JSONLine(type: "rejected")
-            line.add("line", number)
-            line.add("code", code)
-            line.add("message", message)
-            return line
-        }
-    }
-}
-
-/// The place of an event in words, as a daemon tells it.
-struct PlaceTexts {
-    var position: UInt64 = 0
-    var id = ""
-    var origin = ""
-    var sequence: UInt64 = 0
-    var hlc = ""
-}
+internal import SillokAPI
 
 /// Appends events to a store: through its daemon when one runs, else directly under the writer's lock. Every draft needs
 /// an id, so that a request whose answer was lost can be repeated.
@@ -99,7 +32,7 @@ enum Appender {
     }
 
     /// A batch that was handed in; the call gives its results, in order, once they are durable.
-    typealias Pending = () throws(CommandFailure) -> [AppendResult]
+    typealias Pending = () throws(CommandFailure) -> [AppendedLine]
 
     /// Hands in drafts, each of which stands for itself. A store takes the next batch while the disk syncs this one.
     func start(_ drafts: [EventDraft]) -> Pending {
@@ -119,7 +52,7 @@ enum Appender {
     }
 
     /// Appends one event if its conversation has `expected` events on this node (D6).
-    func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendResult] {
+    func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendedLine] {
         guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }
         switch self {
         case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
@@ -131,7 +64,7 @@ enum Appender {
                     ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
                 return try store.appendBlocking([draft], atomicity: .each, condition: condition)
             }
-            return outcomes.map(AppendResult.init)
+            return outcomes.map(AppendedLine.init)
         }
     }
 
@@ -162,7 +95,7 @@ enum Appender {
 
     private static func results(
         of drafts: [EventDraft], _ store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
-    ) throws(CommandFailure) -> [AppendResult] {
+    ) throws(CommandFailure) -> [AppendedLine] {
         let start = WallClock.now
         while true {
             guard let result = answer.wait(for: { $0 }) else { throw CommandFailure(StoreError.closed) }
@@ -172,7 +105,7 @@ enum Appender {
                 submit(drafts, to: store, answer)
                 continue
             }
-            return try stored { try result.get() }.map(AppendResult.init)
+            return try stored { try result.get() }.map(AppendedLine.init)
         }
     }
 }

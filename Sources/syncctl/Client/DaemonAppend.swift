@@ -1,13 +1,14 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 extension DaemonClient {
     /// Longest body of one request: the daemon takes 1 MiB.
     private static let longestBody = 900 << 10
 
     /// Appends through the daemon, in as many requests as the drafts need; with `expecting` there must be one draft.
-    func append(_ drafts: [EventDraft], expecting: String? = nil) throws(CommandFailure) -> [AppendResult] {
-        var results: [AppendResult] = []
+    func append(_ drafts: [EventDraft], expecting: String? = nil) throws(CommandFailure) -> [AppendedLine] {
+        var results: [AppendedLine] = []
         var body: [UInt8] = []
         var count = 0
         for draft in drafts {
@@ -25,49 +26,24 @@ extension DaemonClient {
 
     private func post(
         _ body: [UInt8], _ count: Int, _ expecting: String?
-    ) throws(CommandFailure) -> [AppendResult] {
-        let condition = expecting.map { "&expect=" + percentEncoded($0) } ?? ""
-        let request = HTTPRequest(method: "POST", target: "/v1/events?atomicity=each" + condition, body: body)
+    ) throws(CommandFailure) -> [AppendedLine] {
+        let query = [("atomicity", "each")] + (expecting.map { [("expect", $0)] } ?? [])
+        let request = HTTPRequest(method: "POST", target: Route.events.path(with: query), body: body)
         // Of a request of which nothing was stored each line says why.
         let answer = try ask(request, accepting: [409, 422])
-        var results: [AppendResult] = []
+        var results: [AppendedLine] = []
         for line in answer.body.split(separator: UInt8(ascii: "\n")) {
-            if let result = try Self.result(Array(line)) { results.append(result) }
+            switch AppendedLine.read(Array(line)) {
+            case .line(let result): results.append(result)
+            case .end: break
+            case .error(let error): throw error.failure(status: 500)
+            case .unknown(let what): throw Self.misunderstood(what)
+            }
         }
         guard results.count == count else {
             throw Self.misunderstood("\(results.count) answers to \(count) events")
         }
         return results
-    }
-
-    /// Reads one line of the answer; `nil` for the final line.
-    private static func result(_ line: [UInt8]) throws(CommandFailure) -> AppendResult? {
-        guard let object = try? JSONObject(validating: line), let type = object.string("type") else {
-            throw misunderstood("a line that is no JSON object")
-        }
-        func place() throws(CommandFailure) -> AppendResult.Place {
-            guard let position = count(object, "position"), let id = object.string("id"),
-                let origin = object.string("origin"), let sequence = count(object, "sequence"),
-                let hlc = object.string("hlc")
-            else { throw misunderstood("a receipt without a place") }
-            return .told(PlaceTexts(position: position, id: id, origin: origin, sequence: sequence, hlc: hlc))
-        }
-        switch type {
-        case "appended": return .appended(try place())
-        case "already": return .already(try place())
-        case "rejected":
-            return .rejected(code: object.string("code") ?? "E_REJECTED", message: object.string("message") ?? "")
-        case "end": return nil
-        case "error":
-            throw CommandFailure(
-                code: object.string("code") ?? "E_DAEMON", object.string("message") ?? "syncd failed",
-                hint: object.string("hint"), exitCode: .ioError)
-        default: throw misunderstood("a line of type '\(type)'")
-        }
-    }
-
-    private static func count(_ object: JSONObject, _ name: String) -> UInt64? {
-        object.integer(name).flatMap { UInt64(exactly: $0) }
     }
 
     static func misunderstood(_ what: String) -> CommandFailure {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// The daemon that owns a store, as `syncctl` reaches it.
 struct DaemonClient {
@@ -63,44 +64,12 @@ struct DaemonClient {
         "E_DISK": "again when there is room; what was reported as appended is safe",
     ]
 
-    /// `{"type":"error","code":…,"message":…,"hint":…}` of the daemon as a failure of ours.
+    /// What the daemon has said went wrong, as a failure of ours.
     private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
-        let object = JSONObject(validated: answer.body)
-        let code = object.string("code") ?? "E_HTTP_\(answer.status)"
-        let exitCode: ExitCode =
-            switch answer.status {
-            case 500 where code == "E_IO": .ioError
-            case 400, 413, 422: .badInput
-            case 409: .configuration
-            case 401, 403: .notPermitted
-            case 404: .nothingFound
-            case 426, 505: .versionMismatch
-            case 429, 503: .tryAgain
-            case 504: .unreachable
-            case 507: .cannotCreate
-            default: .internalError
-            }
-        return CommandFailure(
-            code: code, object.string("message") ?? "syncd answered with HTTP status \(answer.status)",
-            hint: object.string("hint") ?? Self.hints[code], exitCode: exitCode)
+        var failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
+        failure.hint = failure.hint ?? Self.hints[failure.code]
+        return failure
     }
-}
-
-/// Percent-encodes everything but the unreserved characters of RFC 3986 §2.3.
-func percentEncoded(_ text: String) -> String {
-    var out: [UInt8] = []
-    for byte in text.utf8 {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            out.append(byte)
-        default:
-            out += "%".utf8
-            out += hexText([byte]).uppercased().utf8
-        }
-    }
-    return String(decoding: out, as: UTF8.self)
 }
 
 /// Lets the thread rest; a signal ends it early.

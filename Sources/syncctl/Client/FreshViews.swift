@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// The views of a store, as fresh as they can be had: a query sees everything that was in the log when it began.
 ///

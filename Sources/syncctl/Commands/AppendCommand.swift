@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 enum AppendCommand {
     static let entry = Subcommand(
@@ -66,7 +67,7 @@ enum AppendCommand {
         if expected != nil, draft.conversation == nil { throw usageFailure("--expect needs --conversation") }
         let appender = try Appender.open(location.files)
         defer { appender.close() }
-        let results: [AppendResult]
+        let results: [AppendedLine]
         if let expected {
             results = try appender.append(draft, expecting: UInt64(expected))
         } else {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// Appends the native NDJSON on stdin; one result for each line, in order. What has come is appended as soon as nothing
 /// more is waiting, so that a program at the other end of the pipe hears about each event soon.
@@ -9,7 +10,7 @@ struct AppendStream {
     private struct Entry {
         let number: Int
         let draft: EventDraft?
-        let problem: AppendResult?
+        let problem: AppendedLine?
     }
 
     private let session: Session

@@ -1,4 +1,5 @@
 internal import CommandLineKit
+internal import SillokAPI
 
 /// Prints results of appends and counts them.
 struct AppendTally {
@@ -12,7 +13,7 @@ struct AppendTally {
     private(set) var twins = 0
     private var firstRejection: (code: String, message: String)?
 
-    mutating func count(_ result: AppendResult) {
+    mutating func count(_ result: AppendedLine) {
         lines += 1
         switch result {
         case .appended: appended += 1
@@ -34,7 +35,7 @@ struct AppendTally {
     }
 
     /// Counts a result and prints it: outcomes on stdout, rejections on stderr. `line` is `nil` for the event of the options.
-    mutating func add(_ result: AppendResult, line: Int?, _ session: Session) throws(CommandFailure) {
+    mutating func add(_ result: AppendedLine, line: Int?, _ session: Session) throws(CommandFailure) {
         count(result)
         if session.isJSON {
             try session.output.line(result.json(line: line ?? 1))
@@ -50,7 +51,7 @@ struct AppendTally {
         }
     }
 
-    private func print(_ word: String, _ place: AppendResult.Place, _ session: Session) throws(CommandFailure) {
+    private func print(_ word: String, _ place: AppendedLine.Place, _ session: Session) throws(CommandFailure) {
         let texts = place.texts
         try session.output.line("\(word) position \(texts.position) id \(Sanitizer.line(texts.id))")
     }

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ClocksCommand {
     static let entry = Subcommand(
@@ -16,7 +17,7 @@ enum ClocksCommand {
         let files = try StoreLocation.find(for: session).files
         var peers: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
-            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
+            let answer = try daemon.ask(HTTPRequest(target: Route.peers.path, timeout: 10_000))
             peers = (JSONObject(validated: answer.body).elements("peers") ?? []).compactMap(\.object)
         } else {
             session.say("no daemon runs here, so there are no peers to compare with")

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// `export --evidence` and `import --evidence`: a log with all that proves it, in one file (FORMATS.md §8).
 enum EvidenceTransfer {

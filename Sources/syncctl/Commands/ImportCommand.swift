@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ImportCommand {
     static let entry = Subcommand(
@@ -115,8 +116,8 @@ enum ImportTarget {
         case .store(let appender): return appender.start(drafts)
         case .check(let reader):
             return { () throws(CommandFailure) in
-                let place = AppendResult.Place.told(PlaceTexts())
-                var results: [AppendResult] = []
+                let place = AppendedLine.Place.told(AppendedLine.PlaceTexts())
+                var results: [AppendedLine] = []
                 for draft in drafts {
                     let isThere = try stored {
                         try draft.id.flatMap { id throws(StoreError) in try reader.event(id: id) } != nil

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// One import: reads lines, hands events in batch by batch, reports what is rejected. While the writer has some batches, the
@@ -138,7 +139,7 @@ struct ImportRun {
     }
 
     private mutating func report(
-        _ result: AppendResult, _ number: Int, _ line: Rejected
+        _ result: AppendedLine, _ number: Int, _ line: Rejected
     ) throws(CommandFailure) {
         tally.count(result)
         guard case .rejected(let code, let message) = result else { return }

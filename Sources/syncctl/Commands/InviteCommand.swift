@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 enum InviteCommand {
@@ -68,7 +69,7 @@ enum InviteCommand {
         if let name { request.add("name", name) }
         let answer = try daemon.ask(
             HTTPRequest(
-                method: "POST", target: "/v1/invitations", body: request.utf8, contentType: "application/json",
+                method: "POST", target: Route.invitations.path, body: request.utf8, contentType: "application/json",
                 timeout: 10_000))
         let object = JSONObject(validated: answer.body)
         guard let line = object.string("line"), let until = object.string("until") else {

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 enum JoinCommand {
@@ -33,7 +34,7 @@ enum JoinCommand {
             request.add("name", name)
             _ = try daemon.ask(
                 HTTPRequest(
-                    method: "POST", target: "/v1/join", body: request.utf8, contentType: "application/json",
+                    method: "POST", target: Route.join.path, body: request.utf8, contentType: "application/json",
                     timeout: 90_000))
             return try PeersCommand.confirm("joined", name, session)
         }

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// Interrupting and resuming the exchange with a peer.
@@ -22,7 +23,7 @@ enum PeerSwitchCommand {
         let files = try StoreLocation.find(for: session).files
         let name = session.arguments.positional("name") ?? ""
         if let daemon = try DaemonClient.running(files) {
-            let target = "/v1/peers/\(percentEncoded(name))/\(isPaused ? "pause" : "resume")"
+            let target = Route.peers.path(name, isPaused ? "pause" : "resume")
             _ = try daemon.ask(HTTPRequest(method: "POST", target: target, body: [], timeout: 10_000))
         } else {
             var isThere = false
@@ -61,7 +62,7 @@ enum PeerPingCommand {
             if number > 0 { sleep(milliseconds: 200) }
             let answer = try daemon.ask(
                 HTTPRequest(
-                    method: "POST", target: "/v1/peers/\(percentEncoded(name))/ping", body: [], timeout: 10_000))
+                    method: "POST", target: Route.peers.path(name, "ping"), body: [], timeout: 10_000))
             try show(JSONObject(validated: answer.body), name, session)
         }
         try session.end(count: count)

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 enum PeersCommand {
@@ -48,7 +49,7 @@ enum PeersCommand {
         var peers: [JSONObject] = []
         var pending: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
-            let answer = try daemon.ask(HTTPRequest(target: "/v1/peers", timeout: 10_000))
+            let answer = try daemon.ask(HTTPRequest(target: Route.peers.path, timeout: 10_000))
             let object = JSONObject(validated: answer.body)
             guard let found = object.elements("peers") else {
                 throw DaemonClient.misunderstood("no list of peers")
@@ -86,7 +87,8 @@ enum PeersCommand {
         if let daemon = try DaemonClient.running(files) {
             _ = try daemon.ask(
                 HTTPRequest(
-                    method: "POST", target: "/v1/peers", body: object(peer).utf8, contentType: "application/json"))
+                    method: "POST", target: Route.peers.path, body: object(peer).utf8, contentType: "application/json"
+                ))
         } else {
             var isFree = true
             try edit(files) { peers in
@@ -102,7 +104,7 @@ enum PeersCommand {
         let files = try StoreLocation.find(for: session).files
         let name = session.arguments.positional("name") ?? ""
         if let daemon = try DaemonClient.running(files) {
-            _ = try daemon.ask(HTTPRequest(method: "DELETE", target: "/v1/peers/" + percentEncoded(name)))
+            _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.peers.path(name)))
         } else {
             var isThere = false
             try edit(files) { peers in

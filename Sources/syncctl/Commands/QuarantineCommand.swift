@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 /// Events that are stored and relayed but hidden from views, because this release cannot read them (D13).
 enum QuarantineCommand {
@@ -101,9 +102,9 @@ enum QuarantineCommand {
 
     /// The daemon builds; it is asked until it has.
     private static func rebuild(with daemon: DaemonClient) throws(CommandFailure) {
-        _ = try daemon.ask(HTTPRequest(method: "POST", target: "/v1/quarantine/retry"))
+        _ = try daemon.ask(HTTPRequest(method: "POST", target: Route.quarantine.path("retry")))
         while true {
-            let answer = try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 10_000))
+            let answer = try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 10_000))
             guard JSONObject(validated: answer.body).bool("rebuilding") == true else { return }
             sleep(milliseconds: 100)
         }

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 enum SettleCommand {
@@ -83,7 +84,7 @@ enum SettleCommand {
             body.add("note", note)
             let answer = try daemon.ask(
                 HTTPRequest(
-                    method: "POST", target: "/v1/findings", body: body.utf8, contentType: "application/json"))
+                    method: "POST", target: Route.findings.path, body: body.utf8, contentType: "application/json"))
             return UInt64(clamping: JSONObject(validated: answer.body).integer("position") ?? 0)
         }
         return try stored {

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 enum StatusCommand {
@@ -32,7 +33,7 @@ enum StatusCommand {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
                     return try DaemonStatus(
-                        try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000)), Finding.ownHead(files)
+                        try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 5_000)), Finding.ownHead(files)
                     ).show(session)
                 }
             } catch {

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 /// What `verify --views` adds: the views are made again from the log and compared.
 enum ViewsVerification {

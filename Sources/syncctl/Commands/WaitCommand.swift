@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum WaitCommand {
     static let entry = Subcommand(
@@ -92,7 +93,8 @@ enum WaitCommand {
     ) throws(CommandFailure) -> Answer {
         let answer = try daemon.ask(
             HTTPRequest(
-                method: "POST", target: "/v1/wait?nodes=\(nodes)&timeout_ms=\(milliseconds)",
+                method: "POST",
+                target: Route.wait.path(with: [("nodes", "\(nodes)"), ("timeout_ms", "\(milliseconds)")]),
                 body: Array(vector.text.utf8), contentType: "text/plain", timeout: Int(milliseconds) + 10_000))
         let object = JSONObject(validated: answer.body)
         guard let isReached = object.bool("reached"), let names = object.strings("nodes") else {

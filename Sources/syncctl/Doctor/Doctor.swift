@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// Looks for what is wrong with a node: in its files, and through its daemon if that runs.
@@ -29,7 +30,7 @@ struct Doctor {
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
-                let answer = try daemon.ask(HTTPRequest(target: "/v1/status", timeout: 5_000))
+                let answer = try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 5_000))
                 status = JSONObject(validated: answer.body)
             }
         } catch {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// Which store a command works on: `--store`, else `SYNCCTL_STORE`, else `./syncd-dev`, else `/var/lib/syncd`.
 struct StoreLocation {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// The HTTP API on its Unix socket, on an event loop of its own; the loop also receives the signals.
@@ -49,7 +50,9 @@ final class APIServer: Sendable {
                 limits.reservedConnections = 64
                 limits.reservedPaths = Self.probes
                 let desk = AppendEndpoint(service, on: loop)
-                let server = HTTPServer(loop: loop, limits: limits, usage: service.usage, refusal: APIError.refusal) {
+                let server = HTTPServer(
+                    loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal
+                ) {
                     exchange in
                     if exchange.request.path == "/livez" { return service.live(exchange) }
                     if Self.probes.contains(exchange.request.path) {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// The lines of a request, parsed, and how the outcomes map back to them.

@@ -1,4 +1,5 @@
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// Appends of few events. A lone client's request is committed by the loop's thread itself, because the time of a durable
@@ -29,7 +30,7 @@ final class AppendEndpoint {
     /// Takes a request if it is one of those; false if another thread is to answer it.
     func take(_ exchange: HTTPExchange) -> Bool {
         let request = exchange.request
-        guard request.method == "POST", request.path == "/v1/events", request.body.count <= Self.largestBody,
+        guard request.method == "POST", request.path == Route.events.path, request.body.count <= Self.largestBody,
             request.queryItem("expect") == nil
         else { return false }
         if service.refusesQuery(exchange) { return true }

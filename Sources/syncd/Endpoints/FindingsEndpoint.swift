@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// `POST /v1/findings`: an operator has dealt with what a notice tells. The body is `{"code":…,"subject":…,"note":…}`; only what
@@ -11,26 +12,26 @@ extension Service {
     func settle(_ exchange: HTTPExchange) {
         let object: JSONObject
         do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(400, "E_JSON", error.description)
+            return exchange.refuse(.json, error.description)
         }
         guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
             let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
-            return exchange.refuse(400, "E_PARAMETER", "code: one of \(known)")
+            return exchange.refuse(.parameter, "code: one of \(known)")
         }
         let (subject, note) = (object.string("subject"), object.string("note") ?? "")
         guard note.utf8.count <= Self.longestNote else {
-            return exchange.refuse(400, "E_PARAMETER", "note: at most \(Self.longestNote) bytes")
+            return exchange.refuse(.parameter, "note: at most \(Self.longestNote) bytes")
         }
         do throws(StoreError) {
             let found = try openNotices().filter { $0.code == code && $0.subject == subject ?? $0.subject }
             guard let notice = found.first else {
                 return exchange.refuse(
-                    404, "E_NO_FINDING", "there is no open finding \(code.rawValue) \(subject ?? "")",
+                    .noFinding, "there is no open finding \(code.rawValue) \(subject ?? "")",
                     hint: "syncctl doctor lists those that are open")
             }
             guard found.count == 1 else {
                 let subjects = found.map(\.subject).joined(separator: ", ")
-                return exchange.refuse(400, "E_PARAMETER", "subject: one of \(subjects)")
+                return exchange.refuse(.parameter, "subject: one of \(subjects)")
             }
             try settle(notice, note, exchange)
         } catch {
@@ -42,13 +43,13 @@ extension Service {
         let code = notice.code.rawValue
         guard let of = notice.of else {
             return exchange.refuse(
-                400, "E_PARAMETER", "code: \(code) of this node tells of a state, and ends when that does",
+                .parameter, "code: \(code) of this node tells of a state, and ends when that does",
                 hint: notice.action)
         }
         let draft = Settlement.draft(
             code: code, subject: notice.subject, of: of, note: note, at: store.identity.node)
         guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
-            return exchange.refuse(422, "E_REJECTED", "the settlement was not taken")
+            return exchange.refuse(.rejected, "the settlement was not taken")
         }
         try Settlement.keep(code: code, subject: notice.subject, at: receipt.hlc.milliseconds, store.files)
         var line = JSONLine(type: "settled")

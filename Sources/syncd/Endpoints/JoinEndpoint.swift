@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// Invitations and joining: `POST /v1/invitations`, `POST /v1/join`.
@@ -11,21 +12,21 @@ extension Service {
     func invite(_ exchange: HTTPExchange) {
         let object: JSONObject
         do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(400, "E_JSON", error.description)
+            return exchange.refuse(.json, error.description)
         }
         let seconds = object.integer("valid_s") ?? 3_600
         guard (1...Self.longestInvitation).contains(seconds) else {
-            return exchange.refuse(400, "E_PARAMETER", "valid_s: 1 to \(Self.longestInvitation) seconds")
+            return exchange.refuse(.parameter, "valid_s: 1 to \(Self.longestInvitation) seconds")
         }
         let wanted = object.strings("addresses") ?? []
         let addresses = wanted.isEmpty ? ListenAddresses.reachable(listen, port: node.status().listeningPort) : wanted
         guard !addresses.isEmpty else {
             return exchange.refuse(
-                409, "E_NOT_LISTENING", "this node does not listen for peers: set peers.listen, or name an address")
+                .notListening, "this node does not listen for peers: set peers.listen, or name an address")
         }
         guard addresses.count <= Invitation.maximumAddresses, addresses.allSatisfy({ HostPort($0) != nil }) else {
             return exchange.refuse(
-                400, "E_PARAMETER", "addresses: up to \(Invitation.maximumAddresses) times host:port")
+                .parameter, "addresses: up to \(Invitation.maximumAddresses) times host:port")
         }
         let now = WallClock.now / 1_000
         do throws(StoreError) {
@@ -45,14 +46,14 @@ extension Service {
     func join(_ exchange: HTTPExchange) {
         let object: JSONObject
         do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(400, "E_JSON", error.description)
+            return exchange.refuse(.json, error.description)
         }
         guard let invitation = object.string("line").flatMap({ Invitation($0) }) else {
-            return exchange.refuse(400, "E_INVITATION", "this is no invitation, or a part of one")
+            return exchange.refuse(.invitation, "this is no invitation, or a part of one")
         }
         let name = object.string("name") ?? invitation.name
         if let failure = objection(to: invitation, as: name) {
-            return exchange.refuse(failure.status, failure.code, failure.message)
+            return exchange.refuse(failure.code, failure.message)
         }
         let before = roster.entry(of: invitation.node)
         attempt(invitation, name, invitation.addresses[...], before, exchange)
@@ -60,18 +61,18 @@ extension Service {
 
     private func objection(
         to invitation: Invitation, as name: String
-    ) -> (status: Int, code: String, message: String)? {
+    ) -> (code: ErrorCode, message: String)? {
         guard invitation.node != store.identity.node else {
-            return (400, "E_SELF", "this is an invitation of this node itself")
+            return (.ownInvitation, "this is an invitation of this node itself")
         }
         guard Array(invitation.cluster.utf8) == Array(store.identity.cluster.utf8) else {
             return (
-                409, "E_CLUSTER",
+                .cluster,
                 "the invitation is of cluster '\(invitation.cluster)', this node of '\(store.identity.cluster)'"
             )
         }
         guard invitation.until > WallClock.now / 1_000 else {
-            return (409, "E_EXPIRED", "the invitation has expired at \(Timestamp.text(invitation.until * 1_000))")
+            return (.expired, "the invitation has expired at \(Timestamp.text(invitation.until * 1_000))")
         }
         return nil
     }
@@ -100,7 +101,7 @@ extension Service {
                 }
                 node.setPeers(roster.peers)
                 exchange.refuse(
-                    isRefused ? 403 : 504, isRefused ? "E_REFUSED" : "E_UNREACHABLE", reason,
+                    isRefused ? .refused : .unreachable, reason,
                     hint: isRefused ? "the line was used, has expired or is unknown there: a new one" : nil)
             }
         }

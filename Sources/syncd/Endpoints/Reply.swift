@@ -1,29 +1,21 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
-/// An error as the API tells it: a stable code, a sentence, and the way out where there is one.
-enum APIError {
-    static func line(_ code: String, _ message: String, hint: String?) -> JSONLine {
-        var line = JSONLine(type: "error")
-        line.add("code", code)
-        line.add("message", message)
-        line.add("hint", hint)
-        return line
-    }
-
+extension ErrorAnswer {
     /// A request that HTTP itself refuses.
     static func refusal(_ status: Int, _ reason: String) -> HTTPRefusal {
-        let (code, hint): (String, String?) =
+        let (code, hint): (ErrorCode, String?) =
             switch status {
-            case 405: ("E_METHOD", nil)
-            case 413: ("E_BODY_SIZE", "fewer events in one request; api.max_body of the configuration is the limit")
-            case 500: ("E_INTERNAL", "the daemon's log")
-            case 503: ("E_BUSY", "again after the seconds of Retry-After")
-            default: ("E_HTTP", nil)
+            case 405: (.method, nil)
+            case 413: (.bodySize, "fewer events in one request; api.max_body of the configuration is the limit")
+            case 500: (.fault, "the daemon's log")
+            case 503: (.busy, "again after the seconds of Retry-After")
+            default: (.http, nil)
             }
         var body: [UInt8] = []
-        line(code, reason, hint: hint).write(to: &body)
+        ErrorAnswer(code, reason, hint: hint).line.write(to: &body)
         return HTTPRefusal(contentType: "application/json", body: body)
     }
 }
@@ -44,34 +36,23 @@ extension HTTPExchange {
         reply(status: answer.status, contentType: "application/x-ndjson", body: answer.text)
     }
 
-    /// An error with its stable code.
-    func refuse(_ status: Int, _ code: String, _ message: String, hint: String? = nil) {
+    /// An error with its stable code, which decides the status.
+    func refuse(_ code: ErrorCode, _ message: String, hint: String? = nil) {
         send(
-            APIError.line(code, message, hint: hint), status: status,
-            headers: status == 503 ? [HTTPField("Retry-After", "1")] : [])
+            ErrorAnswer(code, message, hint: hint).line, status: code.status,
+            headers: code.status == 503 ? [HTTPField("Retry-After", "1")] : [])
     }
 
     /// A peer cannot have the name of another one.
     func refuseName(_ name: String) {
         refuse(
-            409, "E_NAME", "another peer is called \(name); give this one another name",
+            .name, "another peer is called \(name); give this one another name",
             hint: "another name, or 'syncctl peers remove \(name)' first")
     }
 
     /// The path is there, but not for this method.
-    func refuseMethod() {
-        refuse(405, "E_METHOD", "\(request.method) is not for \(request.path)")
-    }
+    func refuseMethod() { refuse(.method, "\(request.method) is not for \(request.path)") }
 
     /// An error of the store.
-    func refuse(_ error: StoreError) {
-        let status =
-            switch error {
-            case .busy, .closed, .locked: 503
-            case .diskFull: 507
-            case .batchTooLarge: 413
-            default: 500
-            }
-        refuse(status, error.code, error.description, hint: error.failure.hint)
-    }
+    func refuse(_ error: StoreError) { refuse(ErrorCode(error), error.description, hint: error.hint) }
 }

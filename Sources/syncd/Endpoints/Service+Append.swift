@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// `POST /v1/events`: native lines in, one result for each line out.
@@ -10,7 +11,7 @@ extension Service {
         var condition: AppendCondition?
         if let text = exchange.request.queryItem("expect") {
             guard let expected = ExpectedVersion(text) else {
-                return exchange.refuse(400, "E_PARAMETER", "expect is <conversation>:<number of its events>")
+                return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
             }
             do throws(StoreError) {
                 let found = try version(of: expected.conversation)
@@ -28,7 +29,7 @@ extension Service {
         // What the store itself does not take it refuses with its own words.
         if let obstacle = surroundingObstacles.first {
             exchange.refuse(
-                507, "E_DISK", obstacle, hint: "again when there is room; what was reported as appended is safe")
+                .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
             return nil
         }
         let atomicity: Atomicity
@@ -36,7 +37,7 @@ extension Service {
         case nil, "whole": atomicity = .whole
         case "each": atomicity = .each
         case let other?:
-            exchange.refuse(400, "E_PARAMETER", "atomicity is whole or each, not '\(other)'")
+            exchange.refuse(.parameter, "atomicity is whole or each, not '\(other)'")
             return nil
         }
         let derivesIDs: Bool
@@ -44,7 +45,7 @@ extension Service {
         case nil: derivesIDs = false
         case "derived": derivesIDs = true
         case let other?:
-            exchange.refuse(400, "E_PARAMETER", "ids is derived, or left out, not '\(other)'")
+            exchange.refuse(.parameter, "ids is derived, or left out, not '\(other)'")
             return nil
         }
         if isTooFarBehind {
@@ -54,7 +55,7 @@ extension Service {
         let batch = AppendBatch(request.body, atomicity, derivesIDs: derivesIDs, parser)
         guard !batch.isEmpty else {
             exchange.refuse(
-                400, "E_EMPTY", "the body has no line", hint: "one event in the native form on each line of the body")
+                .empty, "the body has no line", hint: "one event in the native form on each line of the body")
             return nil
         }
         return batch

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// What the API answers (D19). Each endpoint has a file of its own.
@@ -31,34 +32,28 @@ struct Service: Sendable {
         let request = exchange.request
         let path = request.path.split(separator: "/").map(String.init)
         guard path.first == "v1", path.count > 1 else {
-            return exchange.refuse(404, "E_NOT_FOUND", "there is no \(request.path)")
+            return exchange.refuse(.notFound, "there is no \(request.path)")
         }
         if refusesQuery(exchange) { return }
         version1(exchange, Array(path.dropFirst()))
     }
 
-    /// The parameters of each path; the others have none.
-    private static let parameters: [String: Set<String>] = [
-        "/v1/events": ["atomicity", "expect", "ids"], "/v1/wait": ["nodes", "timeout_ms"],
-    ]
-
-    /// Refuses a request with a parameter that its path does not have, or that is given twice: a slip of the pen must not drop
-    /// what guards an append.
+    /// Refuses a request with a parameter that its path does not have, or that is given twice.
     func refusesQuery(_ exchange: HTTPExchange) -> Bool {
         let request = exchange.request
         guard !request.query.isEmpty else { return false }
-        let known = Self.parameters[request.path] ?? []
+        let known = Route.allCases.first { $0.path == request.path }?.parameters ?? []
         var seen: Set<String> = []
         for item in request.query {
             guard known.contains(item.name) else {
                 let names = known.sorted().joined(separator: ", ")
                 exchange.refuse(
-                    400, "E_PARAMETER", "\(item.name): \(request.path) has no such parameter",
+                    .parameter, "\(item.name): \(request.path) has no such parameter",
                     hint: names.isEmpty ? nil : names)
                 return true
             }
             guard seen.insert(item.name).inserted else {
-                exchange.refuse(400, "E_PARAMETER", "\(item.name): given more than once")
+                exchange.refuse(.parameter, "\(item.name): given more than once")
                 return true
             }
         }
@@ -80,22 +75,22 @@ struct Service: Sendable {
     private func version1(_ exchange: HTTPExchange, _ path: [String]) {
         // What is there for GET is there for HEAD, whose answer has no body.
         let method = exchange.isReading ? "GET" : exchange.request.method
-        switch (method, path[0], path.count) {
-        case ("POST", "events", 1): append(exchange)
-        case ("GET", "status", 1): status(exchange)
-        case ("POST", "wait", 1): wait(exchange)
-        case ("GET", "peers", 1): listPeers(exchange)
-        case ("POST", "peers", 1): addPeer(exchange)
-        case ("DELETE", "peers", 2): removePeer(exchange, path[1])
-        case ("POST", "peers", 3): change(exchange, path[1], path[2])
-        case ("POST", "findings", 1): settle(exchange)
-        case ("POST", "invitations", 1): invite(exchange)
-        case ("POST", "join", 1): join(exchange)
-        case ("POST", "quarantine", 2) where path[1] == "retry": retryQuarantine(exchange)
-        case (_, "events", 1), (_, "status", 1), (_, "wait", 1), (_, "peers", 1...3), (_, "invitations", 1),
-            (_, "findings", 1), (_, "join", 1), (_, "quarantine", 2):
+        switch (method, Route(rawValue: path[0]), path.count) {
+        case ("POST", .events, 1): append(exchange)
+        case ("GET", .status, 1): status(exchange)
+        case ("POST", .wait, 1): wait(exchange)
+        case ("GET", .peers, 1): listPeers(exchange)
+        case ("POST", .peers, 1): addPeer(exchange)
+        case ("DELETE", .peers, 2): removePeer(exchange, path[1])
+        case ("POST", .peers, 3): change(exchange, path[1], path[2])
+        case ("POST", .findings, 1): settle(exchange)
+        case ("POST", .invitations, 1): invite(exchange)
+        case ("POST", .join, 1): join(exchange)
+        case ("POST", .quarantine, 2) where path[1] == "retry": retryQuarantine(exchange)
+        case (_, .events, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3), (_, .invitations, 1),
+            (_, .findings, 1), (_, .join, 1), (_, .quarantine, 2):
             exchange.refuseMethod()
-        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
+        default: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
         }
     }
 

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// `GET /v1/status` and the peers.
@@ -93,7 +94,7 @@ extension Service {
     /// `POST /v1/peers/<name>/pause`, `resume` or `ping`.
     func change(_ exchange: HTTPExchange, _ name: String, _ what: String) {
         guard let peer = roster.peer(name) else {
-            return exchange.refuse(404, "E_NO_PEER", "there is no peer called \(name)")
+            return exchange.refuse(.noPeer, "there is no peer called \(name)")
         }
         switch what {
         case "pause", "resume":
@@ -108,7 +109,7 @@ extension Service {
         case "ping":
             node.ping(peer.node) { result in
                 guard let result else {
-                    return exchange.refuse(504, "E_NO_PONG", "\(name) gave no sign of life within 5 s")
+                    return exchange.refuse(.noPong, "\(name) gave no sign of life within 5 s")
                 }
                 var line = JSONLine(type: "pong")
                 line.add("name", name)
@@ -116,7 +117,7 @@ extension Service {
                 if let offset = result.clockOffset { line.add("clock_offset_ms", offset) }
                 exchange.send(line)
             }
-        default: exchange.refuse(404, "E_NOT_FOUND", "there is no \(exchange.request.path)")
+        default: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
         }
     }
 
@@ -128,20 +129,20 @@ extension Service {
     func addPeer(_ exchange: HTTPExchange) {
         let object: JSONObject
         do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(400, "E_JSON", error.description)
+            return exchange.refuse(.json, error.description)
         }
         guard let name = object.string("name"), !name.isEmpty, name.utf8.count <= 64 else {
-            return exchange.refuse(400, "E_PARAMETER", "name: 1 to 64 bytes")
+            return exchange.refuse(.parameter, "name: 1 to 64 bytes")
         }
         guard let peer = object.string("node").flatMap({ NodeID(text: $0) }) else {
-            return exchange.refuse(400, "E_PARAMETER", "node: the 64 hexadecimal digits of a node id")
+            return exchange.refuse(.parameter, "node: the 64 hexadecimal digits of a node id")
         }
         let address = object.string("address")
         if let address, HostPort(address) == nil {
-            return exchange.refuse(400, "E_PARAMETER", "address: host:port, not '\(address)'")
+            return exchange.refuse(.parameter, "address: host:port, not '\(address)'")
         }
         guard peer != store.identity.node else {
-            return exchange.refuse(400, "E_PARAMETER", "node: this is the node itself")
+            return exchange.refuse(.parameter, "node: this is the node itself")
         }
         do throws(StoreError) {
             guard try roster.add(Peer(name: name, node: peer, address: address)) else {
@@ -159,11 +160,11 @@ extension Service {
 
     func removePeer(_ exchange: HTTPExchange, _ name: String) {
         guard !roster.isConfigured(name) else {
-            return exchange.refuse(409, "E_CONFIGURED", "\(name) is named by the configuration; remove it there")
+            return exchange.refuse(.configured, "\(name) is named by the configuration; remove it there")
         }
         do throws(StoreError) {
             guard try roster.remove(name) else {
-                return exchange.refuse(404, "E_NO_PEER", "there is no peer called \(name)")
+                return exchange.refuse(.noPeer, "there is no peer called \(name)")
             }
         } catch {
             return exchange.refuse(error)

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// `POST /v1/wait`: answers when the events of a vector are durable on so many nodes. A long poll: the client asks again.
@@ -13,20 +14,20 @@ extension Service {
         let entries = request.body.reduce(0) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
         guard entries <= DurabilityWaiters.mostOrigins else {
             return exchange.refuse(
-                413, "E_LIMIT",
+                .limit,
                 "the vector has \(entries) origins; a wait is for up to \(DurabilityWaiters.mostOrigins)",
                 hint: "only the origins that matter, or several waits")
         }
         guard let vector = VersionVector(utf8: request.body) else {
-            return exchange.refuse(400, "E_PARAMETER", "the body is <origin>/<seq> of each origin, blanks between")
+            return exchange.refuse(.parameter, "the body is <origin>/<seq> of each origin, blanks between")
         }
         guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
-            return exchange.refuse(400, "E_PARAMETER", "nodes is a number from 1")
+            return exchange.refuse(.parameter, "nodes is a number from 1")
         }
         guard let milliseconds = Int(request.queryItem("timeout_ms") ?? "0"), (0...Self.longestWait) ~= milliseconds
         else {
             return exchange.refuse(
-                400, "E_PARAMETER", "timeout_ms is a number of milliseconds up to \(Self.longestWait)",
+                .parameter, "timeout_ms is a number of milliseconds up to \(Self.longestWait)",
                 hint: "ask again when the answer says reached: false")
         }
         let timeout = Duration.milliseconds(milliseconds)
@@ -37,6 +38,6 @@ extension Service {
             line.add("nodes", durability.nodes)
             exchange.send(line)
         }
-        if !isTaken { exchange.refuse(503, "E_BUSY", "too many are waiting") }
+        if !isTaken { exchange.refuse(.busy, "too many are waiting") }
     }
 }

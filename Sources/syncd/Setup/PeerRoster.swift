@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// Who is let in: the peers of the configuration, and those added with `syncctl`, which the store keeps.
@@ -19,7 +20,7 @@ final class PeerRoster: Sendable {
             configured.append(Peer(name: peer.name, node: node, address: peer.address?.description))
         }
         self.configured = configured
-        do { added = Lock(try PeersFile.load(files)) } catch { throw error.failure }
+        do { added = Lock(try PeersFile.load(files)) } catch { throw CommandFailure(error) }
     }
 
     /// All of them; the configuration wins where both name a node, but for whether it is paused.

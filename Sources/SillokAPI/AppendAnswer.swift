@@ -1,51 +1,47 @@
 internal import CommandLineKit
-internal import EventStore
+package import EventStore
 
-/// What came of a request's lines, as it goes to the client.
-struct AppendAnswer: Sendable {
-    /// NDJSON: one line for each line of the request, and one of type `end`.
-    private(set) var text: [UInt8] = []
+/// What came of a request's lines, as the daemon tells it: NDJSON, one ``AppendedLine`` for each line of the request and one of type
+/// `end`.
+package struct AppendAnswer: Sendable {
+    package private(set) var text: [UInt8] = []
     private var accepted = (appended: 0, already: 0)
     private var rejected = 0
     /// Why the first line was rejected that was not rejected for another's sake.
     private var reason: String?
 
-    init(expecting count: Int) { text.reserveCapacity(count * 224 + 80) }
+    package init(expecting count: Int) { text.reserveCapacity(count * 224 + 80) }
 
     /// 200: all lines are stored. 207: some are (only of a request with `atomicity=each`). Nothing is: 409 when another event
     /// or a newer version stands in the way, else 422.
-    var status: Int {
+    package var status: Int {
         guard rejected > 0 else { return 200 }
         guard accepted.appended + accepted.already == 0 else { return 207 }
         return reason == "E_ID_REUSED" || reason == "E_VERSION" ? 409 : 422
     }
 
-    mutating func reject(_ number: Int, _ rejection: AppendRejection) {
+    package mutating func reject(_ number: Int, _ rejection: AppendRejection) {
         reject(number, rejection.code, rejection.description)
     }
 
-    mutating func reject(_ number: Int, _ code: String, _ message: String) {
+    package mutating func reject(_ number: Int, _ code: String, _ message: String) {
         rejected += 1
         if reason == nil, code != "E_BATCH" { reason = code }
-        var line = JSONLine(type: "rejected")
-        line.add("line", number)
-        line.add("code", code)
-        line.add("message", message)
-        line.write(to: &text)
+        AppendedLine.rejected(code: code, message: message).json(line: number).write(to: &text)
     }
 
-    mutating func append(_ number: Int, _ receipt: AppendReceipt) {
+    package mutating func append(_ number: Int, _ receipt: AppendReceipt) {
         accepted.appended += 1
         Self.write("appended", number, receipt, to: &text)
     }
 
-    mutating func find(_ number: Int, _ receipt: AppendReceipt) {
+    package mutating func find(_ number: Int, _ receipt: AppendReceipt) {
         accepted.already += 1
         Self.write("already", number, receipt, to: &text)
     }
 
     /// The last line: an answer without it was cut off.
-    mutating func end() {
+    package mutating func end() {
         text.append(literal: #"{"type":"end","v":1,"count":"#)
         text.append(decimal: UInt64(accepted.appended + accepted.already + rejected))
         text.append(literal: #","appended":"#)
@@ -57,7 +53,7 @@ struct AppendAnswer: Sendable {
         text.append(literal: "}\n")
     }
 
-    /// What a ``JSONLine`` would say, in a tenth of its time: each append waits for this line, and no text in it can need an
+    /// What ``AppendedLine/json(line:)`` says, in a tenth of its time: each append waits for this line, and no text in it can need an
     /// escape.
     private static func write(
         _ type: StaticString, _ line: Int, _ receipt: AppendReceipt, to text: inout [UInt8]

@@ -1,0 +1,125 @@
+package import CommandLineKit
+package import EventStore
+
+/// Every error that the API answers with: what HTTP and what the exit code of a program say of it stands here, and nowhere else.
+/// docs/reference/ERRORS.md has the meanings.
+package enum ErrorCode: String, CaseIterable, Sendable {
+    // The request.
+    case http = "E_HTTP"
+    case notFound = "E_NOT_FOUND"
+    case method = "E_METHOD"
+    case parameter = "E_PARAMETER"
+    case json = "E_JSON"
+    case empty = "E_EMPTY"
+    case bodySize = "E_BODY_SIZE"
+    case limit = "E_LIMIT"
+    case rejected = "E_REJECTED"
+    // Peers and findings.
+    case noPeer = "E_NO_PEER"
+    case noFinding = "E_NO_FINDING"
+    case noPong = "E_NO_PONG"
+    case configured = "E_CONFIGURED"
+    case name = "E_NAME"
+    case notListening = "E_NOT_LISTENING"
+    case invitation = "E_INVITATION"
+    case ownInvitation = "E_SELF"
+    case expired = "E_EXPIRED"
+    case cluster = "E_CLUSTER"
+    case refused = "E_REFUSED"
+    case unreachable = "E_UNREACHABLE"
+    // The store: the codes of ``StoreError``.
+    case noStore = "E_NO_STORE"
+    case storeExists = "E_STORE_EXISTS"
+    case locked = "E_LOCKED"
+    case format = "E_FORMAT"
+    case upgrade = "E_UPGRADE"
+    case noKey = "E_NO_KEY"
+    case corrupt = "E_CORRUPT"
+    case storeFile = "E_STORE_FILE"
+    case disk = "E_DISK"
+    case permission = "E_PERMISSION"
+    case unsafe = "E_UNSAFE"
+    case readOnly = "E_READ_ONLY"
+    case io = "E_IO"
+    case busy = "E_BUSY"
+    case batchSize = "E_BATCH_SIZE"
+    case closed = "E_CLOSED"
+    case fault = "E_INTERNAL"
+
+    package init(_ error: StoreError) { self = ErrorCode(rawValue: error.code) ?? .fault }
+
+    /// The status of the answer (RFC 9110 §15).
+    package var status: Int { answer.status }
+    /// How a program ends that was answered so.
+    package var exitCode: ExitCode { answer.exitCode }
+
+    private var answer: (status: Int, exitCode: ExitCode) {
+        switch self {
+        case .http, .parameter, .json, .empty, .invitation, .ownInvitation: (400, .badInput)
+        case .refused: (403, .notPermitted)
+        case .notFound, .noPeer, .noFinding: (404, .nothingFound)
+        case .method: (405, .internalError)
+        case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
+        case .bodySize, .limit, .batchSize: (413, .badInput)
+        case .rejected: (422, .badInput)
+        case .noStore, .noKey: (500, .inputMissing)
+        case .corrupt, .storeFile, .upgrade: (500, .badInput)
+        case .storeExists: (500, .cannotCreate)
+        case .format: (500, .versionMismatch)
+        case .permission, .unsafe: (500, .notPermitted)
+        case .readOnly, .io: (500, .ioError)
+        case .fault: (500, .internalError)
+        case .locked, .busy, .closed: (503, .tryAgain)
+        case .noPong, .unreachable: (504, .unreachable)
+        case .disk: (507, .cannotCreate)
+        }
+    }
+
+    /// How a program ends that was answered with a code of another release, or of a proxy: by the status alone.
+    package static func exitCode(ofStatus status: Int) -> ExitCode {
+        switch status {
+        case 400, 413, 417, 422: .badInput
+        case 401, 403: .notPermitted
+        case 404: .nothingFound
+        case 409: .configuration
+        case 426, 505: .versionMismatch
+        case 429, 503: .tryAgain
+        case 504: .unreachable
+        case 507: .cannotCreate
+        default: .internalError
+        }
+    }
+}
+
+extension StoreError {
+    /// What to try; `nil` where the message says all there is.
+    package var hint: String? {
+        switch self {
+        case .notFound(let path): "the right path, if it should be there; syncctl init --store \(path) makes one"
+        case .noKey:
+            "to start it, put the node.key of its node beside log.db (a backup has it: operating/backup.md); reading, "
+                + "verify and export need none"
+        case .exists: "another folder; a store is never overwritten"
+        case .locked: "again when that has ended, or another folder"
+        case .corrupt: "syncctl verify names the damage; a peer or a backup has a good copy"
+        case .badFile(_, let wayOut): wayOut
+        case .unknownFormat: "a newer release"
+        case .diskFull: "again when there is room; what was reported as appended is safe"
+        case .busy: "again in a moment"
+        case .notSettled: "the release that wrote it, once; then this one"
+        case .forbidden: "the same command as the user that runs syncd"
+        case .readOnly: "the kernel's log says why it is; reading needs no more than that"
+        case .unsafe: "take away what stands there, or close the folder to others, as the message says"
+        case .fault: "please report it"
+        case .io, .batchTooLarge, .closed: nil
+        }
+    }
+}
+
+extension CommandFailure {
+    /// What went wrong with a store, as a program tells it.
+    package init(_ error: StoreError) {
+        self.init(
+            code: error.code, error.description, hint: error.hint, exitCode: ErrorCode(error).exitCode)
+    }
+}
