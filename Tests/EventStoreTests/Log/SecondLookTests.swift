@@ -53,8 +53,12 @@ struct SecondLookTests {
         defer { withExtendedLifetime(folder) {} }
         let false1 = SignedHead(head: head(forged).head, signature: head(signed).signature)
         for lie in [false1, SignedHead(signing: head(forged).head, with: SigningKey.generate())] {
-            #expect(throws: IngestError.badSignature(signed.id, size: 6)) {
-                try verifier.verify(Array(forged.received[3...]), [Coverage(head: lie, proof: [])])
+            // Up to that size, where the good head is stored first, and up to less.
+            for end in [5, 6] {
+                let cover = Coverage(head: lie, proof: proof(forged, from: UInt64(end)))
+                #expect(throws: IngestError.badSignature(signed.id, size: 6)) {
+                    try verifier.verify(Array(forged.received[3..<end]), [cover])
+                }
             }
         }
         // The true ones still pass.
@@ -71,8 +75,11 @@ struct SecondLookTests {
             var signature = head(signed).signature
             signature[bit / 8] ^= 1 << UInt8(bit % 8)
             let changed = SignedHead(head: head(signed).head, signature: signature)
-            #expect(throws: IngestError.badSignature(signed.id, size: 6)) {
-                try verifier.verify(Array(signed.received[3...]), [Coverage(head: changed, proof: [])])
+            for end in [5, 6] {
+                let cover = Coverage(head: changed, proof: proof(signed, from: UInt64(end)))
+                #expect(throws: IngestError.badSignature(signed.id, size: 6)) {
+                    try verifier.verify(Array(signed.received[3..<end]), [cover])
+                }
             }
         }
     }
