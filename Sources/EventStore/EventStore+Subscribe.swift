@@ -80,6 +80,8 @@ final class SubscriptionReading: StoreFollower {
         /// Everything up to here is durable; `nil` until that is known.
         var durable: UInt64?
         var isClosed = false
+        /// Why it cannot be known.
+        var failure: StoreError?
         var lastRequest: UInt64 = 0
         /// Those that wait for events, by their numbers.
         var waiting: [UInt64: Request] = [:]
@@ -88,7 +90,7 @@ final class SubscriptionReading: StoreFollower {
 
         /// Takes out those who can be answered now.
         mutating func takeReady() -> [Request] {
-            let ready = waiting.filter { isClosed || $0.value.position < durable ?? 0 }
+            let ready = waiting.filter { isClosed || failure != nil || $0.value.position < durable ?? 0 }
             for number in ready.keys { waiting[number] = nil }
             return Array(ready.values)
         }
@@ -110,7 +112,8 @@ final class SubscriptionReading: StoreFollower {
         writer.snapshot { [weak self] result in
             switch result {
             case .success(let log): self?.advance(to: log.position)
-            case .failure: self?.storeHasClosed()
+            case .failure(.closed): self?.storeHasClosed()
+            case .failure(let error): self?.fail(error)
             }
         }
     }
@@ -138,7 +141,7 @@ final class SubscriptionReading: StoreFollower {
         enum Step { case wait, read, end }
         let step: Step = state.withLock { state in
             if state.cancelled.contains(number) { return .end }
-            if request.position < state.durable ?? 0 { return .read }
+            if request.position < state.durable ?? 0 || state.failure != nil { return .read }
             if state.isClosed { return .end }
             state.waiting[number] = request
             return .wait
@@ -175,13 +178,21 @@ final class SubscriptionReading: StoreFollower {
         for request in ready { read(request) }
     }
 
+    private func fail(_ error: StoreError) {
+        let ready = state.withLock { state in
+            state.failure = error
+            return state.takeReady()
+        }
+        for request in ready { read(request) }
+    }
+
     private func read(_ request: Request) {
         queue.later { [self] in request.answer.resume(returning: page(after: request.position)) }
     }
 
     private func page(after position: UInt64) -> Page {
-        let durable = state.withLock { $0.durable ?? 0 }
-        guard position < durable else { return .success([]) }
+        let (durable, failure) = state.withLock { ($0.durable ?? 0, $0.failure) }
+        guard position < durable else { return failure.map { .failure($0) } ?? .success([]) }
         return log.withLock { log in
             do throws(StoreError) {
                 let reader: LogReader

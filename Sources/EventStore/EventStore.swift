@@ -50,6 +50,7 @@ public final class EventStore: Sendable {
     /// Makes an empty store in `folder`, which may exist already.
     ///
     /// - Parameters:
+    ///   - folder: Where it is to lie.
     ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
     ///   - cluster: Only nodes of the same cluster exchange events.
     /// - Throws: `E_STORE_EXISTS` if there is a store already; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if its

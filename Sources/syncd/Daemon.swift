@@ -203,7 +203,7 @@ enum Daemon {
             let views = try ProjectorThread.following(store) { why in
                 log.warning("the views are built anew: \(why)")
             }
-            return (views, try EventReader(Freshness(store.files, projector: views), .mixed))
+            return (views, EventReader(Freshness(store.files, projector: views), .mixed))
         } catch {
             throw error.failure
         }

@@ -1,5 +1,5 @@
 /// What is known of an event beside its payload. Its canonical bytes are hashed and sent; see
-/// ``canonicalBytes`` and docs/reference/FORMATS.md.
+/// docs/reference/FORMATS.md.
 public struct EventHeader: Hashable, Sendable {
     /// Whose sequence, and the place in it.
     public var dot: Dot

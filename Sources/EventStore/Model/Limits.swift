@@ -32,7 +32,7 @@ public enum Limits {
 public enum InvalidEvent: Error, Hashable, Sendable {
     /// The type is empty, too long or has a control character.
     case type(reason: String)
-    /// The type is one that only nodes write for themselves (``ReservedType``).
+    /// The type is one that only nodes write for themselves (docs/reference/ERRORS.md, `E_RESERVED`).
     case reserved(type: String)
     /// An id (`conversation`, `user`, `author`) is empty, too long or has a control character.
     case identifier(field: String, reason: String)

@@ -21,7 +21,6 @@ public final class EventReader: Sendable {
     private static let pageBytes = 1 << 20
 
     private let files: StoreFiles
-    private let freshness: Freshness
     private let state: Lock<OpenReaders>
     private let queue = BlockingQueue(name: "sillok-reader")
 
@@ -30,7 +29,9 @@ public final class EventReader: Sendable {
     /// - Throws: `E_NO_STORE` if there is none; `E_PERMISSION` if this user may not read it; `E_FORMAT`, `E_CORRUPT` or `E_IO` if
     ///   the log cannot be read.
     public convenience init(open folder: String) throws(StoreError) {
-        try self.init(Freshness(StoreFiles(folder)), .mixed)
+        self.init(Freshness(StoreFiles(folder)), .mixed)
+        // What cannot be read is told now.
+        _ = try top()
     }
 
     /// Reads a store that is open in this process, and keeps its views up to date from now on until it is closed: other programs find
@@ -38,15 +39,14 @@ public final class EventReader: Sendable {
     ///
     /// - Throws: As ``init(open:)``, and `E_CLOSED`.
     public convenience init(_ store: EventStore) throws(StoreError) {
-        try self.init(Freshness(store.files, projector: try ProjectorThread.following(store)), .mixed)
+        self.init(Freshness(store.files, projector: try ProjectorThread.following(store)), .mixed)
+        _ = try top()
     }
 
     /// - Parameter pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
-    package init(_ freshness: Freshness, _ pattern: ReadPattern) throws(StoreError) {
-        (files, self.freshness) = (freshness.files, freshness)
+    package init(_ freshness: Freshness, _ pattern: ReadPattern) {
+        files = freshness.files
         state = Lock(OpenReaders(freshness, pattern))
-        // What cannot be read is told now.
-        _ = try top()
     }
 
     // MARK: Tasks

@@ -16,8 +16,10 @@ struct OpenReaders {
         let files = freshness.files
         var entry = stat()
         guard stat(files.log, &entry) == 0 else {
+            let isGone = errno == ENOENT || errno == ENOTDIR
+            let error = isGone ? StoreError.notFound(path: files.folder) : .system(files.log)
             (log, views) = (nil, nil)
-            throw errno == ENOENT || errno == ENOTDIR ? .notFound(path: files.folder) : .system(files.log)
+            throw error
         }
         if let log, logFile == entry.st_ino { return log }
         (log, views) = (nil, nil)

@@ -4,7 +4,7 @@ public import EventStore
 public struct Peer: Hashable, Sendable {
     /// What people call it here.
     public var name: String
-    /// Its pinned id, which its own store has as ``StoreIdentity/node``. A node with another key is not let in.
+    /// Its pinned id, which its own store has as `identity.node`. A node with another key is not let in.
     public var node: NodeID
     /// `host:port` to dial it at, an IPv6 address in brackets; `nil` if it dials this node.
     public var address: String?

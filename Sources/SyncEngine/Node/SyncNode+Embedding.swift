@@ -55,7 +55,7 @@ extension SyncNode {
             snapshots: SnapshotOptions(after: 0), log: configuration.log)
     }
 
-    /// Who this node is: its peers name it by ``StoreIdentity/node``.
+    /// Who this node is: its peers name it by `identity.node`.
     public var identity: StoreIdentity { store.identity }
 
     /// How it stands with the peers, and the port it listens at.
