@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test tamper soak sim mutants lint rooms bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -15,6 +15,8 @@ PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
+	@echo 'make example   builds and runs Examples/Embedding: a program that uses the two libraries'
+	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
@@ -49,6 +51,14 @@ test: deps
 	Scripts/run-tests $(SWIFT) test --skip-build --no-parallel
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
 
+# A package of its own, so it sees what is public and no more.
+example: deps
+	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
+	timeout 120 .build/example/debug/embedding
+
+docs: deps
+	@SWIFT='$(SWIFT)' Scripts/docs .build/docs
+
 # What fails is kept in .build/crash-images, to be tried again (Tests/CrashImages/__main__.py).
 crash-images: build
 	@Scripts/install-packages gcc libc6-dev python3
@@ -76,7 +86,7 @@ mutants: deps
 	@python3 -B Tests/Mutants/run.py $(ONLY)
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 	@Scripts/install-packages python3
 	@python3 -B Tests/Mutants/run.py --check
 

@@ -1,14 +1,17 @@
 /// An event store that is open for writing. There is one for each folder, on one machine, at a time.
 ///
+/// ``append(_:atomicity:)`` stores events, ``subscribe(after:)`` follows what is stored, and an ``EventReader`` reads it. Close the store
+/// when you are done: ``close()`` signs what was appended. A process that ends without it loses nothing that was acknowledged.
+///
 /// ## Concurrency model
 /// Any thread may call anything. Writes go to the writer's thread through a bounded queue; nothing here blocks but the
 /// functions that say so.
 public final class EventStore: Sendable {
-    /// Most drafts in one call of ``append(_:atomicity:expecting:)``.
+    /// Most drafts in one call of ``append(_:atomicity:)``.
     public static let maximumBatch = Limits.batch
 
     /// Where the store lies.
-    public let files: StoreFiles
+    package let files: StoreFiles
     /// Whose it is. The origin changes when the node starts a new one.
     public var identity: StoreIdentity { present.withLock { $0 } }
     /// The node's key.
@@ -18,7 +21,7 @@ public final class EventStore: Sendable {
     private let lock: Lock<StoreLock?>
     private let present: Lock<StoreIdentity>
     /// That the disk had failed when the store was open last; `nil` if it had not. Everything was written anew since.
-    public let diskFailure: DiskFailure?
+    package let diskFailure: DiskFailure?
     /// What the disk has refused, if anything: nothing is stored any more until the store is opened again.
     public var failure: StoreError? { writer.failure }
     /// What keeps it from storing anything until that is repaired, if anything does.
@@ -42,22 +45,31 @@ public final class EventStore: Sendable {
     private let signer: HeadSigner
     let writer: LogWriter
     private let held: HeldFiles
+    private let followers = StoreFollowers()
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
     /// - Parameters:
+    ///   - folder: Where it is to lie.
     ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
     ///   - cluster: Only nodes of the same cluster exchange events.
+    /// - Throws: `E_STORE_EXISTS` if there is a store already; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if its
+    ///   files cannot be made. Blocks.
     public static func create(in folder: String, name: String, cluster: String = "default") throws(StoreError) {
         try StoreIdentity.create(in: StoreFiles(folder), name: name, cluster: cluster)
     }
 
     /// Opens the store in `folder` for writing. Recovery after a crash happens here. Where the store may have lost its
-    /// memory (it was copied, moved, rewound) the node starts a new origin before anything can be appended.
+    /// memory (it was copied, moved, rewound) the node starts a new origin before anything can be appended
+    /// (``originChange``). Blocks, after a crash for as long as it takes to read what the WAL holds.
     ///
     /// - Parameters:
+    ///   - folder: Where the store lies.
+    ///   - durability: What an acknowledged append survives.
     ///   - owner: What other processes are told when they find the store in use.
     ///   - witness: Where the node's last head is kept outside of the data directory.
+    /// - Throws: `E_NO_STORE`; `E_NO_KEY` for a copy without `node.key`, which an ``EventReader`` can read; `E_LOCKED` while another
+    ///   process has it open; `E_CORRUPT`, `E_STORE_FILE`, `E_FORMAT`, `E_UPGRADE`, `E_UNSAFE`, `E_PERMISSION`, `E_IO`.
     public convenience init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
         witness: WitnessPlace = .asBefore
@@ -130,17 +142,30 @@ public final class EventStore: Sendable {
 
     deinit { close() }
 
-    /// Finishes what is queued, signs and stores a head, and lets go of the files. Blocks until that is done.
+    /// Finishes what is queued, signs and stores a head, and lets go of the files. Subscriptions end when they have given what was
+    /// stored. Blocks until that is done; a second call does nothing.
     public func close() {
         writer.close()
+        followers.end()
         lock.withLock { $0 = nil }
     }
+
+    /// What follows this store, one of its kind; `make` makes it if there is none yet.
+    package func follower<Follower: StoreFollower>(
+        _ make: () throws(StoreError) -> Follower
+    ) throws(StoreError) -> Follower { try followers.one(make) }
 
     // MARK: Appending
 
     /// Appends events in one commit. Returns when they are durable, with one outcome for each draft, in order.
     ///
     /// The same id with the same content gives the stored outcome: repeat the call after any error.
+    ///
+    /// - Parameters:
+    ///   - drafts: At most ``maximumBatch``, stored in this order, next to each other.
+    ///   - atomicity: Whether one rejected draft rejects them all.
+    /// - Throws: `E_BUSY` and `E_DISK`, after which the same call may succeed later; `E_BATCH_SIZE`; `E_CLOSED`; `E_IO` once the disk
+    ///   has failed. A draft that cannot be stored is no error but an ``AppendOutcome/rejected(_:)``.
     public func append(
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) async throws(StoreError) -> [AppendOutcome] {
@@ -194,6 +219,8 @@ public final class EventStore: Sendable {
 
     /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when no other thread is writing: the way to the
     /// lowest latency. Never for Swift's cooperative pool.
+    ///
+    /// - Throws: As ``append(_:atomicity:)``.
     public func appendBlocking(
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) throws(StoreError) -> [AppendOutcome] {

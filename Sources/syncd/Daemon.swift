@@ -38,18 +38,16 @@ enum Daemon {
                 return true
             }
         }
-        let views = ProjectorThread(store.files, top: try top(store)) { why in
-            log.warning("the views are built anew: \(why)")
-        }
+        let (views, reader) = try follow(store, log)
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
-        let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
-            store: store, views: views, audit: audit, node: node, roster: roster, invitations: invitations,
+            store: store, views: views, reader: reader, audit: audit, node: node, roster: roster,
+            invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), minFree: configuration.storage.minFree)
         let server = try APIServer(service, configuration.api, log, wake: wake)
@@ -90,7 +88,6 @@ enum Daemon {
         server.stop()
         node.stop()
         worker.stop()
-        store.removeObserver(observer)
         audit.stop()
         views.stop()
         return end(store, reason, log)
@@ -199,8 +196,18 @@ enum Daemon {
         return .folder(folder)
     }
 
-    private static func top(_ store: EventStore) throws(CommandFailure) -> UInt64 {
-        do { return try LogReader(store.files).top() } catch { throw CommandFailure(error) }
+    /// What keeps the views up to date, and reads them.
+    private static func follow(
+        _ store: EventStore, _ log: Logger
+    ) throws(CommandFailure) -> (ProjectorThread, EventReader) {
+        do throws(StoreError) {
+            let views = try ProjectorThread.following(store) { why in
+                log.warning("the views are built anew: \(why)")
+            }
+            return (views, EventReader(Freshness(store.files, projector: views), .mixed))
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private static func replicate(

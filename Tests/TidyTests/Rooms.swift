@@ -145,6 +145,12 @@ enum Rooms {
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Timeline", "EventStore/Projection",
             ]),
+        Room(
+            "EventStore/Reading", "the reader of a store: its queries are always fresh",
+            [
+                basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore", "EventStore/Audit",
+                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views",
+            ]),
     ]
 
     private static let network = [

@@ -1,6 +1,6 @@
 extension CommandTable {
     /// What a command line asks for.
-    public enum Invocation: Sendable, Equatable {
+    package enum Invocation: Sendable, Equatable {
         /// Run the command.
         case run(ParsedArguments)
         /// Print the help of this.
@@ -8,7 +8,7 @@ extension CommandTable {
     }
 
     /// What there is help about.
-    public enum HelpTopic: Sendable, Equatable {
+    package enum HelpTopic: Sendable, Equatable {
         /// The program.
         case program
         /// One command.
@@ -23,7 +23,7 @@ extension CommandTable {
     /// the command too; `--` ends them; a lone `-` is an ordinary word. A value that begins with a dash must be attached
     /// (`--since=-2h`), so that a forgotten value never swallows the next option. `--help` wins over every error; `help` as
     /// the first word is the same.
-    public func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    package func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var scan = OptionScan(table: self)
         scan.read(words)
 

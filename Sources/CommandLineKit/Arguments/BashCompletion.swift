@@ -1,6 +1,6 @@
 extension CommandTable {
     /// A script that makes bash complete the program's commands, options and values.
-    public func bashCompletion() -> String {
+    package func bashCompletion() -> String {
         let takingValues = allOptions.filter { $0.placeholder != nil }.flatMap(\.spellings)
         var lines = [
             "# bash completion for \(program), made by '\(program) --generate bash'",

@@ -1,22 +1,22 @@
 /// One command, described once: the parser, the help text and the completions are all made from this value.
-public struct Command: Sendable, Equatable {
+package struct Command: Sendable, Equatable {
     /// One word, or two for administration: `history`, `peers add`.
-    public var name: String
+    package var name: String
     /// What it does, in a few words without a full stop.
-    public var summary: String
+    package var summary: String
     /// The heading it stands under in the list of all commands.
-    public var group: String
+    package var group: String
     /// The positional arguments, in order.
-    public var arguments: [Argument]
+    package var arguments: [Argument]
     /// The options of this command alone; those of all commands are in ``CommandTable/globalOptions``.
-    public var options: [Option]
+    package var options: [Option]
     /// Invocations worth copying; the help text begins with them.
-    public var examples: [Example]
+    package var examples: [Example]
     /// Anything longer, in paragraphs separated by an empty line.
-    public var discussion: String
+    package var discussion: String
 
     /// Describes a command.
-    public init(
+    package init(
         _ name: String, _ summary: String, group: String = "", arguments: [Argument] = [], options: [Option] = [],
         examples: [Example] = [], discussion: String = ""
     ) {
@@ -30,18 +30,18 @@ public struct Command: Sendable, Equatable {
     }
 
     /// A positional argument.
-    public struct Argument: Sendable, Equatable {
+    package struct Argument: Sendable, Equatable {
         /// The name in the usage line and in ``ParsedArguments/positional(_:)``.
-        public var name: String
+        package var name: String
         /// What to write there.
-        public var help: String
+        package var help: String
         /// How many times it may stand.
-        public var count: Count
+        package var count: Count
         /// The values it may have; empty for any.
-        public var allowed: [String]
+        package var allowed: [String]
 
         /// How many values an argument takes. Only the last argument of a command may take several.
-        public enum Count: Sendable, Equatable {
+        package enum Count: Sendable, Equatable {
             /// Exactly one.
             case required
             /// None or one.
@@ -51,7 +51,7 @@ public struct Command: Sendable, Equatable {
         }
 
         /// Describes a positional argument.
-        public init(_ name: String, _ help: String, count: Count = .required, allowed: [String] = []) {
+        package init(_ name: String, _ help: String, count: Count = .required, allowed: [String] = []) {
             self.name = name
             self.help = help
             self.count = count
@@ -60,27 +60,27 @@ public struct Command: Sendable, Equatable {
     }
 
     /// A named option: a flag, or a name with a value.
-    public struct Option: Sendable, Equatable {
+    package struct Option: Sendable, Equatable {
         /// The long name without dashes.
-        public var name: String
+        package var name: String
         /// The one-letter name, if it has one.
-        public var short: Character?
+        package var short: Character?
         /// What stands for the value in the help text; `nil` for a flag.
-        public var placeholder: String?
+        package var placeholder: String?
         /// Whether it may be given more than once with different values.
-        public var isRepeatable: Bool
+        package var isRepeatable: Bool
         /// What it does, in one line.
-        public var help: String
+        package var help: String
         /// The values it may have; empty for any.
-        public var allowed: [String]
+        package var allowed: [String]
 
         /// An option that is either there or not.
-        public static func flag(_ name: String, short: Character? = nil, _ help: String) -> Option {
+        package static func flag(_ name: String, short: Character? = nil, _ help: String) -> Option {
             Option(name: name, short: short, placeholder: nil, isRepeatable: false, help: help, allowed: [])
         }
 
         /// An option with a value.
-        public static func value(
+        package static func value(
             _ name: String, short: Character? = nil, _ placeholder: String, _ help: String,
             repeatable: Bool = false, allowed: [String] = []
         ) -> Option {
@@ -91,14 +91,14 @@ public struct Command: Sendable, Equatable {
     }
 
     /// An invocation and what it shows.
-    public struct Example: Sendable, Equatable {
+    package struct Example: Sendable, Equatable {
         /// The whole command line.
-        public var command: String
+        package var command: String
         /// What it shows.
-        public var shows: String
+        package var shows: String
 
         /// Describes an example.
-        public init(_ command: String, _ shows: String) {
+        package init(_ command: String, _ shows: String) {
             self.command = command
             self.shows = shows
         }

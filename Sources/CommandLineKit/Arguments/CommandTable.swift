@@ -1,16 +1,16 @@
 /// All commands of a program. A program without sub-commands has one command with an empty name.
-public struct CommandTable: Sendable, Equatable {
+package struct CommandTable: Sendable, Equatable {
     /// The program's name, the first word of its usage lines and errors.
-    public var program: String
+    package var program: String
     /// What the program is, in a few words.
-    public var summary: String
+    package var summary: String
     /// Its commands, in the order of the help text.
-    public var commands: [Command]
+    package var commands: [Command]
     /// The options every command has.
-    public var globalOptions: [Command.Option]
+    package var globalOptions: [Command.Option]
 
     /// Describes a program.
-    public init(
+    package init(
         program: String, summary: String, commands: [Command], globalOptions: [Command.Option] = []
     ) {
         self.program = program
@@ -20,10 +20,10 @@ public struct CommandTable: Sendable, Equatable {
     }
 
     /// The option every command has without being told.
-    public static let helpOption = Command.Option.flag("help", short: "h", "Show this help.")
+    package static let helpOption = Command.Option.flag("help", short: "h", "Show this help.")
 
     /// The command with this name (one or two words).
-    public func command(named name: String) -> Command? {
+    package func command(named name: String) -> Command? {
         commands.first { $0.name == name }
     }
 
@@ -44,7 +44,7 @@ public struct CommandTable: Sendable, Equatable {
     ///
     /// Options may stand before the command, so a name must mean the same in all commands: one arity, one short name,
     /// and no short name for two options.
-    public func contradictions() -> [String] {
+    package func contradictions() -> [String] {
         var found: [String] = []
         let options = globalOptions + [Self.helpOption] + commands.flatMap(\.options)
         for (index, option) in options.enumerated() {

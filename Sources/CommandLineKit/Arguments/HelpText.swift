@@ -1,7 +1,7 @@
 extension CommandTable {
     /// The help of one command, of several, or of the program: examples first, then what can be given. It fits `width`
     /// columns as long as the examples and names do.
-    public func help(for topic: HelpTopic, width: Int = 80) -> String {
+    package func help(for topic: HelpTopic, width: Int = 80) -> String {
         let text = HelpText(width: min(max(width, 40), 100))
         switch topic {
         case .command(let command): return text.text(for: command, in: self)

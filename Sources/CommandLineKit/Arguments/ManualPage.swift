@@ -1,6 +1,6 @@
 extension CommandTable {
     /// What an installation puts beside the program, if the command line is `--generate man` or `--generate bash`.
-    public func generated(
+    package func generated(
         by words: [String], section: Int, version: String, seeAlso: [String], chapters: [ManualChapter] = []
     ) -> String? {
         switch words {
@@ -17,7 +17,7 @@ extension CommandTable {
     ///   - section: of the manual: 1 for programs of users, 8 for daemons.
     ///   - seeAlso: other pages, as `syncd(8)`.
     ///   - chapters: what the parser does not know, as environment and files.
-    public func manualPage(
+    package func manualPage(
         section: Int, version: String, seeAlso: [String], chapters: [ManualChapter] = []
     ) -> String {
         var page = ManualPage()
@@ -58,12 +58,12 @@ extension CommandTable {
 }
 
 /// A chapter of a manual page that lists terms, as variables and files.
-public struct ManualChapter: Sendable {
+package struct ManualChapter: Sendable {
     let title: String
     let entries: [(term: String, text: String)]
 
     /// A chapter with this title, in capitals, and these entries.
-    public init(_ title: String, _ entries: [(term: String, text: String)]) {
+    package init(_ title: String, _ entries: [(term: String, text: String)]) {
         self.title = title
         self.entries = entries
     }

@@ -1,51 +1,51 @@
 /// What a command line said, checked against its ``Command``.
 ///
 /// Asking for a name the command does not have is a mistake in the program and stops it.
-public struct ParsedArguments: Sendable, Equatable {
+package struct ParsedArguments: Sendable, Equatable {
     /// The command that was asked for.
-    public let command: Command
+    package let command: Command
     let declared: [Command.Option]
     let optionValues: [String: [String]]
     let positionalValues: [String: [String]]
 
     /// Whether the flag was given.
-    public func flag(_ name: String) -> Bool {
+    package func flag(_ name: String) -> Bool {
         require(option: name, isFlag: true)
         return optionValues[name] != nil
     }
 
     /// The value of an option, or `nil` if it was not given.
-    public func value(_ name: String) -> String? {
+    package func value(_ name: String) -> String? {
         require(option: name, isFlag: false)
         return optionValues[name]?.last
     }
 
     /// All values of a repeatable option, in order.
-    public func values(_ name: String) -> [String] {
+    package func values(_ name: String) -> [String] {
         require(option: name, isFlag: false)
         return optionValues[name] ?? []
     }
 
     /// The value of an option as an integer in `range`, or `nil` if it was not given.
-    public func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
         return try Self.integer(text, name: "--" + name, in: range)
     }
 
     /// A positional argument, or `nil` if it was left out.
-    public func positional(_ name: String) -> String? {
+    package func positional(_ name: String) -> String? {
         positionals(name).first
     }
 
     /// All values of a repeating positional argument, in order.
-    public func positionals(_ name: String) -> [String] {
+    package func positionals(_ name: String) -> [String] {
         precondition(
             command.arguments.contains { $0.name == name }, "'\(command.name)' has no argument <\(name)>")
         return positionalValues[name] ?? []
     }
 
     /// A positional argument as an integer in `range`, or `nil` if it was left out.
-    public func positionalInteger(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    package func positionalInteger(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = positional(name) else { return nil }
         return try Self.integer(text, name: "<\(name)>", in: range)
     }

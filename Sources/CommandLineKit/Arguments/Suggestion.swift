@@ -1,8 +1,8 @@
 /// "Did you mean": the known word nearest to a mistyped one.
-public enum Suggestion {
+package enum Suggestion {
     /// The nearest candidate, if it is near enough to be a slip: at most a third of the letters (at least one, at
     /// most three) wrong. Of equally near ones the first in the list.
-    public static func nearest(to word: String, among candidates: [String]) -> String? {
+    package static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = max(1, min(3, word.count / 3))
         var best: (word: String, distance: Int)?
         for candidate in candidates where abs(candidate.count - word.count) <= limit {
@@ -18,7 +18,7 @@ public enum Suggestion {
     /// substitutions and swaps of neighbours, no part edited twice.
     ///
     /// Source: F. Damerau, "A technique for computer detection and correction of spelling errors", CACM 7 (1964).
-    public static func distance(_ first: String, _ second: String) -> Int {
+    package static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first)
         let b = Array(second)
         if a.isEmpty || b.isEmpty { return max(a.count, b.count) }

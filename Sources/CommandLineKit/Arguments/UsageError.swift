@@ -1,5 +1,5 @@
 /// What is wrong with a command line. Every message names the word at fault, every hint the way out.
-public enum UsageError: Error, Equatable, Sendable {
+package enum UsageError: Error, Equatable, Sendable {
     /// Nothing but options were given to a program with commands.
     case noCommand
     /// The first word is no command.
@@ -28,7 +28,7 @@ public enum UsageError: Error, Equatable, Sendable {
     case unexpectedArgument(String, command: String)
 
     /// What is wrong, in one line without the program's name.
-    public var message: String {
+    package var message: String {
         switch self {
         case .noCommand: "no command given"
         case .unknownCommand(let name, let suggestion): "unknown command '\(name)'" + Self.question(suggestion)
@@ -54,7 +54,7 @@ public enum UsageError: Error, Equatable, Sendable {
     }
 
     /// What to do about it, for the program of this name.
-    public func hint(program: String) -> String {
+    package func hint(program: String) -> String {
         switch self {
         case .noCommand, .unknownCommand: "\(program) --help"
         case .incompleteCommand(let name, let choices):
@@ -84,7 +84,7 @@ public enum UsageError: Error, Equatable, Sendable {
     }
 
     /// The error as the program reports it: code `E_USAGE`, exit 64.
-    public func failure(program: String) -> CommandFailure {
+    package func failure(program: String) -> CommandFailure {
         CommandFailure(code: "E_USAGE", message, hint: hint(program: program), exitCode: .usage)
     }
 }

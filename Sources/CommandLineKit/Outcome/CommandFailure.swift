@@ -1,18 +1,18 @@
 /// Why a command could not do its work: what happened, why, what to do next, and a stable code.
-public struct CommandFailure: Error, Sendable, Equatable {
+package struct CommandFailure: Error, Sendable, Equatable {
     /// A stable name for programs, such as `E_SOCKET_PERM`. Never translated, never changed.
-    public var code: String
+    package var code: String
     /// What happened, without the program's name.
-    public var what: String
+    package var what: String
     /// The circumstances that led to it.
-    public var why: String?
+    package var why: String?
     /// What to try.
-    public var hint: String?
+    package var hint: String?
     /// How the program ends.
-    public var exitCode: ExitCode
+    package var exitCode: ExitCode
 
     /// Describes a failure.
-    public init(
+    package init(
         code: String, _ what: String, why: String? = nil, hint: String? = nil, exitCode: ExitCode
     ) {
         self.code = code
@@ -23,10 +23,10 @@ public struct CommandFailure: Error, Sendable, Equatable {
     }
 
     /// The reader of our output went away. It is reported by the exit code alone.
-    public static let brokenPipe = CommandFailure(code: "E_PIPE", "broken pipe", exitCode: .brokenPipe)
+    package static let brokenPipe = CommandFailure(code: "E_PIPE", "broken pipe", exitCode: .brokenPipe)
 
     /// A system call failed with this `errno` while doing `what`.
-    public static func system(_ what: String, errno code: Int32, exitCode: ExitCode = .ioError) -> CommandFailure {
+    package static func system(_ what: String, errno code: Int32, exitCode: ExitCode = .ioError) -> CommandFailure {
         CommandFailure(code: "E_IO", "\(what): \(SystemError.text(code))", exitCode: exitCode)
     }
 
@@ -35,7 +35,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     ///     syncctl: cannot reach syncd at /run/syncd/api.sock: permission denied
     ///       The socket belongs to group syncd-clients.
     ///       Try: log in as a member of that group   [E_SOCKET_PERM]
-    public func text(program: String) -> String {
+    package func text(program: String) -> String {
         if exitCode == .brokenPipe { return "" }
         var lines = ["\(program): \(Sanitizer.lines(what))"]
         if let why { lines.append("  " + Sanitizer.lines(why)) }
@@ -46,7 +46,7 @@ public struct CommandFailure: Error, Sendable, Equatable {
     /// The failure for programs: one JSON line for stderr, ending in a newline, or nothing for a broken pipe.
     ///
     /// `{"type":"error","v":1,"code":…,"message":…,"detail":…,"hint":…,"exit":…}`; `detail` (the why) only when known.
-    public var json: String {
+    package var json: String {
         if exitCode == .brokenPipe { return "" }
         var line = JSONLine(type: "error")
         line.add("code", code)

@@ -1,7 +1,7 @@
 /// How a program ends. Low numbers are answers; 64 to 78 are the errors of `sysexits.h`; 128 + N are signals.
 ///
 /// A reader must take a code it does not know as a failure.
-public enum ExitCode: Int32, Sendable, CaseIterable {
+package enum ExitCode: Int32, Sendable, CaseIterable {
     /// Done, healthy, or something found.
     case success = 0
     /// Nothing matched.
@@ -42,7 +42,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case terminated = 143
 
     /// What it means, for a manual page.
-    public var meaning: String {
+    package var meaning: String {
         switch self {
         case .success: "Done, healthy, or something found."
         case .nothingFound: "Nothing matched."
@@ -68,7 +68,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
 
     /// The code to end with when several parts of a task ended differently: any error outranks any answer, an
     /// integrity failure outranks the other answers, and of two errors the first stays.
-    public static func mostSevere(_ first: ExitCode, _ second: ExitCode) -> ExitCode {
+    package static func mostSevere(_ first: ExitCode, _ second: ExitCode) -> ExitCode {
         second.severity > first.severity ? second : first
     }
 

@@ -1,13 +1,13 @@
 internal import CProgram
 
 /// What a program does first: its words, and a line when it dies.
-public enum ProgramStart {
+package enum ProgramStart {
     /// The words of the command line without the program's own name.
     ///
     /// They are those the kernel handed over. `CommandLine.arguments` reads /proc/self/cmdline: where that cannot be read there
     /// are none, and a daemon would make another store without a word. Swift also repairs malformed words silently; a record
     /// must not.
-    public static func arguments() throws(CommandFailure) -> [String] {
+    package static func arguments() throws(CommandFailure) -> [String] {
         let count = Int(sillok_argument_count())
         guard count > 0 else {
             throw CommandFailure(
@@ -25,7 +25,7 @@ public enum ProgramStart {
     }
 
     /// From here on a crash says its signal and its frames in one line on standard error, and ends the process as ever.
-    public static func reportCrashes(of program: StaticString) {
+    package static func reportCrashes(of program: StaticString) {
         program.withUTF8Buffer { name in
             // A literal's bytes end with a zero and live as long as the process.
             guard let start = name.baseAddress else { return }

@@ -2,18 +2,18 @@ internal import Glibc
 
 /// Questions before something that is hard to undo. They are asked on a terminal only; without one the caller's flag must
 /// have been given.
-public struct Confirm {
+package struct Confirm {
     private let terminal: Terminal
     private let ask: (String) -> Void
     private let answer: () -> String?
 
     /// Asks on stderr and reads stdin.
-    public init(terminal: Terminal) {
+    package init(terminal: Terminal) {
         self.init(terminal: terminal, ask: Output.message, answer: Self.readLine)
     }
 
     /// Asks and hears through the given functions; `answer` returns `nil` at the end of input.
-    public init(terminal: Terminal, ask: @escaping (String) -> Void, answer: @escaping () -> String?) {
+    package init(terminal: Terminal, ask: @escaping (String) -> Void, answer: @escaping () -> String?) {
         self.terminal = terminal
         self.ask = ask
         self.answer = answer
@@ -22,7 +22,7 @@ public struct Confirm {
     /// Asks a yes-or-no question; anything but yes is no.
     ///
     /// - Parameter flag: the option that answers yes beforehand, named in the error when there is no terminal.
-    public func yes(_ question: String, flag: String = "--yes") throws(CommandFailure) -> Bool {
+    package func yes(_ question: String, flag: String = "--yes") throws(CommandFailure) -> Bool {
         try requireTerminal(flag: flag)
         ask("\(Sanitizer.lines(question)) [y/N] ")
         guard let text = answer() else { return false }
@@ -30,7 +30,7 @@ public struct Confirm {
     }
 
     /// Asks to type `expected`; anything else is no.
-    public func typed(_ expected: String, _ question: String, flag: String) throws(CommandFailure) -> Bool {
+    package func typed(_ expected: String, _ question: String, flag: String) throws(CommandFailure) -> Bool {
         try requireTerminal(flag: flag)
         ask("\(Sanitizer.lines(question)): ")
         guard let text = answer() else { return false }

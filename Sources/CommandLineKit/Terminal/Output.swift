@@ -7,44 +7,44 @@ internal import Glibc
 ///
 /// To a terminal no DEL and no C1 control is written: they stand as `\u007f` and `\u0080` to `\u009f`, in JSON the same text.
 /// Elsewhere every byte goes out as it came, for an event is what it was when it was hashed.
-public final class Output {
+package final class Output {
     private let descriptor: Int32
     private let capacity: Int
     private let isTerminal: Bool
     private var buffer: [UInt8] = []
 
     /// Writes to one of the standard streams.
-    public convenience init(_ stream: StandardStream) {
+    package convenience init(_ stream: StandardStream) {
         self.init(descriptor: stream.rawValue)
     }
 
     /// Writes to any open descriptor, at the latest whenever `capacity` bytes have gathered.
-    public init(descriptor: Int32, capacity: Int = 65_536) {
+    package init(descriptor: Int32, capacity: Int = 65_536) {
         self.descriptor = descriptor
         self.capacity = capacity
         isTerminal = isatty(descriptor) == 1
     }
 
     /// Adds text.
-    public func write(_ text: String) throws(CommandFailure) {
+    package func write(_ text: String) throws(CommandFailure) {
         buffer += text.utf8
         if buffer.count >= capacity { try flush() }
     }
 
     /// Adds text and a newline.
-    public func line(_ text: String = "") throws(CommandFailure) {
+    package func line(_ text: String = "") throws(CommandFailure) {
         buffer += text.utf8
         buffer.append(UInt8(ascii: "\n"))
         if buffer.count >= capacity { try flush() }
     }
 
     /// Adds a JSON object as one line.
-    public func line(_ json: JSONLine) throws(CommandFailure) {
+    package func line(_ json: JSONLine) throws(CommandFailure) {
         try write(json.utf8 + [UInt8(ascii: "\n")])
     }
 
     /// Adds bytes.
-    public func write(_ bytes: [UInt8]) throws(CommandFailure) {
+    package func write(_ bytes: [UInt8]) throws(CommandFailure) {
         if bytes.count >= capacity {
             try flush()
             return try Self.writeAll(isTerminal ? Self.escaped(bytes) : bytes, to: descriptor)
@@ -54,7 +54,7 @@ public final class Output {
     }
 
     /// Hands everything to the system. On an error the rest is dropped, so that it is reported once.
-    public func flush() throws(CommandFailure) {
+    package func flush() throws(CommandFailure) {
         let bytes = isTerminal ? Self.escaped(buffer) : buffer
         buffer.removeAll(keepingCapacity: true)
         try Self.writeAll(bytes, to: descriptor)
@@ -80,7 +80,7 @@ public final class Output {
     }
 
     /// Writes a message to stderr at once. There is no one to tell if that fails.
-    public static func message(_ text: String) {
+    package static func message(_ text: String) {
         try? writeAll(Array(text.utf8), to: StandardStream.error.rawValue)
     }
 

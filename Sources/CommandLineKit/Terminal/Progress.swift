@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// What a long task shows while it works, as text for stderr. Pure: time comes in, text comes out.
-public struct ProgressMeter: Sendable {
+package struct ProgressMeter: Sendable {
     /// In what form.
-    public enum Style: Sendable, Equatable {
+    package enum Style: Sendable, Equatable {
         /// One line redrawn in place, for a terminal of so many columns.
         case bar(columns: Int)
         /// A line every ten seconds.
@@ -22,14 +22,14 @@ public struct ProgressMeter: Sendable {
     private var drawn = 0
 
     /// A meter for the task `label`, counting `unit` ("events").
-    public init(_ label: String, unit: String, style: Style) {
+    package init(_ label: String, unit: String, style: Style) {
         self.style = style
         self.label = Sanitizer.line(label)
         self.unit = unit
     }
 
     /// The style that fits: nothing if quiet, JSON if asked for, a bar on a terminal that may be animated, else lines.
-    public static func style(terminal: Terminal, json: Bool, quiet: Bool) -> Style {
+    package static func style(terminal: Terminal, json: Bool, quiet: Bool) -> Style {
         if quiet { return .off }
         if json { return .json }
         let animated = terminal.isTerminal(.error) && !terminal.isAccessible && terminal.environment["TERM"] != "dumb"
@@ -42,7 +42,7 @@ public struct ProgressMeter: Sendable {
     ///   - done: how much is done.
     ///   - total: how much there is, if known.
     ///   - now: milliseconds of a clock that never goes back.
-    public mutating func update(done: UInt64, total: UInt64?, now: Int64) -> String? {
+    package mutating func update(done: UInt64, total: UInt64?, now: Int64) -> String? {
         let begin = started ?? now
         started = begin
         if let last = shown ?? (style == .lines ? begin : nil), now - last < interval { return nil }
@@ -51,7 +51,7 @@ public struct ProgressMeter: Sendable {
     }
 
     /// Shows the last state and ends the line; with a bar that was never drawn, nothing.
-    public mutating func finish(done: UInt64, total: UInt64?, now: Int64) -> String? {
+    package mutating func finish(done: UInt64, total: UInt64?, now: Int64) -> String? {
         guard let begin = started, shown != nil else { return nil }
         shown = now
         guard let last = text(done: done, total: total, elapsed: now - begin) else { return nil }
@@ -123,21 +123,21 @@ public struct ProgressMeter: Sendable {
 }
 
 /// A ``ProgressMeter`` that reads the clock and writes to stderr by itself.
-public struct Progress {
+package struct Progress {
     private var meter: ProgressMeter
 
     /// Shows the task `label`, counting `unit`.
-    public init(_ label: String, unit: String, style: ProgressMeter.Style) {
+    package init(_ label: String, unit: String, style: ProgressMeter.Style) {
         meter = ProgressMeter(label, unit: unit, style: style)
     }
 
     /// Tells how far the task is. Cheap: it may be used for every item.
-    public mutating func update(done: UInt64, total: UInt64?) {
+    package mutating func update(done: UInt64, total: UInt64?) {
         if let text = meter.update(done: done, total: total, now: Self.now()) { Output.message(text) }
     }
 
     /// Ends the display.
-    public mutating func finish(done: UInt64, total: UInt64?) {
+    package mutating func finish(done: UInt64, total: UInt64?) {
         if let text = meter.finish(done: done, total: total, now: Self.now()) { Output.message(text) }
     }
 

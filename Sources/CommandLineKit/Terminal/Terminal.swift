@@ -1,7 +1,7 @@
 @preconcurrency internal import Glibc
 
 /// The three standard streams of a process.
-public enum StandardStream: Int32, Sendable {
+package enum StandardStream: Int32, Sendable {
     /// Where prompts are answered.
     case input = 0
     /// Data.
@@ -11,7 +11,7 @@ public enum StandardStream: Int32, Sendable {
 }
 
 /// When to colour, as given by `--color`.
-public enum ColorChoice: String, Sendable, CaseIterable {
+package enum ColorChoice: String, Sendable, CaseIterable {
     /// On a terminal, unless the environment says otherwise.
     case auto
     /// Also into files and pipes.
@@ -21,23 +21,23 @@ public enum ColorChoice: String, Sendable, CaseIterable {
 }
 
 /// What is known about the terminal the process runs in. A plain value: tests make their own.
-public struct Terminal: Sendable, Equatable {
+package struct Terminal: Sendable, Equatable {
     /// The streams that are terminals.
-    public var interactive: Set<StandardStream>
+    package var interactive: Set<StandardStream>
     /// The columns of the terminal, if there is one.
-    public var columns: Int?
+    package var columns: Int?
     /// The environment variables.
-    public var environment: [String: String]
+    package var environment: [String: String]
 
     /// Describes a terminal.
-    public init(interactive: Set<StandardStream>, columns: Int? = nil, environment: [String: String] = [:]) {
+    package init(interactive: Set<StandardStream>, columns: Int? = nil, environment: [String: String] = [:]) {
         self.interactive = interactive
         self.columns = columns
         self.environment = environment
     }
 
     /// The terminal and environment of this process.
-    public static func current() -> Terminal {
+    package static func current() -> Terminal {
         let streams: [StandardStream] = [.input, .output, .error]
         let interactive = Set(streams.filter { isatty($0.rawValue) == 1 })
         return Terminal(
@@ -46,12 +46,12 @@ public struct Terminal: Sendable, Equatable {
     }
 
     /// Whether the stream is a terminal.
-    public func isTerminal(_ stream: StandardStream) -> Bool {
+    package func isTerminal(_ stream: StandardStream) -> Bool {
         interactive.contains(stream)
     }
 
     /// The columns to fill: `COLUMNS` if it is a sensible number, else what the terminal says, else 80.
-    public var width: Int {
+    package var width: Int {
         if let text = environment["COLUMNS"], let columns = Int(text), (1...10_000).contains(columns) {
             return columns
         }
@@ -62,7 +62,7 @@ public struct Terminal: Sendable, Equatable {
     ///
     /// `--color always` and `never` decide alone. Otherwise, in this order: `NO_COLOR` (any text but none) says no,
     /// `CLICOLOR_FORCE` (not `0`) yes, `TERM=dumb` and `CLICOLOR=0` no, and else a terminal is coloured.
-    public func usesColor(_ stream: StandardStream, choice: ColorChoice = .auto) -> Bool {
+    package func usesColor(_ stream: StandardStream, choice: ColorChoice = .auto) -> Bool {
         switch choice {
         case .always: return true
         case .never: return false
@@ -75,17 +75,17 @@ public struct Terminal: Sendable, Equatable {
     }
 
     /// Whether flat records without animation are asked for (`ACCESSIBLE`, any text but none and `0`).
-    public var isAccessible: Bool {
+    package var isAccessible: Bool {
         environment["ACCESSIBLE"].map { !$0.isEmpty && $0 != "0" } ?? false
     }
 
     /// Makes a write into a closed pipe an error (`EPIPE`) instead of the end of the process. Call once at the start.
-    public static func ignoreBrokenPipes() {
+    package static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }
 
     /// All environment variables of this process. Not for use while another thread changes them.
-    public static func processEnvironment() -> [String: String] {
+    package static func processEnvironment() -> [String: String] {
         var variables: [String: String] = [:]
         var next = environ
         while let entry = next.pointee {

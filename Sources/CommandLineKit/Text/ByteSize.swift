@@ -1,7 +1,7 @@
 /// Sizes as people write them: `512B`, `64KiB`, `2GiB`, `5GB`.
-public enum ByteSize {
+package enum ByteSize {
     /// Why a text is no size.
-    public enum Failure: Error, Equatable, Sendable {
+    package enum Failure: Error, Equatable, Sendable {
         /// It is not a whole number and a unit.
         case malformed
         /// It is a number alone.
@@ -17,7 +17,7 @@ public enum ByteSize {
     ]
 
     /// The bytes a text means: a whole number and a unit.
-    public static func bytes(_ text: String) throws(Failure) -> UInt64 {
+    package static func bytes(_ text: String) throws(Failure) -> UInt64 {
         let digits = text.prefix { $0.isASCIIDigit }
         var unit = text.dropFirst(digits.count)
         unit.dropBlanks()
@@ -33,7 +33,7 @@ public enum ByteSize {
     }
 
     /// A size that ``bytes(_:)`` reads back exactly, in the largest binary unit that divides it: `2GiB`, `1025B`.
-    public static func exactText(_ bytes: UInt64) -> String {
+    package static func exactText(_ bytes: UInt64) -> String {
         let unit = units.prefix(5).last { bytes >= $0.bytes && bytes % $0.bytes == 0 } ?? units[0]
         return "\(bytes / unit.bytes)\(unit.name)"
     }

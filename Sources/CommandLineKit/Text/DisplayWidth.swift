@@ -2,9 +2,9 @@
 ///
 /// The C library cannot be asked: `wcwidth` answers -1 for every Hangul syllable in the `C` locale. The table follows
 /// UAX #11 (East Asian Width); ambiguous characters count as one cell.
-public enum DisplayWidth {
+package enum DisplayWidth {
     /// The width of `text` in cells. Controls count as nothing; see ``Sanitizer`` for making them visible first.
-    public static func of(_ text: some StringProtocol) -> Int {
+    package static func of(_ text: some StringProtocol) -> Int {
         var width = 0
         for character in text {
             width += of(character)
@@ -16,7 +16,7 @@ public enum DisplayWidth {
     ///
     /// An emoji sequence (joined, with a skin tone, a keycap, asked for by U+FE0F, or a flag) is two cells. All other
     /// clusters are the sum of their scalars, as terminals draw them: a mark or a jamo vowel adds nothing.
-    public static func of(_ character: Character) -> Int {
+    package static func of(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
         if scalars.count == 1 { return of(first) }
@@ -29,7 +29,7 @@ public enum DisplayWidth {
     }
 
     /// The width of one scalar standing alone: 0, 1 or 2.
-    public static func of(_ scalar: Unicode.Scalar) -> Int {
+    package static func of(_ scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         if value < 0x300 { return value >= 0xA0 || (0x20..<0x7F).contains(value) ? 1 : 0 }
         if contains(WidthTable.wide, value) { return 2 }
@@ -39,7 +39,7 @@ public enum DisplayWidth {
     /// The longest beginning of `text` that fits `width` cells, with `...` as its end when something was cut off.
     ///
     /// A cluster is never split, so the result may be one cell narrower than asked.
-    public static func truncate(_ text: String, to width: Int) -> String {
+    package static func truncate(_ text: String, to width: Int) -> String {
         if of(text) <= width { return text }
         let ellipsis = String(repeating: ".", count: min(3, max(0, width)))
         let room = width - ellipsis.count
@@ -55,7 +55,7 @@ public enum DisplayWidth {
     }
 
     /// `text` filled with spaces to `width` cells; longer text is left as it is.
-    public static func pad(_ text: String, to width: Int, alignment: Alignment = .left) -> String {
+    package static func pad(_ text: String, to width: Int, alignment: Alignment = .left) -> String {
         let missing = width - of(text)
         guard missing > 0 else { return text }
         let spaces = String(repeating: " ", count: missing)
@@ -63,7 +63,7 @@ public enum DisplayWidth {
     }
 
     /// On which side of its column a text stands.
-    public enum Alignment: Sendable {
+    package enum Alignment: Sendable {
         /// At the left edge, as words do.
         case left
         /// At the right edge, as numbers do.

@@ -7,27 +7,27 @@
 ///     line.add("seq", 10412)
 ///     line.add("text", "어제부터")
 ///     line.text   // {"type":"event","v":1,"seq":10412,"text":"어제부터"}
-public struct JSONLine: Sendable {
+package struct JSONLine: Sendable {
     private var bytes: [UInt8] = []
 
     /// An object without keys.
-    public init() {
+    package init() {
         bytes.reserveCapacity(256)
         bytes.append(UInt8(ascii: "{"))
     }
 
     /// An object that begins with the two keys every line of output has: its type and the version of its shape.
-    public init(type: String, version: Int = 1) {
+    package init(type: String, version: Int = 1) {
         self.init()
         add("type", type)
         add("v", version)
     }
 
     /// The object as UTF-8, without a newline.
-    public var utf8: [UInt8] { bytes + [UInt8(ascii: "}")] }
+    package var utf8: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// Appends the object and a newline to `output`.
-    public func write(to output: inout [UInt8]) {
+    package func write(to output: inout [UInt8]) {
         output.reserveCapacity(output.count + bytes.count + 2)
         output += bytes
         output.append(UInt8(ascii: "}"))
@@ -35,34 +35,34 @@ public struct JSONLine: Sendable {
     }
 
     /// The object as text, without a newline.
-    public var text: String { String(decoding: utf8, as: UTF8.self) }
+    package var text: String { String(decoding: utf8, as: UTF8.self) }
 
     /// Adds a string, or `null`.
-    public mutating func add(_ key: String, _ value: String?) {
+    package mutating func add(_ key: String, _ value: String?) {
         begin(key)
         JSONText.append(value, to: &bytes)
     }
 
     /// Adds an integer as a number. Above 2^53 many readers lose digits; see ``add(_:_:)``.
-    public mutating func add(_ key: String, _ value: some FixedWidthInteger) {
+    package mutating func add(_ key: String, _ value: some FixedWidthInteger) {
         begin(key)
         JSONText.append(ascii: String(value), to: &bytes)
     }
 
     /// Adds `true` or `false`.
-    public mutating func add(_ key: String, _ value: Bool) {
+    package mutating func add(_ key: String, _ value: Bool) {
         begin(key)
         bytes += (value ? "true" : "false").utf8
     }
 
     /// Adds a number, or `null` for a value JSON has no form for (not a number, infinite).
-    public mutating func add(_ key: String, _ value: Double) {
+    package mutating func add(_ key: String, _ value: Double) {
         begin(key)
         bytes += (value.isFinite ? "\(value)" : "null").utf8
     }
 
     /// Adds a list of strings.
-    public mutating func add(_ key: String, _ values: [String]) {
+    package mutating func add(_ key: String, _ values: [String]) {
         addArray(key) { array in
             for value in values { array.add(value) }
         }
@@ -70,18 +70,18 @@ public struct JSONLine: Sendable {
 
     /// Adds JSON that is already written. It must be valid; a line break in it, which valid JSON has only between
     /// tokens, becomes a space so that the line stays one.
-    public mutating func addRaw(_ key: String, _ json: some Sequence<UInt8>) {
+    package mutating func addRaw(_ key: String, _ json: some Sequence<UInt8>) {
         begin(key)
         JSONText.appendRaw(json, to: &bytes)
     }
 
     /// Adds JSON that is already written, as text.
-    public mutating func addRaw(_ key: String, _ json: String) {
+    package mutating func addRaw(_ key: String, _ json: String) {
         addRaw(key, json.utf8)
     }
 
     /// Adds a nested object.
-    public mutating func addObject(_ key: String, _ fill: (inout JSONLine) -> Void) {
+    package mutating func addObject(_ key: String, _ fill: (inout JSONLine) -> Void) {
         begin(key)
         var nested = JSONLine()
         fill(&nested)
@@ -89,7 +89,7 @@ public struct JSONLine: Sendable {
     }
 
     /// Adds a nested array.
-    public mutating func addArray(_ key: String, _ fill: (inout JSONArray) -> Void) {
+    package mutating func addArray(_ key: String, _ fill: (inout JSONArray) -> Void) {
         begin(key)
         var nested = JSONArray()
         fill(&nested)
@@ -104,35 +104,35 @@ public struct JSONLine: Sendable {
 }
 
 /// Writes one JSON array; the elements of a ``JSONLine``.
-public struct JSONArray: Sendable {
+package struct JSONArray: Sendable {
     private var bytes: [UInt8] = [UInt8(ascii: "[")]
 
     /// An empty array.
-    public init() {}
+    package init() {}
 
     /// The array as UTF-8.
-    public var utf8: [UInt8] { bytes + [UInt8(ascii: "]")] }
+    package var utf8: [UInt8] { bytes + [UInt8(ascii: "]")] }
 
     /// Adds a string, or `null`.
-    public mutating func add(_ value: String?) {
+    package mutating func add(_ value: String?) {
         begin()
         JSONText.append(value, to: &bytes)
     }
 
     /// Adds an integer as a number.
-    public mutating func add(_ value: some FixedWidthInteger) {
+    package mutating func add(_ value: some FixedWidthInteger) {
         begin()
         bytes += String(value).utf8
     }
 
     /// Adds JSON that is already written; the rules of ``JSONLine/addRaw(_:_:)-(_,Sequence<UInt8>)`` apply.
-    public mutating func addRaw(_ json: some Sequence<UInt8>) {
+    package mutating func addRaw(_ json: some Sequence<UInt8>) {
         begin()
         JSONText.appendRaw(json, to: &bytes)
     }
 
     /// Adds an object.
-    public mutating func addObject(_ fill: (inout JSONLine) -> Void) {
+    package mutating func addObject(_ fill: (inout JSONLine) -> Void) {
         begin()
         var nested = JSONLine()
         fill(&nested)
@@ -140,7 +140,7 @@ public struct JSONArray: Sendable {
     }
 
     /// Adds an array.
-    public mutating func addArray(_ fill: (inout JSONArray) -> Void) {
+    package mutating func addArray(_ fill: (inout JSONArray) -> Void) {
         begin()
         var nested = JSONArray()
         fill(&nested)

@@ -1,6 +1,6 @@
 /// How the cells of a row stand on a terminal: side by side, or with the last one below the others where it would not be
 /// readable beside them.
-public struct RowLayout: Sendable, Equatable {
+package struct RowLayout: Sendable, Equatable {
     /// Words that get fewer columns than this beside the other cells go below them.
     private static let readable = 40
     /// A last column that is no wider than this stays where it is, and the others give way.
@@ -15,12 +15,12 @@ public struct RowLayout: Sendable, Equatable {
     private let widths: [Int]
     private let limit: Int?
     /// Whether the last cell has a line of its own.
-    public let isFolded: Bool
+    package let isFolded: Bool
 
     /// Columns as wide as these widths, which are those of their widest cells; `Int.max` for a last one that is not known.
     ///
     /// - Parameter limit: the terminal's columns; `nil` when the output is no terminal: nothing is cut or folded.
-    public init(_ columns: [TextTable.Column], widths: [Int], limit: Int?) {
+    package init(_ columns: [TextTable.Column], widths: [Int], limit: Int?) {
         self.columns = columns
         self.limit = limit.map { max($0, 20) }
         let last = widths.last ?? 0
@@ -62,13 +62,13 @@ public struct RowLayout: Sendable, Equatable {
     }
 
     /// The headings of the columns.
-    public func headings(color: Bool) -> [String] {
+    package func headings(color: Bool) -> [String] {
         let titles = columns.map(\.title)
         return lines(isFolded ? titles.dropLast() + [""] : titles, styles: color ? titles.map { _ in .bold } : [])
     }
 
     /// The row as one line, or as two. `styles` has one for each cell, or is empty.
-    public func lines(_ texts: [String], styles: [TextStyle?] = []) -> [String] {
+    package func lines(_ texts: [String], styles: [TextStyle?] = []) -> [String] {
         var line = ""
         var used = 0
         for (column, text) in texts.enumerated() {

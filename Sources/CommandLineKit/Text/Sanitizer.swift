@@ -5,19 +5,19 @@
 /// characters outside emoji sequences, and tags; line and paragraph separators; private use characters and
 /// noncharacters (stand-ins for broken input); a variation selector that selects nothing. The result is for eyes:
 /// only ``plain(_:)`` can be turned back into the original without doubt.
-public enum Sanitizer {
+package enum Sanitizer {
     /// Text that must stay on one line: newline and tab become `\n` and `\t`.
-    public static func line(_ text: String) -> String {
+    package static func line(_ text: String) -> String {
         sanitize(text, keepingLines: false, escapingBackslash: false)
     }
 
     /// Text that may have several lines: newline and tab are kept.
-    public static func lines(_ text: String) -> String {
+    package static func lines(_ text: String) -> String {
         sanitize(text, keepingLines: true, escapingBackslash: false)
     }
 
     /// One cell of tab-separated output: like ``line(_:)``, and a backslash becomes two, so it can be read back.
-    public static func plain(_ text: String) -> String {
+    package static func plain(_ text: String) -> String {
         sanitize(text, keepingLines: false, escapingBackslash: true)
     }
 

@@ -1,5 +1,5 @@
 /// The few colours used, as SGR sequences (ECMA-48 §8.3.117). Colour never carries meaning alone.
-public enum TextStyle: String, Sendable, CaseIterable {
+package enum TextStyle: String, Sendable, CaseIterable {
     /// Headings.
     case bold = "1"
     /// What matters less.
@@ -14,7 +14,7 @@ public enum TextStyle: String, Sendable, CaseIterable {
     case cyan = "36"
 
     /// `text` in this style; an empty text stays empty.
-    public func applied(to text: String) -> String {
+    package func applied(to text: String) -> String {
         text.isEmpty ? text : "\u{1B}[\(rawValue)m\(text)\u{1B}[0m"
     }
 }

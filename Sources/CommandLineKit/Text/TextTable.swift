@@ -2,63 +2,63 @@
 ///
 /// Cells are given raw; every form makes hostile text visible by itself. There are no drawn lines, because their width
 /// is ambiguous in East Asian terminals.
-public struct TextTable: Sendable {
+package struct TextTable: Sendable {
     /// A heading and the side its cells stand on.
-    public struct Column: Sendable, Equatable {
+    package struct Column: Sendable, Equatable {
         /// The heading.
-        public var title: String
+        package var title: String
         /// Left for words, right for numbers.
-        public var alignment: DisplayWidth.Alignment
+        package var alignment: DisplayWidth.Alignment
         /// Whether its cells may be cut where a terminal is narrow.
-        public var isFlexible: Bool
+        package var isFlexible: Bool
 
         /// A column of words.
-        public static func left(_ title: String) -> Column {
+        package static func left(_ title: String) -> Column {
             Column(title: title, alignment: .left, isFlexible: true)
         }
         /// A column of words that mean nothing when they are cut, as times.
-        public static func whole(_ title: String) -> Column {
+        package static func whole(_ title: String) -> Column {
             Column(title: title, alignment: .left, isFlexible: false)
         }
         /// A column of numbers.
-        public static func right(_ title: String) -> Column {
+        package static func right(_ title: String) -> Column {
             Column(title: title, alignment: .right, isFlexible: false)
         }
     }
 
     /// A cell: its text and how it is coloured where colour is used.
-    public struct Cell: Sendable, Equatable, ExpressibleByStringInterpolation {
+    package struct Cell: Sendable, Equatable, ExpressibleByStringInterpolation {
         /// The raw text.
-        public var text: String
+        package var text: String
         /// The colour.
-        public var style: TextStyle?
+        package var style: TextStyle?
 
         /// Text, coloured or not.
-        public init(_ text: String, style: TextStyle? = nil) {
+        package init(_ text: String, style: TextStyle? = nil) {
             self.text = text
             self.style = style
         }
 
         /// Text without colour.
-        public init(stringLiteral value: String) { self.init(value) }
+        package init(stringLiteral value: String) { self.init(value) }
     }
 
     private let columns: [Column]
     private var rows: [[Cell]] = []
 
     /// A table without rows.
-    public init(_ columns: [Column]) {
+    package init(_ columns: [Column]) {
         self.columns = columns
     }
 
     /// Adds a row; cells that are missing stay empty, cells without a column are dropped.
-    public mutating func add(_ cells: [Cell]) {
+    package mutating func add(_ cells: [Cell]) {
         let missing = max(0, columns.count - cells.count)
         rows.append(Array(cells.prefix(columns.count)) + Array(repeating: Cell(""), count: missing))
     }
 
     /// Whether there is no row.
-    public var isEmpty: Bool { rows.isEmpty }
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// Aligned columns with two spaces between them, one line a row; two where the last cell would not be readable beside
     /// the others (``RowLayout``).
@@ -67,7 +67,7 @@ public struct TextTable: Sendable {
     ///   - width: the terminal's columns; what does not fit is cut with `...`. `nil` when the output is no terminal:
     ///     nothing is cut.
     ///   - color: whether to use the cells' styles.
-    public func aligned(width: Int?, color: Bool = false) -> [String] {
+    package func aligned(width: Int?, color: Bool = false) -> [String] {
         let texts = rows.map { row in row.map { Sanitizer.line($0.text) } }
         let widths = columns.indices.map { column in
             texts.reduce(DisplayWidth.of(columns[column].title)) { max($0, DisplayWidth.of($1[column])) }
@@ -78,13 +78,13 @@ public struct TextTable: Sendable {
     }
 
     /// Tab-separated values under a line of headings; tabs, newlines, backslashes and controls are escaped, nothing is cut.
-    public func plain() -> [String] {
+    package func plain() -> [String] {
         [columns.map(\.title)].map { $0.joined(separator: "\t") }
             + rows.map { row in row.map { Sanitizer.plain($0.text) }.joined(separator: "\t") }
     }
 
     /// One `heading: value` line a cell, an empty line between rows; for screen readers.
-    public func records() -> [String] {
+    package func records() -> [String] {
         var lines: [String] = []
         for row in rows {
             if !lines.isEmpty { lines.append("") }

@@ -1,18 +1,18 @@
 /// A date and time of day in the proleptic Gregorian calendar, without a zone.
-public struct CivilTime: Sendable, Equatable {
+package struct CivilTime: Sendable, Equatable {
     /// The year; 0 is the year before 1.
-    public var year: Int
+    package var year: Int
     /// 1 to 12.
-    public var month: Int
+    package var month: Int
     /// 1 to 31.
-    public var day: Int
+    package var day: Int
     /// Milliseconds since midnight.
-    public var millisecondOfDay: Int64
+    package var millisecondOfDay: Int64
 
     static let dayLength: Int64 = 86_400_000
 
     /// A date and a time of day that are already known to exist.
-    public init(year: Int, month: Int, day: Int, millisecondOfDay: Int64 = 0) {
+    package init(year: Int, month: Int, day: Int, millisecondOfDay: Int64 = 0) {
         self.year = year
         self.month = month
         self.day = day
@@ -23,7 +23,7 @@ public struct CivilTime: Sendable, Equatable {
     ///
     /// Days are counted in 400-year eras that begin on March 1st, so that the leap day is the last of its year.
     /// Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         let days = milliseconds.flooringDivision(by: Self.dayLength)
         let shifted = days + 719_468
         let era = shifted.flooringDivision(by: 146_097)
@@ -39,7 +39,7 @@ public struct CivilTime: Sendable, Equatable {
 
     /// The milliseconds from 1970-01-01 00:00 on the same clock, for years -9999 to 9999. Same source,
     /// `days_from_civil`.
-    public var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let shiftedYear = Int64(month <= 2 ? year - 1 : year)
         let era = shiftedYear.flooringDivision(by: 400)
         let yearOfEra = shiftedYear - era * 400
@@ -49,7 +49,7 @@ public struct CivilTime: Sendable, Equatable {
     }
 
     /// Whether the calendar has this year (1 to 9999), month and day.
-    public var exists: Bool {
+    package var exists: Bool {
         guard (1...9_999).contains(year), (1...12).contains(month), day >= 1 else { return false }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]

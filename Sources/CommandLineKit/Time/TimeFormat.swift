@@ -1,24 +1,24 @@
 /// Instants as text. All take milliseconds since 1970 and have an answer for every value.
-public enum TimeFormat {
+package enum TimeFormat {
     /// `2026-08-01 11:02:15` in the given zone; the offset belongs into the heading, see ``offset(_:)``.
-    public static func local(_ milliseconds: Int64, in zone: Zone) -> String {
+    package static func local(_ milliseconds: Int64, in zone: Zone) -> String {
         let civil = zone.civil(at: milliseconds)
         return "\(date(civil)) \(timeOfDay(civil, milliseconds: false))"
     }
 
     /// `2026-08-01 02:02:15`, for people who asked for UTC.
-    public static func utc(_ milliseconds: Int64) -> String {
+    package static func utc(_ milliseconds: Int64) -> String {
         local(milliseconds, in: .utc)
     }
 
     /// `2026-08-01T02:02:15.120Z`, the form of all JSON (RFC 3339).
-    public static func rfc3339(_ milliseconds: Int64) -> String {
+    package static func rfc3339(_ milliseconds: Int64) -> String {
         let civil = CivilTime(milliseconds: milliseconds)
         return "\(date(civil))T\(timeOfDay(civil, milliseconds: true))Z"
     }
 
     /// `+09:00` for an offset in seconds; seconds beyond the minute, which only dates before 1972 have, are appended.
-    public static func offset(_ seconds: Int) -> String {
+    package static func offset(_ seconds: Int) -> String {
         let amount = Int(seconds.magnitude)
         let text = "\(seconds < 0 ? "-" : "+")\(digits(amount / 3_600, 2)):\(digits(amount / 60 % 60, 2))"
         return amount % 60 == 0 ? text : text + ":" + digits(amount % 60, 2)

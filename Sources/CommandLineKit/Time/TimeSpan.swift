@@ -1,7 +1,7 @@
 /// Lengths of time as people write them: `90m`, `1h30m`, `2 hours`, `2시간`.
-public enum TimeSpan {
+package enum TimeSpan {
     /// Why a text is no span.
-    public enum Failure: Error, Equatable, Sendable {
+    package enum Failure: Error, Equatable, Sendable {
         /// It is not made of numbers and units.
         case malformed
         /// It is a number alone.
@@ -13,7 +13,7 @@ public enum TimeSpan {
     }
 
     /// The milliseconds of a span: one or more whole numbers, each with a unit. Blanks between them do not matter.
-    public static func milliseconds(_ text: String) throws(Failure) -> Int64 {
+    package static func milliseconds(_ text: String) throws(Failure) -> Int64 {
         var rest = text.lowercased()[...]
         var total: Int64 = 0
         rest.dropBlanks()
@@ -38,7 +38,7 @@ public enum TimeSpan {
     }
 
     /// A span for people, with its two largest units: `3s`, `4m 10s`, `12d 4h`. Below a second: `250ms`.
-    public static func text(_ milliseconds: Int64) -> String {
+    package static func text(_ milliseconds: Int64) -> String {
         let amount = milliseconds.magnitude
         let sign = milliseconds < 0 ? "-" : ""
         if amount < 1_000 { return "\(sign)\(amount)ms" }

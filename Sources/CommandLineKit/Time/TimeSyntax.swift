@@ -1,5 +1,5 @@
 /// Why a text names no point in time.
-public enum TimeSyntaxError: Error, Sendable, Equatable {
+package enum TimeSyntaxError: Error, Sendable, Equatable {
     /// It has none of the accepted forms.
     case unknownForm
     /// Months and years have no fixed length; the unit that was given.
@@ -14,7 +14,7 @@ public enum TimeSyntaxError: Error, Sendable, Equatable {
     case unknownZone(String)
 
     /// What is wrong, and what would be right.
-    public var message: String {
+    package var message: String {
         switch self {
         case .unknownForm: "not a time. \(Self.forms)"
         case .unevenSpan(let unit): "'\(unit)' has no fixed length: give days or weeks (30d, 52w) or a date"
@@ -26,14 +26,14 @@ public enum TimeSyntaxError: Error, Sendable, Equatable {
     }
 
     /// The accepted forms, for people.
-    public static let forms = """
+    package static let forms = """
         Accepted: 2h, 1h30m, 2h ago, 2시간 전, now, today, yesterday 14:00, 오늘, 어제, 2026-08-01, '2026-08-01 09:00', \
         09:00, 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
         """
 }
 
 /// Reads points in time in all the forms people type and this program prints.
-public struct TimeSyntax: Sendable {
+package struct TimeSyntax: Sendable {
     private let now: Int64
     private let zone: Zone
     private let zones: ZoneDirectory
@@ -42,14 +42,14 @@ public struct TimeSyntax: Sendable {
     ///   - now: the present, in milliseconds since 1970.
     ///   - zone: the zone of times without one.
     ///   - zones: where zones are found by name.
-    public init(now: Int64, zone: Zone, zones: ZoneDirectory = .system) {
+    package init(now: Int64, zone: Zone, zones: ZoneDirectory = .system) {
         self.now = now
         self.zone = zone
         self.zones = zones
     }
 
     /// The moment a text names, in milliseconds since 1970. A bare span means ago.
-    public func parse(_ text: String) throws(TimeSyntaxError) -> Int64 {
+    package func parse(_ text: String) throws(TimeSyntaxError) -> Int64 {
         var scanner = TimeScanner(text)
         if scanner.isAtEnd { throw .unknownForm }
         let milliseconds: Int64

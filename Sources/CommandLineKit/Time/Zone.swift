@@ -1,25 +1,25 @@
 internal import Glibc
 
 /// A time zone: how far its clocks are ahead of UTC at any instant.
-public struct Zone: Sendable {
+package struct Zone: Sendable {
     /// Seconds east of UTC at an instant given in milliseconds since 1970.
-    public let offset: @Sendable (Int64) -> Int
+    package let offset: @Sendable (Int64) -> Int
 
     /// A zone by its rule.
-    public init(offset: @escaping @Sendable (Int64) -> Int) {
+    package init(offset: @escaping @Sendable (Int64) -> Int) {
         self.offset = offset
     }
 
     /// Coordinated Universal Time.
-    public static let utc = Zone { _ in 0 }
+    package static let utc = Zone { _ in 0 }
 
     /// A zone whose clocks never change.
-    public static func fixed(seconds: Int) -> Zone {
+    package static func fixed(seconds: Int) -> Zone {
         Zone { _ in seconds }
     }
 
     /// The zone of this process (`TZ`, else the machine's), from the C library.
-    public static let local = Zone { milliseconds in
+    package static let local = Zone { milliseconds in
         var seconds = time_t(milliseconds.flooringDivision(by: 1_000))
         var broken = tm()
         // Unlike localtime, localtime_r need not look at TZ by itself (POSIX); the static's first use does it once.
@@ -30,7 +30,7 @@ public struct Zone: Sendable {
 
     /// Whether `TZ` with this text names a zone: one of the system, a file, or a rule as `KST-9`. The C library takes any other
     /// text for UTC without a word.
-    public static func isKnown(_ text: String, in zones: ZoneDirectory = .system) -> Bool {
+    package static func isKnown(_ text: String, in zones: ZoneDirectory = .system) -> Bool {
         let name = text.hasPrefix(":") ? String(text.dropFirst()) : text
         if name.isEmpty || name == "UTC" || name.hasPrefix("/") && access(name, R_OK) == 0 { return true }
         return zones.zone(named: name) != nil || ZoneRule(name) != nil
@@ -45,7 +45,7 @@ public struct Zone: Sendable {
     ///
     /// When clocks go back and show it twice, the first time is meant; when they jump over it, the time as if they had
     /// not jumped yet. Both are what RFC 5545 §3.3.5 asks of calendars.
-    public func instant(of civil: CivilTime) -> Int64 {
+    package func instant(of civil: CivilTime) -> Int64 {
         let naive = civil.milliseconds
         let before = Int64(offset(naive - CivilTime.dayLength)) * 1_000
         let after = Int64(offset(naive + CivilTime.dayLength)) * 1_000
@@ -57,7 +57,7 @@ public struct Zone: Sendable {
     }
 
     /// What clocks here show at an instant.
-    public func civil(at milliseconds: Int64) -> CivilTime {
+    package func civil(at milliseconds: Int64) -> CivilTime {
         let shifted = milliseconds.addingReportingOverflow(Int64(offset(milliseconds)) * 1_000)
         return CivilTime(milliseconds: shifted.overflow ? milliseconds : shifted.partialValue)
     }

@@ -2,19 +2,19 @@ internal import Glibc
 
 /// Time zones by name, such as `Asia/Seoul`, from compiled zone files (tzdata). Reading the files directly leaves the
 /// process's own zone alone; switching `TZ` would not.
-public struct ZoneDirectory: Sendable {
+package struct ZoneDirectory: Sendable {
     private let path: String
 
     /// The zones below a directory.
-    public init(path: String) {
+    package init(path: String) {
         self.path = path
     }
 
     /// The zones of the system.
-    public static let system = ZoneDirectory(path: "/usr/share/zoneinfo")
+    package static let system = ZoneDirectory(path: "/usr/share/zoneinfo")
 
     /// The zone of this name, or `nil` if there is none or its file cannot be understood.
-    public func zone(named name: String) -> Zone? {
+    package func zone(named name: String) -> Zone? {
         let isPlain = name.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || (0x30...0x39).contains(byte)
                 || "/_-+".utf8.contains(byte)

@@ -11,16 +11,16 @@
 ///
 /// It only reads, and it may run while a writer appends: it fixes the last position first and reads in chunks, each a
 /// short transaction of its own. Memory is bounded by the number of origins.
-public struct Verifier: Sendable {
+package struct Verifier: Sendable {
     private let files: StoreFiles
 
     /// A verifier for the store in `files`.
-    public init(_ files: StoreFiles) { self.files = files }
+    package init(_ files: StoreFiles) { self.files = files }
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
     ///
     /// - Parameter progress: Runs after each chunk with the last position seen and the last one there is.
-    public func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
+    package func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         guard files.exists else { throw .notFound(path: files.folder) }
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil

@@ -1,4 +1,4 @@
-/// What ``Verifier`` looks at. Each is a named result of its own: ``VerifyReport/count(of:)`` says how it went.
+/// What ``EventReader/verify(progress:)`` looks at. Each is a named result of its own: ``VerifyReport/count(of:)`` says how it went.
 public enum VerifyCheck: String, CaseIterable, Sendable {
     /// The file is a sound SQLite database with exactly the tables it should have.
     case database
@@ -97,7 +97,7 @@ public struct VerifiedOrigin: Hashable, Sendable {
     public let headSize: UInt64
 }
 
-/// What ``Verifier`` found. Everything speaks of the log up to ``top``; what was appended later is not part of it.
+/// What ``EventReader/verify(progress:)`` found. Everything speaks of the log up to ``top``; what was appended later is not part of it.
 public struct VerifyReport: Hashable, Sendable {
     /// The last position when the verifier began.
     public let top: UInt64
@@ -113,7 +113,10 @@ public struct VerifyReport: Hashable, Sendable {
     /// What is known of those of them that are this node's own.
     public let seal: TailSeal
     /// Proofs beside the log that one of its origins has two histories. Nothing of this store contradicts because of them.
-    public let forks: [ForkEvidence]
+    package let forks: [ForkEvidence]
+    /// Origins that are proven to have two histories, by proofs that lie beside the log. Nothing of this store contradicts because of
+    /// them.
+    public var forked: [OriginID] { forks.map(\.origin) }
     /// What else keeps something from being proven, a sentence each.
     public let notes: [String]
     /// What should be known beside that, and keeps nothing from being proven, a sentence each.

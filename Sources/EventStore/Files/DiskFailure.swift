@@ -2,11 +2,11 @@ internal import Glibc
 
 /// That the disk has failed under a store, remembered in a file of it until the next start has written everything anew (D23).
 /// `{"reason":"…","at":"<RFC 3339>"}`
-public struct DiskFailure: Hashable, Sendable {
+package struct DiskFailure: Hashable, Sendable {
     /// What failed, for people.
-    public let reason: String
+    package let reason: String
     /// When, Unix milliseconds.
-    public let at: Int64
+    package let at: Int64
 
     init(reason: String, at: Int64) {
         self.reason = reason

@@ -2,44 +2,44 @@ internal import CLinux
 internal import Glibc
 
 /// Where the parts of a store lie.
-public struct StoreFiles: Hashable, Sendable {
+package struct StoreFiles: Hashable, Sendable {
     /// The folder.
-    public let folder: String
+    package let folder: String
 
     /// The store in `folder`.
-    public init(_ folder: String) {
+    package init(_ folder: String) {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     }
 
     /// The log: the truth.
-    public var log: String { folder + "/log.db" }
+    package var log: String { folder + "/log.db" }
     /// The views: can be rebuilt from the log.
-    public var views: String { folder + "/views.db" }
+    package var views: String { folder + "/views.db" }
     /// Views under construction.
-    public var newViews: String { folder + "/views.new" }
+    package var newViews: String { folder + "/views.new" }
     /// What the views were when the node let go of them.
-    public var viewsMark: String { folder + "/views.mark" }
+    package var viewsMark: String { folder + "/views.mark" }
     /// The node's private key.
-    public var key: String { folder + "/node.key" }
+    package var key: String { folder + "/node.key" }
     /// Where the node left its log (``Mark``).
-    public var mark: String { folder + "/mark.json" }
+    package var mark: String { folder + "/mark.json" }
     /// What a start has found of the WAL, until it has acted on it (``FoundWAL``).
-    public var foundWAL: String { folder + "/cut.json" }
+    package var foundWAL: String { folder + "/cut.json" }
     /// Held by the process that writes.
-    public var lock: String { folder + "/lock" }
+    package var lock: String { folder + "/lock" }
     /// Says that the disk has failed; there until the next start.
-    public var diskFailure: String { folder + "/disk-failed.json" }
+    package var diskFailure: String { folder + "/disk-failed.json" }
     /// The peers this node lets in.
-    public var peers: String { folder + "/peers.json" }
+    package var peers: String { folder + "/peers.json" }
     /// Invitations that are open.
-    public var invitations: String { folder + "/invitations.json" }
+    package var invitations: String { folder + "/invitations.json" }
     /// Proofs that an origin has two histories, and what was found of a log that had been cut, a file each.
-    public var evidence: String { folder + "/evidence" }
+    package var evidence: String { folder + "/evidence" }
     /// The daemon's socket, unless configured elsewhere.
-    public var socket: String { folder + "/api.sock" }
+    package var socket: String { folder + "/api.sock" }
 
     /// Whether there is a log here.
-    public var exists: Bool { access(log, F_OK) == 0 }
+    package var exists: Bool { access(log, F_OK) == 0 }
 }
 
 /// Small files read and written whole.

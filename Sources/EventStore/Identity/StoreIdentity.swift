@@ -9,7 +9,7 @@ public struct StoreIdentity: Hashable, Sendable {
     /// The origin this node writes to.
     public internal(set) var origin: OriginID
     /// Random, new for every store: what a peer remembers of a node is valid only for the same incarnation.
-    public let incarnation: UInt64
+    package let incarnation: UInt64
 
     package init(node: NodeID, name: String, cluster: String, origin: OriginID, incarnation: UInt64) {
         self.node = node

@@ -70,7 +70,7 @@ extension EventID {
     /// - Parameters:
     ///   - bot: The author of the reply; without U+0000, as no author has it.
     ///   - label: Tells several replies of one bot to one message apart.
-    public init(replyTo cause: EventID, by bot: String, label: String = "") {
+    package init(replyTo cause: EventID, by bot: String, label: String = "") {
         let input =
             Array("sillok-reply-v1".utf8) + [0] + Array(bot.utf8) + [0] + cause.bytes + [0] + Array(label.utf8)
         self.init(derivedFrom: SHA256().digest(input), first48: cause.bits.high)

@@ -1,5 +1,5 @@
 /// Why a line is not an event in the native form.
-public enum InvalidLine: Error, Hashable, Sendable {
+package enum InvalidLine: Error, Hashable, Sendable {
     /// Not a JSON object; `offset` is the byte of the line where that shows.
     case notJSON(reason: String, offset: Int)
     /// A member that every line needs is not there.
@@ -24,7 +24,7 @@ public enum InvalidLine: Error, Hashable, Sendable {
     case event(InvalidEvent)
 
     /// A stable name for machines.
-    public var code: String {
+    package var code: String {
         switch self {
         case .notJSON: "E_LINE_JSON"
         case .missing: "E_LINE_MISSING"
@@ -43,7 +43,7 @@ public enum InvalidLine: Error, Hashable, Sendable {
 
 extension InvalidLine: CustomStringConvertible {
     /// One sentence for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notJSON(let reason, let offset): "JSON: \(reason) at byte \(offset)"
         case .missing(let member): "\(member): missing, every line needs it"

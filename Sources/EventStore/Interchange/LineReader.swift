@@ -1,9 +1,9 @@
 internal import Glibc
 
 /// One line of a file, without its newline.
-public struct Line: Sendable {
+package struct Line: Sendable {
     /// What became of it.
-    public enum Content: Sendable {
+    package enum Content: Sendable {
         /// The bytes at `range` of `bytes`, which hold its neighbours as well.
         case text(bytes: [UInt8], range: Range<Int>)
         /// More than ``LineReader/longestLine``: `count` bytes were passed over.
@@ -11,36 +11,36 @@ public struct Line: Sendable {
     }
 
     /// From 1; blank lines count.
-    public let number: Int
+    package let number: Int
     /// Where it starts in the file, in bytes.
-    public let offset: Int
+    package let offset: Int
     /// The line itself.
-    public let content: Content
+    package let content: Content
 
     /// The line's own bytes; `nil` when it was too long.
-    public var bytes: ArraySlice<UInt8>? {
+    package var bytes: ArraySlice<UInt8>? {
         if case .text(let bytes, let range) = content { bytes[range] } else { nil }
     }
 }
 
 /// Why a file cannot be read on.
-public struct LineReadError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct LineReadError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Of read(2).
-    public let errno: Int32
+    package let errno: Int32
     /// How many bytes were read before.
-    public let offset: Int
+    package let offset: Int
 
     /// One sentence for people.
-    public var description: String { "read failed after \(offset) bytes: \(String(cString: strerror(errno)))" }
+    package var description: String { "read failed after \(offset) bytes: \(String(cString: strerror(errno)))" }
 }
 
 /// Reads a file descriptor line by line, in chunks, within bounded memory. The last line needs no newline; CR LF ends
 /// a line as LF does; a UTF-8 byte order mark at the very start and lines without anything but blanks and tabs are passed
 /// over. The descriptor stays the caller's to close.
-public struct LineReader: Sendable {
+package struct LineReader: Sendable {
     /// Longest line of native NDJSON in bytes, without its newline. Longer ones are reported and passed over; the rest goes
     /// on.
-    public static let longestLine = 1 << 20
+    package static let longestLine = 1 << 20
 
     private let descriptor: Int32
     private let chunk: Int
@@ -58,14 +58,14 @@ public struct LineReader: Sendable {
     private var dropped = 0
 
     /// Reads `descriptor` from where it stands, `chunk` bytes at a time (4 KiB to 1 MiB). Lines have at most `longest` bytes.
-    public init(descriptor: Int32, chunk: Int = 256 << 10, longest: Int = longestLine) {
+    package init(descriptor: Int32, chunk: Int = 256 << 10, longest: Int = longestLine) {
         self.descriptor = descriptor
         self.longest = longest
         self.chunk = min(max(chunk, 4 << 10), 1 << 20)
     }
 
     /// The next line that is not blank; `nil` at the end.
-    public mutating func next() throws(LineReadError) -> Line? {
+    package mutating func next() throws(LineReadError) -> Line? {
         while true {
             if let newline = findNewline() {
                 if let line = take(upTo: newline, next: newline + 1) { return line }

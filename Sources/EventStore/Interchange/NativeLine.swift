@@ -1,15 +1,15 @@
 /// One line of native NDJSON: a CloudEvents 1.0 object in the JSON format, read into what an appender hands in.
-public struct NativeLine: Hashable, Sendable {
+package struct NativeLine: Hashable, Sendable {
     /// The event; its id is always set.
-    public var draft: EventDraft
+    package var draft: EventDraft
     /// Whether the line had no id and got one from its content; see ``DerivedEventID``.
-    public var isDerivedID: Bool
+    package var isDerivedID: Bool
     /// The record's name where it came from. It decides a derived id and is not stored beside it.
-    public var recordID: String?
+    package var recordID: String?
     /// Where it came from. Not stored either.
-    public var source: String?
+    package var source: String?
     /// Whether it was written beside another event with the same id, which counts.
-    public var isTwin = false
+    package var isTwin = false
 }
 
 /// Reads native NDJSON lines. Not Sendable: one for each thread.
@@ -32,19 +32,19 @@ public struct NativeLine: Hashable, Sendable {
 ///
 /// `null` is the same as a missing member (CloudEvents 1.0.2, JSON format §2.2). Any other member is refused: it would
 /// be lost. So is a member that is there twice.
-public struct NativeLineParser {
+package struct NativeLineParser {
     private let identifiers = DerivedEventID()
 
     /// A parser.
-    public init() {}
+    package init() {}
 
     /// The event in a whole line.
-    public func parse(_ line: [UInt8]) throws(InvalidLine) -> NativeLine {
+    package func parse(_ line: [UInt8]) throws(InvalidLine) -> NativeLine {
         try parse(line, 0..<line.count)
     }
 
     /// The event in the line at `range` of `bytes`, with or without its newline.
-    public func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) -> NativeLine {
+    package func parse(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) -> NativeLine {
         let members = try LineMembers(bytes, range)
         try members.require("1.0", .specversion)
         try members.require("application/json", .datacontenttype)

@@ -1,11 +1,11 @@
 /// Writes stored events as native NDJSON: one CloudEvents 1.0 object per line, members always in the same order.
-public struct NativeLineWriter: Sendable {
+package struct NativeLineWriter: Sendable {
     /// `/nodes/<node id>/<origin>` of each origin whose events are written.
     private let sources: [OriginID: String]
 
     /// A writer of events of these origins, each with the node that writes to it. An event of another origin gets a
     /// `source` without a node.
-    public init(nodes: [OriginID: NodeID]) {
+    package init(nodes: [OriginID: NodeID]) {
         sources = Dictionary(
             uniqueKeysWithValues: nodes.map { origin, node in (origin, "/nodes/\(node)/\(origin)") })
     }
@@ -14,7 +14,7 @@ public struct NativeLineWriter: Sendable {
     package func knows(_ origin: OriginID) -> Bool { sources[origin] != nil }
 
     /// The line of `event`, without a newline.
-    public func line(_ event: StoredEvent, leaf: Digest? = nil, twinOf: Dot? = nil) -> [UInt8] {
+    package func line(_ event: StoredEvent, leaf: Digest? = nil, twinOf: Dot? = nil) -> [UInt8] {
         var out: [UInt8] = []
         append(event, leaf: leaf, twinOf: twinOf, to: &out)
         return out
@@ -23,7 +23,7 @@ public struct NativeLineWriter: Sendable {
     /// Appends the line of `event`, without a newline.
     ///
     /// - Parameter twinOf: The event that counts in its place.
-    public func append(
+    package func append(
         _ stored: StoredEvent, leaf: Digest? = nil, twinOf: Dot? = nil, to out: inout [UInt8]
     ) {
         let header = stored.event.header

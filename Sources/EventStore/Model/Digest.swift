@@ -32,7 +32,7 @@ public struct Digest: Hashable, Sendable {
     }
 
     /// The first eight bytes, most significant first: enough to see that two histories differ.
-    public var prefix64: UInt64 { words.0 }
+    package var prefix64: UInt64 { words.0 }
 
     package func append(to out: inout [UInt8]) {
         out.appendBigEndian(words.0)

@@ -25,7 +25,7 @@ public struct Event: Hashable, Sendable {
     public let body: EventBody
 
     /// An event of these parts.
-    public init(header: EventHeader, body: EventBody) {
+    package init(header: EventHeader, body: EventBody) {
         self.header = header
         self.body = body
     }
@@ -51,7 +51,7 @@ public struct StoredEvent: Hashable, Sendable {
     public let twinOf: UInt64?
 
     /// An event at `position`.
-    public init(position: UInt64, event: Event, twinOf: UInt64? = nil) {
+    package init(position: UInt64, event: Event, twinOf: UInt64? = nil) {
         self.position = position
         self.event = event
         self.twinOf = twinOf

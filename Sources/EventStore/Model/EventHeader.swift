@@ -1,5 +1,5 @@
 /// What is known of an event beside its payload. Its canonical bytes are hashed and sent; see
-/// ``canonicalBytes`` and docs/reference/FORMATS.md.
+/// docs/reference/FORMATS.md.
 public struct EventHeader: Hashable, Sendable {
     /// Whose sequence, and the place in it.
     public var dot: Dot
@@ -29,7 +29,7 @@ public struct EventHeader: Hashable, Sendable {
     public var unknownFields: [UInt8]
 
     /// A header with every field given.
-    public init(
+    package init(
         dot: Dot, hlc: HybridTime, time: Int64? = nil, id: EventID, type: String, conversation: String? = nil,
         user: String, author: String? = nil, cause: EventID? = nil, dependencies: [Dot] = [], version: UInt32 = 1,
         unknownFields: [UInt8] = []

@@ -19,7 +19,7 @@ extension EventHeader {
     }
 
     /// The bytes that are hashed and sent.
-    public var canonicalBytes: [UInt8] {
+    package var canonicalBytes: [UInt8] {
         // What cannot be read is kept, hashed and relayed as it came.
         if isOpaque { return unknownFields }
         var writer = ProtobufWriter()
@@ -51,7 +51,7 @@ extension EventHeader {
     }
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
-    public init(canonicalBytes bytes: [UInt8]) throws(InvalidHeader) {
+    package init(canonicalBytes bytes: [UInt8]) throws(InvalidHeader) {
         guard bytes.count <= Limits.header else { throw .limits(.headerTooLarge(bytes: bytes.count)) }
         let header: EventHeader
         do { header = try Self.read(bytes) } catch { throw .encoding(String(describing: error)) }
@@ -131,7 +131,7 @@ extension EventHeader {
 }
 
 /// Why bytes are not a canonical header.
-public enum InvalidHeader: Error, Hashable, Sendable {
+package enum InvalidHeader: Error, Hashable, Sendable {
     /// Not the message it should be.
     case encoding(String)
     /// The same fields have another, canonical form.
@@ -142,7 +142,7 @@ public enum InvalidHeader: Error, Hashable, Sendable {
 
 extension InvalidHeader: CustomStringConvertible {
     /// A few words for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .encoding(let reason): "it is not the message it should be (\(reason))"
         case .notCanonical: "it does not have the canonical form"

@@ -4,7 +4,7 @@ public enum Limits {
     public static let payload = 256 << 10
     /// Longest payload that is stored and relayed as it came, if another node has let it in: with a header and its
     /// proofs it still fits a frame of 1 MiB.
-    public static let carriedPayload = 896 << 10
+    package static let carriedPayload = 896 << 10
     /// Longest conversation, user or author id.
     public static let identifier = 256
     /// Longest event type.
@@ -21,18 +21,18 @@ public enum Limits {
     // Bounds of numbers that come from outside, from peers and from store files alike (D22).
 
     /// Greatest seq, size, position or count: the sum over as many origins as a peer may state is below 2^63.
-    public static let number: UInt64 = (1 << 44) - 1
+    package static let number: UInt64 = (1 << 44) - 1
     /// Unix milliseconds of a clock, up to the end of year 9999 and as far back from 1970.
-    public static let clock: ClosedRange<Int64> = -253_402_300_799_999...253_402_300_799_999
+    package static let clock: ClosedRange<Int64> = -253_402_300_799_999...253_402_300_799_999
     /// Greatest 64-bit form of a hybrid logical time: SQLite's integers are signed.
-    public static let stamp = UInt64(Int64.max)
+    package static let stamp = UInt64(Int64.max)
 }
 
 /// Why an event cannot be what it claims to be.
 public enum InvalidEvent: Error, Hashable, Sendable {
     /// The type is empty, too long or has a control character.
     case type(reason: String)
-    /// The type is one that only nodes write for themselves (``ReservedType``).
+    /// The type is one that only nodes write for themselves (docs/reference/ERRORS.md, `E_RESERVED`).
     case reserved(type: String)
     /// An id (`conversation`, `user`, `author`) is empty, too long or has a control character.
     case identifier(field: String, reason: String)
@@ -97,7 +97,7 @@ enum ReservedType {
 
 extension EventDraft {
     /// Checks everything but the payload's grammar.
-    public func validateHeader() throws(InvalidEvent) {
+    package func validateHeader() throws(InvalidEvent) {
         try checkedText(type, field: nil, limit: Limits.type)
         try checkedText(user, field: "user", limit: Limits.identifier)
         if let author { try checkedText(author, field: "author", limit: Limits.identifier) }

@@ -9,7 +9,7 @@ extension EventHeader {
     public var isOpaque: Bool { type.isEmpty }
 
     /// Reads a header as a peer sent it: whole if it is canonical, opaque if it is not but has a dot.
-    public init(received bytes: [UInt8]) throws(InvalidHeader) {
+    package init(received bytes: [UInt8]) throws(InvalidHeader) {
         do {
             self = try EventHeader(canonicalBytes: bytes)
         } catch {
@@ -19,7 +19,7 @@ extension EventHeader {
     }
 
     /// Why an opaque header cannot be read; `nil` for others, and for those this release would read.
-    public var obstacle: InvalidHeader? {
+    package var obstacle: InvalidHeader? {
         guard isOpaque else { return nil }
         do {
             _ = try EventHeader(canonicalBytes: unknownFields)

@@ -27,7 +27,7 @@ public struct UUIDBits: Hashable, Comparable, Sendable {
     }
 
     /// The 8-4-4-4-12 text form as UTF-8 bytes; `nil` for anything else.
-    public init?(utf8: some Collection<UInt8>) {
+    package init?(utf8: some Collection<UInt8>) {
         guard utf8.count == 36 else { return nil }
         // Collections from other modules are not specialised for: byte by byte they would cost microseconds.
         let parsed =

@@ -1,9 +1,9 @@
 extension VersionVector {
     /// `<origin>/<seq>` of every origin, ascending, with blanks between.
-    public var text: String { entries.map(\.description).joined(separator: " ") }
+    package var text: String { entries.map(\.description).joined(separator: " ") }
 
     /// Reads ``text``; commas, tabs and line ends separate too. `nil` for anything else.
-    public init?(text: String) { self.init(utf8: Array(text.utf8)) }
+    package init?(text: String) { self.init(utf8: Array(text.utf8)) }
 
     /// Reads ``text`` as UTF-8. Byte by byte: as characters an entry would cost microseconds.
     package init?(utf8 bytes: [UInt8]) {
@@ -45,5 +45,5 @@ extension VersionVector {
     }
 
     /// Whether everything `other` stands for is in this.
-    public func covers(_ other: VersionVector) -> Bool { other.count(missingFrom: self) == 0 }
+    package func covers(_ other: VersionVector) -> Bool { other.count(missingFrom: self) == 0 }
 }

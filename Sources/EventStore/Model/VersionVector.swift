@@ -1,5 +1,5 @@
 /// How two sets of events, or two events, stand to each other.
-public enum CausalOrder: Hashable, Sendable {
+package enum CausalOrder: Hashable, Sendable {
     /// The same.
     case equal
     /// The left one is part of the right one's past.
@@ -12,15 +12,15 @@ public enum CausalOrder: Hashable, Sendable {
 
 /// Origin → highest contiguous seq applied (Parker et al., "Detection of Mutual Inconsistency in Distributed
 /// Systems", 1983). A sorted array: deterministic to walk, compact, merged in one pass. Origins not named stand at 0.
-public struct VersionVector: Hashable, Sendable {
+package struct VersionVector: Hashable, Sendable {
     /// One dot for each origin with at least one event, ascending by origin.
-    public private(set) var entries: [Dot]
+    package private(set) var entries: [Dot]
 
     /// Nothing applied.
-    public init() { entries = [] }
+    package init() { entries = [] }
 
     /// The vector with these entries; of two for one origin the higher counts.
-    public init(_ dots: some Sequence<Dot>) {
+    package init(_ dots: some Sequence<Dot>) {
         entries = []
         for dot in dots.sorted() where dot.seq > 0 {
             if entries.last?.origin == dot.origin { entries[entries.count - 1] = dot } else { entries.append(dot) }
@@ -28,16 +28,16 @@ public struct VersionVector: Hashable, Sendable {
     }
 
     /// The highest seq of `origin`; 0 if there is none.
-    public subscript(origin: OriginID) -> UInt64 {
+    package subscript(origin: OriginID) -> UInt64 {
         let index = lowerBound(origin)
         return index < entries.count && entries[index].origin == origin ? entries[index].seq : 0
     }
 
     /// Whether the event is part of what the vector stands for.
-    public func contains(_ dot: Dot) -> Bool { self[dot.origin] >= dot.seq }
+    package func contains(_ dot: Dot) -> Bool { self[dot.origin] >= dot.seq }
 
     /// Raises the entry of `dot.origin` to `dot.seq` if it is lower.
-    public mutating func advance(to dot: Dot) {
+    package mutating func advance(to dot: Dot) {
         guard dot.seq > 0 else { return }
         let index = lowerBound(dot.origin)
         guard index < entries.count, entries[index].origin == dot.origin else {
@@ -55,7 +55,7 @@ public struct VersionVector: Hashable, Sendable {
     }
 
     /// The least vector that is not below either (point-wise maximum).
-    public func merged(with other: VersionVector) -> VersionVector {
+    package func merged(with other: VersionVector) -> VersionVector {
         var result = VersionVector()
         result.entries.reserveCapacity(max(entries.count, other.entries.count))
         walk(other) { origin, mine, theirs in
@@ -65,7 +65,7 @@ public struct VersionVector: Hashable, Sendable {
     }
 
     /// How this vector stands to `other`.
-    public func order(_ other: VersionVector) -> CausalOrder {
+    package func order(_ other: VersionVector) -> CausalOrder {
         var less = false
         var greater = false
         walk(other) { _, mine, theirs in
@@ -81,7 +81,7 @@ public struct VersionVector: Hashable, Sendable {
     }
 
     /// The events this vector has and `other` lacks, counted. What is not a number of 64 bits counts as the greatest.
-    public func count(missingFrom other: VersionVector) -> UInt64 {
+    package func count(missingFrom other: VersionVector) -> UInt64 {
         var total = UInt64(0)
         walk(other) { _, mine, theirs in total = total.addingSaturated(mine > theirs ? mine - theirs : 0) }
         return total

@@ -316,3 +316,23 @@ package final class ProjectorThread: Sendable {
         return .done(.rest)
     }
 }
+
+extension ProjectorThread: StoreFollower {
+    /// The one that follows `store`, until that is closed; made if there is none. Blocks for the writer.
+    ///
+    /// - Parameter distrusted: As of ``init(_:top:tails:distrusted:)``, if it is made.
+    package static func following(
+        _ store: EventStore, distrusted: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(StoreError) -> ProjectorThread {
+        try store.follower { () throws(StoreError) in
+            let top = try store.standingBlocking().top
+            let made = ProjectorThread(store.files, top: top, distrusted: distrusted)
+            _ = made.observe(store)
+            // What was committed before it was told.
+            made.logAdvanced(to: try store.standingBlocking().top)
+            return made
+        }
+    }
+
+    package func storeHasClosed() { stop() }
+}

@@ -2,11 +2,11 @@ internal import CCrypto
 internal import CSodium
 
 /// A node's private key (Ed25519, RFC 8032).
-public final class SigningKey: Sendable {
+package final class SigningKey: Sendable {
     /// libsodium's form of it: the 32 bytes of RFC 8032 and the public half.
     private let secret: [UInt8]
     /// The public half.
-    public let publicKey: VerifyingKey
+    package let publicKey: VerifyingKey
     /// Seals what this key has not signed yet.
     let sealer: Sealer
 
@@ -23,7 +23,7 @@ public final class SigningKey: Sendable {
     }
 
     /// A new random key.
-    public static func generate() -> SigningKey {
+    package static func generate() -> SigningKey {
         var seed = [UInt8](repeating: 0, count: Int(crypto_sign_ed25519_SEEDBYTES))
         if isSodiumReady { randombytes_buf(&seed, seed.count) }
         guard let made = SigningKey(seed: seed) else { preconditionFailure("libsodium cannot make an Ed25519 key") }
@@ -31,7 +31,7 @@ public final class SigningKey: Sendable {
     }
 
     /// The key in a PKCS #8 PEM file; `nil` if there is none or it is not Ed25519.
-    public convenience init?(pem: [UInt8]) {
+    package convenience init?(pem: [UInt8]) {
         let memory = pem.withUnsafeBytes { BIO_new_mem_buf($0.baseAddress, Int32($0.count)) }
         // The BIO reads the array's memory, so it is parsed while the array is alive.
         let key = withExtendedLifetime(pem) { PEM_read_bio_PrivateKey(memory, nil, nil, nil) }
@@ -45,7 +45,7 @@ public final class SigningKey: Sendable {
     }
 
     /// PKCS #8 PEM, not encrypted: the file must be readable by its owner alone.
-    public var pem: [UInt8] {
+    package var pem: [UInt8] {
         let key = EVP_PKEY_new_raw_private_key(
             EVP_PKEY_ED25519, nil, secret, Int(crypto_sign_ed25519_SEEDBYTES))
         defer { EVP_PKEY_free(key) }
@@ -58,7 +58,7 @@ public final class SigningKey: Sendable {
     }
 
     /// The 64-byte signature of `message`.
-    public func sign(_ message: [UInt8]) -> [UInt8] {
+    package func sign(_ message: [UInt8]) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: Int(crypto_sign_ed25519_BYTES))
         let done = crypto_sign_ed25519_detached(&signature, nil, message, UInt64(message.count), secret)
         precondition(done == 0, "Ed25519 cannot sign")
@@ -70,26 +70,26 @@ public final class SigningKey: Sendable {
 private let isSodiumReady = sodium_init() >= 0
 
 /// A node's public key (Ed25519, RFC 8032).
-public struct VerifyingKey: Hashable, Sendable {
+package struct VerifyingKey: Hashable, Sendable {
     /// The 32 bytes of RFC 8032.
-    public let rawBytes: [UInt8]
+    package let rawBytes: [UInt8]
 
     /// The key in these 32 bytes; `nil` for any other count.
-    public init?(rawBytes: [UInt8]) {
+    package init?(rawBytes: [UInt8]) {
         guard rawBytes.count == 32 else { return nil }
         self.rawBytes = rawBytes
     }
 
     /// Whether `signature` is this key's for `message`, as FORMATS.md says which are: RFC 8032, 5.1.7, without the cofactor,
     /// and none by a key of a small order.
-    public func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
+    package func isValid(signature: [UInt8], for message: [UInt8]) -> Bool {
         isSodiumReady && signature.count == Int(crypto_sign_ed25519_BYTES)
             && crypto_sign_ed25519_verify_detached(signature, message, UInt64(message.count), rawBytes) == 0
     }
 
     /// The node that owns this key: SHA-256 of its DER SubjectPublicKeyInfo (RFC 8410), as
     /// `openssl pkey -pubout -outform DER | sha256sum` prints it.
-    public var nodeID: NodeID {
+    package var nodeID: NodeID {
         let prefix: [UInt8] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00]
         return NodeID(SHA256().digest(prefix + rawBytes))
     }

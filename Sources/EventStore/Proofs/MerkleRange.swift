@@ -1,13 +1,13 @@
 /// The Merkle tree over a growing list (RFC 6962 §2.1), kept as its perfect subtrees from left to right: one for each
 /// set bit of ``size``.
-public struct MerkleRange: Hashable, Sendable {
+package struct MerkleRange: Hashable, Sendable {
     /// How many leaves.
-    public private(set) var size: UInt64
+    package private(set) var size: UInt64
     /// The roots of the perfect subtrees, largest first.
-    public private(set) var peaks: [Digest]
+    package private(set) var peaks: [Digest]
 
     /// The empty tree.
-    public init() {
+    package init() {
         size = 0
         peaks = []
     }

@@ -1,16 +1,16 @@
 /// A statement of an origin's whole history so far: its first `size` events have this Merkle root.
-public struct TreeHead: Hashable, Sendable {
+package struct TreeHead: Hashable, Sendable {
     /// Whose history.
-    public let origin: OriginID
+    package let origin: OriginID
     /// How many events.
-    public let size: UInt64
+    package let size: UInt64
     /// The RFC 6962 root over their leaves.
-    public let root: Digest
+    package let root: Digest
     /// The hlc of the last of them.
-    public let hlc: HybridTime
+    package let hlc: HybridTime
 
     /// A statement of these parts.
-    public init(origin: OriginID, size: UInt64, root: Digest, hlc: HybridTime) {
+    package init(origin: OriginID, size: UInt64, root: Digest, hlc: HybridTime) {
         self.origin = origin
         self.size = size
         self.root = root
@@ -18,7 +18,7 @@ public struct TreeHead: Hashable, Sendable {
     }
 
     /// The body of a C2SP checkpoint (c2sp.org/tlog-checkpoint): what is signed.
-    public var checkpointText: String {
+    package var checkpointText: String {
         var text: [UInt8] = []
         appendCheckpoint(to: &text)
         return String(decoding: text, as: UTF8.self)
@@ -39,31 +39,31 @@ public struct TreeHead: Hashable, Sendable {
 }
 
 /// A head with its origin's signature.
-public struct SignedHead: Hashable, Sendable {
+package struct SignedHead: Hashable, Sendable {
     /// What is stated.
-    public let head: TreeHead
+    package let head: TreeHead
     /// 64 bytes of Ed25519 over ``TreeHead/checkpointText``.
-    public let signature: [UInt8]
+    package let signature: [UInt8]
 
     /// A head with a signature that is not checked here.
-    public init(head: TreeHead, signature: [UInt8]) {
+    package init(head: TreeHead, signature: [UInt8]) {
         self.head = head
         self.signature = signature
     }
 
     /// Signs `head`.
-    public init(signing head: TreeHead, with key: SigningKey) {
+    package init(signing head: TreeHead, with key: SigningKey) {
         self.init(head: head, signature: key.sign(Array(head.checkpointText.utf8)))
     }
 
     /// Whether the signature is `key`'s.
-    public func isValid(for key: VerifyingKey) -> Bool {
+    package func isValid(for key: VerifyingKey) -> Bool {
         key.isValid(signature: signature, for: Array(head.checkpointText.utf8))
     }
 
     /// The whole C2SP signed note: the checkpoint, an empty line and the signature line. The key is named by the
     /// node id; its hash is the first four bytes of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key).
-    public func note(signer key: VerifyingKey) -> String {
+    package func note(signer key: VerifyingKey) -> String {
         let name = key.nodeID.description
         let keyHash = SHA256().digest(Array(name.utf8) + [0x0a, 0x01] + key.rawBytes).bytes.prefix(4)
         return "\(head.checkpointText)\n— \(name) \(base64Text(keyHash + signature))\n"

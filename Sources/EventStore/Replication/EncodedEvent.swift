@@ -1,36 +1,36 @@
 /// An event as it travels: the header's canonical bytes, not read yet, and the body.
-public struct EncodedEvent: Hashable, Sendable {
+package struct EncodedEvent: Hashable, Sendable {
     /// ``EventHeader/canonicalBytes``, or what claims to be that.
-    public let header: [UInt8]
+    package let header: [UInt8]
     /// The payload, or what erasure left of it.
-    public let body: EventBody
+    package let body: EventBody
 
     /// An event of these parts.
-    public init(header: [UInt8], body: EventBody) {
+    package init(header: [UInt8], body: EventBody) {
         self.header = header
         self.body = body
     }
 
     /// The form in which `event` travels.
-    public init(_ event: Event) {
+    package init(_ event: Event) {
         self.init(header: event.header.canonicalBytes, body: event.body)
     }
 
     /// The event, its header read and found canonical.
-    public func event() throws(InvalidHeader) -> Event {
+    package func event() throws(InvalidHeader) -> Event {
         Event(header: try EventHeader(canonicalBytes: header), body: body)
     }
 }
 
 /// A signed head that vouches for what is sent of one origin, with the proof that what is sent is a prefix of it.
-public struct Coverage: Hashable, Sendable {
+package struct Coverage: Hashable, Sendable {
     /// A head of that origin, of the last of those events or a later one. Its signature is not checked here.
-    public let head: SignedHead
+    package let head: SignedHead
     /// The RFC 6962 consistency proof from the last of those events to the head; empty when they are equal.
-    public let proof: [Digest]
+    package let proof: [Digest]
 
     /// Coverage of these parts.
-    public init(head: SignedHead, proof: [Digest]) {
+    package init(head: SignedHead, proof: [Digest]) {
         self.head = head
         self.proof = proof
     }

@@ -2,18 +2,18 @@ internal import Glibc
 
 /// One of the two histories of a forked origin: its signed head, and the first event in which they differ with the proof
 /// that it belongs to that head. Without payload: evidence may outlive the erasure of what was said (D14).
-public struct ForkBranch: Hashable, Sendable {
+package struct ForkBranch: Hashable, Sendable {
     /// A head of at least that event.
-    public let head: SignedHead
+    package let head: SignedHead
     /// The event's canonical header.
-    public let header: [UInt8]
+    package let header: [UInt8]
     /// SHA-256(salt ‖ payload).
-    public let payloadDigest: Digest
+    package let payloadDigest: Digest
     /// The RFC 6962 audit path from the event's leaf to the head.
-    public let proof: [Digest]
+    package let proof: [Digest]
 
     /// A branch of these parts; nothing is checked here.
-    public init(head: SignedHead, header: [UInt8], payloadDigest: Digest, proof: [Digest]) {
+    package init(head: SignedHead, header: [UInt8], payloadDigest: Digest, proof: [Digest]) {
         self.head = head
         self.header = header
         self.payloadDigest = payloadDigest
@@ -36,13 +36,13 @@ public struct ForkBranch: Hashable, Sendable {
 
 /// Proof that one key has signed two histories of one origin. Anyone who has the key can check it; no one without the private
 /// key can make it up.
-public struct ForkEvidence: Hashable, Sendable {
+package struct ForkEvidence: Hashable, Sendable {
     /// Whose.
-    public let origin: OriginID
+    package let origin: OriginID
     /// The first event in which the histories differ.
-    public let seq: UInt64
+    package let seq: UInt64
     /// Both, ascending by the leaf of that event: the same on every node.
-    public let branches: [ForkBranch]
+    package let branches: [ForkBranch]
 
     /// The evidence in two branches that differ at `dot`; `nil` if `key` did not sign both, or they do not differ.
     package init?(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch, key: VerifyingKey) {
@@ -55,10 +55,10 @@ public struct ForkEvidence: Hashable, Sendable {
     }
 
     /// Where the histories part.
-    public var dot: Dot { Dot(origin: origin, seq: seq) }
+    package var dot: Dot { Dot(origin: origin, seq: seq) }
 
     /// The same fork has the same name on every node: `fork-<origin>-<seq>-<8 digits of a leaf>-<8 of the other>`.
-    public var name: String {
+    package var name: String {
         let leaves = branches.map { String($0.leaf(SHA256()).description.prefix(8)) }
         return "fork-\(origin)-\(seq)-" + leaves.joined(separator: "-")
     }

@@ -3,10 +3,10 @@ internal import Glibc
 /// Evidence is kept in the store's folder `evidence`, a JSON file for each fork: readable without this program.
 extension ForkEvidence {
     /// Most files; a key that forks more often than this has made its point.
-    public static let capacity = 100
+    package static let capacity = 100
 
     /// Every readable proof in the store, by name.
-    public static func list(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
+    package static func list(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
         var found: [ForkEvidence] = []
         for name in try names(files) {
             guard let bytes = try SmallFile.readOneOfMany(files.evidence + "/" + name),
@@ -86,7 +86,7 @@ extension ForkBranch {
 
 extension TreeHead {
     /// Reads what ``checkpointText`` writes; `nil` for anything else.
-    public init?(checkpointText text: String) {
+    package init?(checkpointText text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, lines[0].hasPrefix("sillok/"), lines[3].hasPrefix("hlc "),
             let origin = OriginID(text: lines[0].dropFirst(7)), let size = UInt64(lines[1]),

@@ -1,14 +1,14 @@
 /// The payload of an event on its way to a log that has the event without.
-public struct CarriedPayload: Hashable, Sendable {
+package struct CarriedPayload: Hashable, Sendable {
     /// Whose.
-    public let dot: Dot
+    package let dot: Dot
     /// 16 random bytes that stand before it when it is hashed.
-    public let salt: UUIDBits
+    package let salt: UUIDBits
     /// Its bytes, which need not be a payload.
-    public let payload: [UInt8]
+    package let payload: [UInt8]
 
     /// A payload with its place.
-    public init(dot: Dot, salt: UUIDBits, payload: [UInt8]) {
+    package init(dot: Dot, salt: UUIDBits, payload: [UInt8]) {
         self.dot = dot
         self.salt = salt
         self.payload = payload

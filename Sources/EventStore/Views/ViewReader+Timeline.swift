@@ -23,6 +23,62 @@ extension ViewReader {
         return try entries(OwnedRows(table: .timeline, tail: tails.timeline, owner: ref), query, body)
     }
 
+    /// The newest of a user's events before `bound`, newest first: at most `limit`, and no more once their payloads come to a MiB;
+    /// none if there is none.
+    func history(
+        user: String, before bound: DisplayKey?, limit: Int
+    ) throws(StoreError) -> [TimelineEntry] {
+        guard let ref = try log.ref(user) else { return [] }
+        return try newest(limit, OwnedRows(table: .history, tail: tails.history, owner: ref), before: bound)
+    }
+
+    /// As ``history(user:before:limit:)``, of a conversation.
+    func conversation(
+        _ id: String, before bound: DisplayKey?, limit: Int
+    ) throws(StoreError) -> [TimelineEntry] {
+        guard let ref = try log.ref(id) else { return [] }
+        return try newest(limit, OwnedRows(table: .timeline, tail: tails.timeline, owner: ref), before: bound)
+    }
+
+    private func newest(
+        _ limit: Int, _ table: OwnedRows, before bound: DisplayKey?
+    ) throws(StoreError) -> [TimelineEntry] {
+        let limit = min(max(limit, 1), Self.page)
+        // Of those that are tied with the bound, only the dots tell which come before it.
+        var cursor = bound.map {
+            SortedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: UInt64(Int64.max))
+        }
+        while true {
+            var last: SortedRow?
+            let found = try inOneReading { () throws(StoreError) in
+                let rows = try page(table, TimelineQuery(), cursor, limit: limit, isBackward: true)
+                last = rows.last
+                var wanted = try inDisplayOrder(rows)
+                if let bound {
+                    while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }
+                }
+                var rest = Array(wanted.reversed().prefix(limit))[...]
+                return rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest)
+            }
+            guard let last, found.events.isEmpty else {
+                var entries: [TimelineEntry] = []
+                _ = try hand(
+                    found,
+                    to: { entry in
+                        entries.append(entry)
+                        return true
+                    })
+                return entries
+            }
+            cursor = last
+        }
+    }
+
+    private func isBefore(_ row: SortedRow, _ bound: DisplayKey) throws(StoreError) -> Bool {
+        guard (row.time, row.hlc) == (bound.time, bound.hlc.ordered) else { return true }
+        return try display(row) < bound
+    }
+
     private struct OwnedRows {
         let table: SortedTable
         /// What is in memory of the table's tail.

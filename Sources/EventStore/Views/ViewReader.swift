@@ -8,7 +8,8 @@ package final class ViewReader {
     package let log: LogReader
     private let path: String
     private var connection: Connection
-    private var inode: UInt64
+    /// Of the views that are open: another one once they were built anew.
+    private(set) var inode: UInt64
     /// Whether ``inOneReading(_:)`` has a transaction open.
     private var isReading = false
     private let temporaryPlace: TemporaryPlace?
@@ -35,17 +36,20 @@ package final class ViewReader {
     }
 
     /// Builds views of `files` in a temporary place, for a store that has none and cannot be written.
-    package init(temporary files: StoreFiles) throws(StoreError) {
+    init(temporary files: StoreFiles, pattern: ReadPattern) throws(StoreError) {
         let place = try TemporaryPlace("views")
         temporaryPlace = place
         tails = ViewMemtables()
-        pattern = .scattered
+        self.pattern = pattern
         path = place.path + "/views.db"
         log = try LogReader(files, pattern)
         try Projector(files, path: path).catchUp()
         connection = try openForReading(path, pattern)
         inode = Self.inode(path)
     }
+
+    /// Whether the views that are open are those that are there now.
+    var isInPlace: Bool { Self.inode(path) == inode }
 
     private static func inode(_ path: String) -> UInt64 {
         var status = stat()
@@ -223,18 +227,25 @@ package final class ViewReader {
     }
 
     /// Calls `body` with how often each answer of a survey was given, by question, until it returns false.
+    ///
+    /// - Parameter last: Only what comes after it.
     package func survey(
-        _ name: String, question: String? = nil, _ body: (SurveyCount) -> Bool
+        _ name: String, question: String? = nil, after last: SurveyCount? = nil, _ body: (SurveyCount) -> Bool
     ) throws(StoreError) {
+        let beyond = last == nil ? "" : "AND (question, value) > (?3, ?4)"
         try reading { connection throws(DatabaseError) in
             let select = try connection.statement(
                 """
-                SELECT question, value, count FROM survey_count WHERE survey = ?1 AND (?2 IS NULL OR question = ?2)
-                ORDER BY question, value
+                SELECT question, value, count FROM survey_count
+                WHERE survey = ?1 AND (?2 IS NULL OR question = ?2) \(beyond) ORDER BY question, value
                 """)
             defer { select.reset() }
             try select.bind(1, text: Array(name.utf8))
             try select.bind(2, .optional(question))
+            if let last {
+                try select.bind(3, text: Array(last.question.utf8))
+                try select.bind(4, text: Array(last.value.utf8))
+            }
             while try select.step() {
                 let count = SurveyCount(
                     survey: name, question: select.text(0), value: select.text(1), count: select.uint64(2))

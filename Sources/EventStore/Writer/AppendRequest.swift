@@ -72,14 +72,14 @@ public enum Atomicity: Sendable {
 }
 
 /// Optimistic concurrency (D6): the conversation must not have changed since the appender looked.
-public struct ExpectedVersion: Hashable, Sendable {
+package struct ExpectedVersion: Hashable, Sendable {
     /// Which conversation.
-    public let conversation: String
+    package let conversation: String
     /// How many events the appender believes it has on this node.
-    public let version: UInt64
+    package let version: UInt64
 
     /// Expects `conversation` to have `version` events.
-    public init(conversation: String, version: UInt64) {
+    package init(conversation: String, version: UInt64) {
         self.conversation = conversation
         self.version = version
     }

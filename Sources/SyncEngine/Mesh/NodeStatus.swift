@@ -1,18 +1,20 @@
 package import EventStore
 
-/// A node as its operator sees it.
-package struct NodeStatus: Sendable {
-    package let peers: [PeerStatus]
+/// How a node stands with its peers.
+public struct NodeStatus: Sendable {
+    /// The peers that are let in, by name.
+    public let peers: [PeerStatus]
     package let pending: [PendingPeer]
     /// What the operator should know about who is who.
     package let notices: [NodeNotice]
     /// The port of the peers' listener; 0 if there is none.
-    package let listeningPort: UInt16
+    public let listeningPort: UInt16
 }
 
-/// One peer as its operator sees it.
-package struct PeerStatus: Sendable {
-    package enum Phase: Hashable, Sendable {
+/// How a node stands with one peer.
+public struct PeerStatus: Sendable {
+    /// Whether they are connected.
+    public enum Phase: Hashable, Sendable {
         /// Events flow.
         case connected
         /// A call or a handshake is under way.
@@ -23,18 +25,20 @@ package struct PeerStatus: Sendable {
         case paused
     }
 
-    package let peer: Peer
-    package let phase: Phase
-    /// What ended the last connection or call, if that was an error.
-    package let lastError: String?
+    /// Which one.
+    public let peer: Peer
+    /// Whether they are connected.
+    public let phase: Phase
+    /// What ended the last connection or call, if that was an error: a sentence for people.
+    public let lastError: String?
     /// How the peer calls itself.
     package let theirName: String?
     /// Events of this node that are not known to be durable there.
-    package let lacks: UInt64
+    public let lacks: UInt64
     /// Events it has and this node lacks, as far as it has said.
-    package let owes: UInt64
-    /// Milliseconds there and back.
-    package let roundTrip: UInt64?
+    public let owes: UInt64
+    /// Milliseconds there and back; `nil` until it was measured.
+    public let roundTrip: UInt64?
     /// Its wall clock minus ours, milliseconds.
     package let clockOffset: Int64?
     package let eventsSent: UInt64

@@ -1,15 +1,17 @@
-package import EventStore
+public import EventStore
 
-/// Replicates a store with its peers: listens, calls, lets in whom it knows, and runs a session on each link.
+/// Replicates a store with its peers: listens, dials, lets in whom it knows, and runs a session on each link.
+///
+/// ``start(_:_:)`` begins with it, ``stop()`` ends it; the store stays open. Stop the node before you close the store.
 ///
 /// ## Concurrency model
 /// Everything here belongs to the thread of the peers' event loop, which the node owns; ``status()``, ``setPeers(_:)`` and
 /// ``stop()`` may be used from any other thread and wait for it.
-package final class SyncNode: Sendable {
+public final class SyncNode: Sendable {
     private let loop: EventLoop
     let core: LoopBound<Core>
     private let workers: StoreWorkers
-    private let store: EventStore
+    let store: EventStore
     private let observer: Int
     private let snapshots: SnapshotEndpoint
 
@@ -145,7 +147,7 @@ package final class SyncNode: Sendable {
 }
 
 /// Why a node could not be started.
-package enum NodeError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum NodeError: SillokError, Hashable {
     /// The key cannot be used.
     case tls(String)
     /// The address cannot be listened at.
@@ -153,7 +155,25 @@ package enum NodeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The store cannot be read.
     case store(StoreError)
 
-    package var description: String {
+    /// `E_STORE_FILE`, `E_PEERS`, or what the store says.
+    public var code: String {
+        switch self {
+        case .tls: "E_STORE_FILE"
+        case .transport: "E_PEERS"
+        case .store(let error): error.code
+        }
+    }
+
+    /// Whether the same call may succeed later without any repair.
+    public var isRetriable: Bool {
+        switch self {
+        case .tls, .transport: false
+        case .store(let error): error.isRetriable
+        }
+    }
+
+    /// One sentence for people.
+    public var description: String {
         switch self {
         case .tls(let reason), .transport(let reason): reason
         case .store(let error): error.description

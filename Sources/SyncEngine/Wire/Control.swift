@@ -1,14 +1,14 @@
 internal import EventStore
 
 /// Asks for a Pong, to see whether the peer lives, how far it is and how its clock stands.
-public struct Ping: Hashable, Sendable {
+package struct Ping: Hashable, Sendable {
     /// Tells pings apart.
-    public var nonce: UInt64
+    package var nonce: UInt64
     /// The sender's clock, Unix milliseconds.
-    public var clock: Int64
+    package var clock: Int64
 
     /// A Ping of these parts.
-    public init(nonce: UInt64, clock: Int64) {
+    package init(nonce: UInt64, clock: Int64) {
         self.nonce = nonce
         self.clock = clock
     }
@@ -19,14 +19,14 @@ public struct Ping: Hashable, Sendable {
 }
 
 /// Answers a Ping at once.
-public struct Pong: Hashable, Sendable {
+package struct Pong: Hashable, Sendable {
     /// The Ping's.
-    public var nonce: UInt64
+    package var nonce: UInt64
     /// The answerer's clock, Unix milliseconds.
-    public var clock: Int64
+    package var clock: Int64
 
     /// A Pong of these parts.
-    public init(nonce: UInt64, clock: Int64) {
+    package init(nonce: UInt64, clock: Int64) {
         self.nonce = nonce
         self.clock = clock
     }
@@ -55,31 +55,31 @@ private func readEcho(_ message: MessageReader) throws(WireError) -> (nonce: UIn
 }
 
 /// The last frame before closing.
-public struct Bye: Hashable, Sendable {
+package struct Bye: Hashable, Sendable {
     /// A ``SessionErrorCode``, or one of a later version.
-    public let code: UInt32
+    package let code: UInt32
     /// For people; at most ``WireLimits/byeText`` bytes. From a peer it is as hostile as any text.
-    public let text: String
+    package let text: String
     /// The earliest time to come back, milliseconds from now.
-    public let retryAfter: UInt32
+    package let retryAfter: UInt32
 
     /// A Bye of these parts; a longer text is cut.
-    public init(code: UInt32, text: String = "", retryAfter: UInt32 = 0) {
+    package init(code: UInt32, text: String = "", retryAfter: UInt32 = 0) {
         self.code = code
         self.text = cut(text, toBytes: WireLimits.byeText)
         self.retryAfter = retryAfter
     }
 
     /// A Bye with a code of this release.
-    public init(_ code: SessionErrorCode, text: String = "", retryAfter: UInt32 = 0) {
+    package init(_ code: SessionErrorCode, text: String = "", retryAfter: UInt32 = 0) {
         self.init(code: code.rawValue, text: text, retryAfter: retryAfter)
     }
 
     /// The code, if this release knows it.
-    public var knownCode: SessionErrorCode? { SessionErrorCode(rawValue: code) }
+    package var knownCode: SessionErrorCode? { SessionErrorCode(rawValue: code) }
 
     /// What to do about it; codes of later versions are retried.
-    public var errorClass: SessionErrorCode.Class { knownCode?.errorClass ?? .retry }
+    package var errorClass: SessionErrorCode.Class { knownCode?.errorClass ?? .retry }
 }
 
 extension Bye {

@@ -1,8 +1,8 @@
-public import EventStore
+package import EventStore
 
 extension EncodedEvent {
     /// Bytes this event adds to an Events message.
-    public var encodedSize: Int {
+    package var encodedSize: Int {
         Self.fieldSize(innerSize)
     }
 

@@ -1,14 +1,14 @@
-public import EventStore
+package import EventStore
 
 /// Events the receiver lacks, with proof that they belong to signed histories.
-public struct EventBatch: Hashable, Sendable {
+package struct EventBatch: Hashable, Sendable {
     /// In the sender's position order, which is causal order; at most ``WireLimits/events``.
-    public var events: [EncodedEvent]
+    package var events: [EncodedEvent]
     /// One for every origin that occurs, strictly ascending by origin.
-    public var coverage: [Coverage]
+    package var coverage: [Coverage]
 
     /// A batch of these parts.
-    public init(events: [EncodedEvent], coverage: [Coverage]) {
+    package init(events: [EncodedEvent], coverage: [Coverage]) {
         self.events = events
         self.coverage = coverage
     }

@@ -1,35 +1,35 @@
-public import EventStore
+package import EventStore
 
 /// Speaks of an origin with two histories, one at each side. Roots narrow down where they part; one branch is what the
 /// sender has there; two are the proof.
-public struct Fork: Hashable, Sendable {
+package struct Fork: Hashable, Sendable {
     /// Whose histories.
-    public var origin: OriginID
+    package var origin: OriginID
     /// Roots of the sender's history, strictly ascending by size; at most ``WireLimits/forkRoots``.
-    public var roots: [Root]
+    package var roots: [Root]
     /// The first event in which the histories differ; 0 while that is not known.
-    public var seq: UInt64
+    package var seq: UInt64
     /// None, the sender's, or both.
-    public var branches: [ForkBranch]
+    package var branches: [ForkBranch]
     /// Whether an answer is wanted: the receiver's roots of the same sizes, or the proof with its own branch.
-    public var asks: Bool
+    package var asks: Bool
 
     /// The root of a history's first `size` events.
-    public struct Root: Hashable, Sendable {
+    package struct Root: Hashable, Sendable {
         /// How many events.
-        public var size: UInt64
+        package var size: UInt64
         /// ``Digest/prefix64`` of the RFC 6962 root over them.
-        public var root: UInt64
+        package var root: UInt64
 
         /// A root of these parts.
-        public init(size: UInt64, root: UInt64) {
+        package init(size: UInt64, root: UInt64) {
             self.size = size
             self.root = root
         }
     }
 
     /// A message of these parts.
-    public init(
+    package init(
         origin: OriginID, roots: [Root] = [], seq: UInt64 = 0, branches: [ForkBranch] = [], asks: Bool = false
     ) {
         self.origin = origin
@@ -40,7 +40,7 @@ public struct Fork: Hashable, Sendable {
     }
 
     /// The proof in `evidence`.
-    public init(_ evidence: ForkEvidence) {
+    package init(_ evidence: ForkEvidence) {
         self.init(origin: evidence.origin, seq: evidence.seq, branches: evidence.branches)
     }
 
@@ -50,7 +50,7 @@ public struct Fork: Hashable, Sendable {
     }
 
     /// Where the histories part.
-    public var dot: Dot { Dot(origin: origin, seq: seq) }
+    package var dot: Dot { Dot(origin: origin, seq: seq) }
 }
 
 extension Fork {

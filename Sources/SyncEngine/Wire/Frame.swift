@@ -1,7 +1,7 @@
 internal import EventStore
 
 /// What `type` of a frame says.
-public enum MessageType: UInt8, CaseIterable, Sendable {
+package enum MessageType: UInt8, CaseIterable, Sendable {
     /// Who I am.
     case hello = 1
     /// What I have stored.
@@ -49,28 +49,28 @@ public enum MessageType: UInt8, CaseIterable, Sendable {
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.
-public struct Frame: Hashable, Sendable {
+package struct Frame: Hashable, Sendable {
     /// A ``MessageType``, or one of a later version.
-    public var type: UInt8
+    package var type: UInt8
     /// ``compressed`` or 0.
-    public var flags: UInt8
+    package var flags: UInt8
     /// A message, perhaps compressed.
-    public var body: [UInt8]
+    package var body: [UInt8]
 
     /// A frame of these parts.
-    public init(type: UInt8, flags: UInt8 = 0, body: [UInt8]) {
+    package init(type: UInt8, flags: UInt8 = 0, body: [UInt8]) {
         self.type = type
         self.flags = flags
         self.body = body
     }
 
     /// The flag of a body that is a length and a Zstandard frame.
-    public static let compressed: UInt8 = 1
+    package static let compressed: UInt8 = 1
     /// Bytes of the header.
-    public static let headerSize = 8
+    package static let headerSize = 8
 
     /// The bytes to transfer: header and body.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(Self.headerSize + body.count)
         out.appendBigEndian(UInt32(body.count))
@@ -85,7 +85,7 @@ public struct Frame: Hashable, Sendable {
     var messageSize: Int { flags & Self.compressed == 0 ? body.count : Compression.declaredSize(body) }
 
     /// Bytes to transfer: header and body.
-    public var count: Int { Self.headerSize + body.count }
+    package var count: Int { Self.headerSize + body.count }
 
     /// Refuses what no frame may be, from the header alone.
     static func check(type: UInt8, flags: UInt8, reserved: UInt16, body: Int, limit: Int) throws(WireError) {

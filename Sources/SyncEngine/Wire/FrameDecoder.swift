@@ -3,7 +3,7 @@ internal import EventStore
 /// Cuts a stream of bytes into frames, however the bytes arrive. A frame's header is checked as soon as it is there,
 /// before any of its body is waited for; so what is held is at most one frame and what was fed after it. Take all
 /// frames before feeding more.
-public struct FrameDecoder: Sendable {
+package struct FrameDecoder: Sendable {
     private let limits: WireLimits
     private var buffer: [UInt8] = []
     private var start = 0
@@ -12,15 +12,15 @@ public struct FrameDecoder: Sendable {
 
     /// Cuts what a peer sends that was told of `limits`. Its first frame is a Hello: none that is longer than a Hello
     /// passes.
-    public init(limits: WireLimits = WireLimits()) {
+    package init(limits: WireLimits = WireLimits()) {
         self.limits = limits
     }
 
     /// Bytes fed that have not come out as frames.
-    public var buffered: Int { buffer.count - start }
+    package var buffered: Int { buffer.count - start }
 
     /// Takes the next bytes of the stream.
-    public mutating func feed(_ bytes: some Sequence<UInt8>) {
+    package mutating func feed(_ bytes: some Sequence<UInt8>) {
         guard failure == nil else { return }
         if start == buffer.count {
             buffer.removeAll(keepingCapacity: buffer.capacity <= Self.keptCapacity)
@@ -33,7 +33,7 @@ public struct FrameDecoder: Sendable {
     }
 
     /// The next whole frame; `nil` until more is fed. After an error the stream is lost: the same error comes again.
-    public mutating func next() throws(WireError) -> Frame? {
+    package mutating func next() throws(WireError) -> Frame? {
         if let failure { throw failure }
         do {
             return try cut()

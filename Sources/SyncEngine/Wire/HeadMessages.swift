@@ -1,15 +1,15 @@
-public import EventStore
+package import EventStore
 
 /// Asks for a head of an origin that its own key has signed, of at least so many events: a node that says it has more of this
 /// node's origin than the node itself must show one.
-public struct HeadAsk: Hashable, Sendable {
+package struct HeadAsk: Hashable, Sendable {
     /// Whose history.
-    public var origin: OriginID
+    package var origin: OriginID
     /// From 1.
-    public var size: UInt64
+    package var size: UInt64
 
     /// A question of these parts.
-    public init(origin: OriginID, size: UInt64) {
+    package init(origin: OriginID, size: UInt64) {
         self.origin = origin
         self.size = size
     }
@@ -37,14 +37,14 @@ public struct HeadAsk: Hashable, Sendable {
 }
 
 /// Answers a ``HeadAsk``.
-public struct HeadTold: Hashable, Sendable {
+package struct HeadTold: Hashable, Sendable {
     /// Of the question.
-    public var origin: OriginID
+    package var origin: OriginID
     /// The head; `nil`: the sender has none of so many events.
-    public var head: SignedHead?
+    package var head: SignedHead?
 
     /// An answer of these parts.
-    public init(origin: OriginID, head: SignedHead?) {
+    package init(origin: OriginID, head: SignedHead?) {
         self.origin = origin
         self.head = head
     }

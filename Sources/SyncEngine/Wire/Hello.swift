@@ -1,49 +1,49 @@
-public import EventStore
+package import EventStore
 
 /// Who the sender is and what it can take. Both sides send theirs at once; it fits ``WireLimits/controlBody``.
-public struct Hello: Hashable, Sendable {
+package struct Hello: Hashable, Sendable {
     /// The first protocol version the sender speaks.
-    public var protocolMin: UInt32
+    package var protocolMin: UInt32
     /// The last protocol version the sender speaks.
-    public var protocolMax: UInt32
+    package var protocolMax: UInt32
     /// Nodes replicate only within one cluster.
-    public var cluster: String
+    package var cluster: String
     /// The sender's id, which must be that of its certificate.
-    public var node: NodeID
+    package var node: NodeID
     /// A random number drawn when the sender's store was made.
-    public var incarnation: UInt64
+    package var incarnation: UInt64
     /// The sender's clock, Unix milliseconds; nothing is decided by it.
-    public var clock: Int64
+    package var clock: Int64
     /// What the sender takes.
-    public var limits: WireLimits
+    package var limits: WireLimits
     /// Names of compression methods the sender can read.
-    public var compressors: [String]
+    package var compressors: [String]
     /// Name and version of the software.
-    public var software: String
+    package var software: String
     /// The node's name, for people.
-    public var name: String
+    package var name: String
     /// Abilities; both sides must have one before it is used.
-    public var features: Features
+    package var features: Features
     /// What the sender remembers of the receiver from an earlier connection.
-    public var remembered: Remembered?
+    package var remembered: Remembered?
     /// The origin the sender writes to, for choosing from whom to take it.
-    public var origin: OriginID?
+    package var origin: OriginID?
     /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
     /// at least so many events more; 0: it would not.
-    public var snapshotAfter: UInt64
+    package var snapshotAfter: UInt64
     /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
     /// with one node id and different runs are two processes with one key.
-    public var run: UInt64
+    package var run: UInt64
     /// Whether what the sender states can be lost when the power fails: its store does not wait for the disk at each commit.
-    public var isVolatile: Bool
+    package var isVolatile: Bool
 
     /// The protocol version of this release.
-    public static let currentProtocol: UInt32 = 1
+    package static let currentProtocol: UInt32 = 1
     /// The name under which Zstandard goes in ``compressors``.
-    public static let zstd = "zstd"
+    package static let zstd = "zstd"
 
     /// A Hello of these parts.
-    public init(
+    package init(
         protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
         incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
         software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
@@ -68,47 +68,47 @@ public struct Hello: Hashable, Sendable {
     }
 
     /// The highest protocol version that both speak; `nil` if there is none.
-    public func commonProtocol(with other: Hello) -> UInt32? {
+    package func commonProtocol(with other: Hello) -> UInt32? {
         let highest = min(protocolMax, other.protocolMax)
         return highest >= max(protocolMin, other.protocolMin) ? highest : nil
     }
 }
 
 /// Abilities beyond version 1 of the protocol as it was first released. Bits of later releases are kept and mean nothing here.
-public struct Features: OptionSet, Hashable, Sendable {
+package struct Features: OptionSet, Hashable, Sendable {
     /// The bits.
-    public let rawValue: UInt64
+    package let rawValue: UInt64
 
     /// The features with these bits.
-    public init(rawValue: UInt64) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// StateDelta and Resync are understood, and take the place of Vector and Ack.
-    public static let standings = Features(rawValue: 1)
+    package static let standings = Features(rawValue: 1)
 
     /// Events go out for those origins only that a Want names. Means something together with ``standings``.
-    public static let sources = Features(rawValue: 2)
+    package static let sources = Features(rawValue: 2)
 
     /// HeadAsk is answered.
-    public static let heads = Features(rawValue: 4)
+    package static let heads = Features(rawValue: 4)
 
     /// PayloadAsk is answered.
-    public static let payloads = Features(rawValue: 8)
+    package static let payloads = Features(rawValue: 8)
 
     /// Snapshots are offered to those that ask for them.
-    public static let snapshots = Features(rawValue: 256)
+    package static let snapshots = Features(rawValue: 256)
 }
 
 /// What a node remembers of the progress of another.
-public struct Remembered: Hashable, Sendable {
+package struct Remembered: Hashable, Sendable {
     /// The other's incarnation then.
-    public var incarnation: UInt64
+    package var incarnation: UInt64
     /// ``StateDelta/through`` of the last StateDelta it took in.
-    public var through: UInt64
+    package var through: UInt64
     /// How many origins are numbered.
-    public var origins: UInt32
+    package var origins: UInt32
 
     /// What is remembered, of these parts.
-    public init(incarnation: UInt64, through: UInt64, origins: UInt32) {
+    package init(incarnation: UInt64, through: UInt64, origins: UInt32) {
         self.incarnation = incarnation
         self.through = through
         self.origins = origins

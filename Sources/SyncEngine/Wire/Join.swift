@@ -1,26 +1,26 @@
-public import EventStore
+package import EventStore
 
 /// Asks to be let in, with proof of an invitation; the first frame of a node that is not known yet.
-public struct Join: Hashable, Sendable {
+package struct Join: Hashable, Sendable {
     /// The sender's cluster.
-    public var cluster: String
+    package var cluster: String
     /// What people call the sender.
-    public var name: String
+    package var name: String
     /// HMAC-SHA-256 under the invitation's token over ``transcript(secret:inviter:guest:)``; 32 bytes.
-    public var proof: [UInt8]
+    package var proof: [UInt8]
 
     /// A Join of these parts.
-    public init(cluster: String, name: String, proof: [UInt8]) {
+    package init(cluster: String, name: String, proof: [UInt8]) {
         self.cluster = cluster
         self.name = name
         self.proof = proof
     }
 
     /// The label of the secret both ends export from TLS (RFC 8446 §7.5).
-    public static let secretLabel = "EXPORTER-sillok-join-v1"
+    package static let secretLabel = "EXPORTER-sillok-join-v1"
 
     /// What is proven: this connection, the one who invites and the one who is invited.
-    public static func transcript(secret: [UInt8], inviter: NodeID, guest: NodeID) -> [UInt8] {
+    package static func transcript(secret: [UInt8], inviter: NodeID, guest: NodeID) -> [UInt8] {
         Array("sillok join v1\n".utf8) + secret + inviter.bytes + guest.bytes
     }
 }

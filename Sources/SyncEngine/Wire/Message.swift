@@ -1,7 +1,7 @@
-public import EventStore
+package import EventStore
 
 /// What nodes say to each other: the messages of docs/reference/sync.proto.
-public enum Message: Hashable, Sendable {
+package enum Message: Hashable, Sendable {
     /// Who the sender is and what it can take: the first frame of each side.
     case hello(Hello)
     /// What the sender has stored, strictly ascending by origin.
@@ -53,7 +53,7 @@ public enum Message: Hashable, Sendable {
 
 extension Message {
     /// The frame's type.
-    public var type: UInt8 {
+    package var type: UInt8 {
         switch self {
         case .hello: MessageType.hello.rawValue
         case .vector: MessageType.vector.rawValue
@@ -82,7 +82,7 @@ extension Message {
     }
 
     /// The message's name in docs/reference/sync.proto.
-    public var name: String {
+    package var name: String {
         switch self {
         case .hello: "Hello"
         case .vector: "Vector"
@@ -112,7 +112,7 @@ extension Message {
 
     /// The frame that carries this message, compressed where `compress` allows it and it pays. A Hello is never
     /// compressed: it says who can read that.
-    public func frame(compress: Bool) -> Frame {
+    package func frame(compress: Bool) -> Frame {
         let body = encodedBody
         if compress, type != MessageType.hello.rawValue, let smaller = Compression.compress(body) {
             return Frame(type: type, flags: Frame.compressed, body: smaller)
@@ -149,7 +149,7 @@ extension Message {
     }
 
     /// The message in `frame`, which a peer sent that was told of `limits`.
-    public init(frame: Frame, limits: WireLimits = WireLimits()) throws(WireError) {
+    package init(frame: Frame, limits: WireLimits = WireLimits()) throws(WireError) {
         try Frame.check(
             type: frame.type, flags: frame.flags, reserved: 0, body: frame.body.count,
             limit: limits.body(of: frame.type))

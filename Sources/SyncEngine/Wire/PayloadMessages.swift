@@ -1,12 +1,12 @@
-public import EventStore
+package import EventStore
 
 /// Asks for the payloads of events that are here without, though nothing has erased them.
-public struct PayloadAsk: Hashable, Sendable {
+package struct PayloadAsk: Hashable, Sendable {
     /// At most ``WireLimits/payloadsAsked``, at least one.
-    public var dots: [Dot]
+    package var dots: [Dot]
 
     /// A question for these events.
-    public init(dots: [Dot]) { self.dots = dots }
+    package init(dots: [Dot]) { self.dots = dots }
 
     func write(to writer: inout ProtobufWriter) {
         for dot in dots { writer.message(1) { dot.write(to: &$0) } }
@@ -26,12 +26,12 @@ public struct PayloadAsk: Hashable, Sendable {
 }
 
 /// Answers a ``PayloadAsk``.
-public struct PayloadTold: Hashable, Sendable {
+package struct PayloadTold: Hashable, Sendable {
     /// Of events that were asked for; at most ``WireLimits/payloadsAsked``.
-    public var payloads: [CarriedPayload]
+    package var payloads: [CarriedPayload]
 
     /// An answer of these payloads.
-    public init(payloads: [CarriedPayload]) { self.payloads = payloads }
+    package init(payloads: [CarriedPayload]) { self.payloads = payloads }
 
     func write(to writer: inout ProtobufWriter) {
         for payload in payloads {

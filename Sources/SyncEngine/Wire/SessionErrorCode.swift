@@ -1,5 +1,5 @@
 /// Why a session ends or gives up an origin: `Bye.code` of docs/reference/sync.proto, section 6.
-public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
+package enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     /// No common protocol version.
     case protocolVersion = 1
     /// The cluster names differ.
@@ -58,7 +58,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case snapshot = 32
 
     /// What to do about it.
-    public enum Class: String, Sendable {
+    package enum Class: String, Sendable {
         /// Connect again after a growing pause.
         case retry
         /// Do not connect before an operator has acted.
@@ -68,7 +68,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     }
 
     /// What to do about it.
-    public var errorClass: Class {
+    package var errorClass: Class {
         switch self {
         case .protocolVersion, .wrongCluster, .unknownPeer, .metSelf, .duplicateNodeID, .frameTooLarge, .storeError,
             .wrongCertificate, .joinRefused:
@@ -83,7 +83,7 @@ public enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     }
 
     /// The stable name in logs and docs: `PROTO_VERSION`.
-    public var name: String {
+    package var name: String {
         switch self {
         case .protocolVersion: "PROTO_VERSION"
         case .wrongCluster: "WRONG_CLUSTER"

@@ -1,20 +1,20 @@
-public import EventStore
+package import EventStore
 
 /// Offers an empty node a copy of the log.
-public struct SnapshotOffer: Hashable, Sendable {
+package struct SnapshotOffer: Hashable, Sendable {
     /// Names the snapshot: see docs/reference/sync.proto.
-    public var id: UUIDBits
+    package var id: UUIDBits
     /// The sender's last position in it.
-    public var through: UInt64
+    package var through: UInt64
     /// How many events it has.
-    public var events: UInt64
+    package var events: UInt64
     /// About how many bytes of disk it takes.
-    public var bytes: UInt64
+    package var bytes: UInt64
     /// How far each origin is in it, strictly ascending by origin.
-    public var entries: [VectorEntry]
+    package var entries: [VectorEntry]
 
     /// An offer of these parts.
-    public init(id: UUIDBits, through: UInt64, events: UInt64, bytes: UInt64, entries: [VectorEntry]) {
+    package init(id: UUIDBits, through: UInt64, events: UInt64, bytes: UInt64, entries: [VectorEntry]) {
         self.id = id
         self.through = through
         self.events = events
@@ -56,16 +56,16 @@ public struct SnapshotOffer: Hashable, Sendable {
 }
 
 /// Takes a snapshot that was offered.
-public struct SnapshotGet: Hashable, Sendable {
+package struct SnapshotGet: Hashable, Sendable {
     /// Of the offer.
-    public var id: UUIDBits
+    package var id: UUIDBits
     /// The sender's position up to which its rows are here already; 0 for none.
-    public var after: UInt64
+    package var after: UInt64
     /// Bytes of Snapshot frames that may be sent before there is more Credit, in place of the Hello's window.
-    public var window: UInt64
+    package var window: UInt64
 
     /// A request of these parts.
-    public init(id: UUIDBits, after: UInt64, window: UInt64) {
+    package init(id: UUIDBits, after: UInt64, window: UInt64) {
         self.id = id
         self.after = after
         self.window = window
@@ -95,14 +95,14 @@ public struct SnapshotGet: Hashable, Sendable {
 }
 
 /// The rest of what proves a snapshot, after its last rows.
-public struct SnapshotEnd: Hashable, Sendable {
+package struct SnapshotEnd: Hashable, Sendable {
     /// Heads and proofs for origins of the offer, strictly ascending by origin.
-    public var coverage: [Coverage]
+    package var coverage: [Coverage]
     /// Whether another part follows.
-    public var hasMore: Bool
+    package var hasMore: Bool
 
     /// A part of the proof.
-    public init(coverage: [Coverage], hasMore: Bool) {
+    package init(coverage: [Coverage], hasMore: Bool) {
         self.coverage = coverage
         self.hasMore = hasMore
     }
@@ -131,16 +131,16 @@ public struct SnapshotEnd: Hashable, Sendable {
 }
 
 /// Says what became of a snapshot.
-public struct SnapshotDone: Hashable, Sendable {
+package struct SnapshotDone: Hashable, Sendable {
     /// Of the offer.
-    public var id: UUIDBits
+    package var id: UUIDBits
     /// A ``SessionErrorCode`` if it is refused: then events follow as if it had not been offered. 0: it is in place.
-    public var code: UInt32
+    package var code: UInt32
     /// For people; at most ``WireLimits/byeText`` bytes.
-    public var text: String
+    package var text: String
 
     /// An answer of these parts; a longer text is cut.
-    public init(id: UUIDBits, code: UInt32, text: String = "") {
+    package init(id: UUIDBits, code: UInt32, text: String = "") {
         self.id = id
         self.code = code
         self.text = cut(text, toBytes: WireLimits.byeText)

@@ -1,27 +1,27 @@
-public import EventStore
+package import EventStore
 
 /// What the sender has made durable: everything, or what changed since it last said so.
 ///
 /// Origins are numbered, from 1, in the order in which the sender first names them to any peer: the order in which its log
 /// met them. The number takes the place of the id from then on, also on later connections with a receiver that remembers
 /// (``Remembered``). A long statement comes in parts.
-public struct StateDelta: Hashable, Sendable {
+package struct StateDelta: Hashable, Sendable {
     /// What changed, or all there is.
-    public var entries: [StateEntry]
+    package var entries: [StateEntry]
     /// Whether this is all there is, not a difference.
-    public var isWhole: Bool
+    package var isWhole: Bool
     /// Of a difference: ``through`` of the statement it goes on from.
-    public var since: UInt64
+    package var since: UInt64
     /// Names the state that this statement leads to: the last position of the sender's log. 0: it has no name, and cannot
     /// be remembered.
-    public var through: UInt64
+    package var through: UInt64
     /// ``digest(of:)`` of all there is after this statement; with the last part of an opening one.
-    public var digest: Digest?
+    package var digest: Digest?
     /// Whether another part follows.
-    public var hasMore: Bool
+    package var hasMore: Bool
 
     /// A statement of these parts.
-    public init(
+    package init(
         entries: [StateEntry], isWhole: Bool, since: UInt64, through: UInt64, digest: Digest? = nil,
         hasMore: Bool = false
     ) {
@@ -35,7 +35,7 @@ public struct StateDelta: Hashable, Sendable {
 
     /// SHA-256 over origin (16 bytes), seq and root (8 bytes each, most significant first) of all entries in the order of
     /// their numbers.
-    public static func digest(of entries: some Sequence<VectorEntry>) -> Digest {
+    package static func digest(of entries: some Sequence<VectorEntry>) -> Digest {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(entries.underestimatedCount * 32)
         for entry in entries {
@@ -48,9 +48,9 @@ public struct StateDelta: Hashable, Sendable {
 }
 
 /// How far one origin is known.
-public struct StateEntry: Hashable, Sendable {
+package struct StateEntry: Hashable, Sendable {
     /// Which origin.
-    public enum Name: Hashable, Sendable {
+    package enum Name: Hashable, Sendable {
         /// Named for the first time: it takes the next number.
         case new(OriginID)
         /// The one with this number.
@@ -58,14 +58,14 @@ public struct StateEntry: Hashable, Sendable {
     }
 
     /// Which origin.
-    public let name: Name
+    package let name: Name
     /// All events from 1 to here.
-    public let seq: UInt64
+    package let seq: UInt64
     /// ``Digest/prefix64`` of the RFC 6962 root over those events.
-    public let root: UInt64
+    package let root: UInt64
 
     /// An entry of these parts.
-    public init(_ name: Name, seq: UInt64, root: UInt64) {
+    package init(_ name: Name, seq: UInt64, root: UInt64) {
         self.name = name
         self.seq = seq
         self.root = root

@@ -1,23 +1,23 @@
-public import EventStore
+package import EventStore
 
 /// How far one origin is known, and which of its possible histories that is.
-public struct VectorEntry: Hashable, Sendable {
+package struct VectorEntry: Hashable, Sendable {
     /// Whose history.
-    public let origin: OriginID
+    package let origin: OriginID
     /// All events from 1 to here.
-    public let seq: UInt64
+    package let seq: UInt64
     /// ``Digest/prefix64`` of the RFC 6962 root over those events.
-    public let root: UInt64
+    package let root: UInt64
 
     /// An entry of these parts.
-    public init(origin: OriginID, seq: UInt64, root: UInt64) {
+    package init(origin: OriginID, seq: UInt64, root: UInt64) {
         self.origin = origin
         self.seq = seq
         self.root = root
     }
 
     /// An entry for the whole of `head`.
-    public init(_ head: TreeHead) {
+    package init(_ head: TreeHead) {
         self.init(origin: head.origin, seq: head.size, root: head.root.prefix64)
     }
 }

@@ -2,20 +2,20 @@ internal import EventStore
 
 /// Which origins of the receiver's log the sender takes events of, from this connection; changes what it said before. At
 /// first it takes none.
-public struct Want: Hashable, Sendable {
+package struct Want: Hashable, Sendable {
     /// From now on these, by the receiver's numbers: everything of them that the sender lacks.
-    public var take: [ClosedRange<UInt32>]
+    package var take: [ClosedRange<UInt32>]
     /// No longer these. Said after `take`.
-    public var leave: [ClosedRange<UInt32>]
+    package var leave: [ClosedRange<UInt32>]
 
     /// A change of these parts.
-    public init(take: [ClosedRange<UInt32>], leave: [ClosedRange<UInt32>]) {
+    package init(take: [ClosedRange<UInt32>], leave: [ClosedRange<UInt32>]) {
         self.take = take
         self.leave = leave
     }
 
     /// A change by numbers in any order; runs of them become ranges.
-    public init(take: some Sequence<UInt32>, leave: some Sequence<UInt32>) {
+    package init(take: some Sequence<UInt32>, leave: some Sequence<UInt32>) {
         self.init(take: Self.ranges(take), leave: Self.ranges(leave))
     }
 

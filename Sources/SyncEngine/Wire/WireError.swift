@@ -1,5 +1,5 @@
 /// Why bytes from a peer are refused. Sizes in bytes.
-public enum WireError: Error, Hashable, Sendable {
+package enum WireError: Error, Hashable, Sendable {
     /// The body is longer than its type or the announced limit allows.
     case frameTooLarge(bytes: Int, limit: Int)
     /// Flags this version does not know.
@@ -20,7 +20,7 @@ public enum WireError: Error, Hashable, Sendable {
     case eventTooLarge(bytes: Int, limit: Int)
 
     /// The code to answer with.
-    public var code: SessionErrorCode {
+    package var code: SessionErrorCode {
         switch self {
         case .frameTooLarge, .decompressionBomb: .frameTooLarge
         case .unknownFlags, .reservedNotZero, .zstd, .malformed, .missingField, .tooMany: .badFrame
@@ -31,7 +31,7 @@ public enum WireError: Error, Hashable, Sendable {
 
 extension WireError: CustomStringConvertible {
     /// One sentence for people.
-    public var description: String {
+    package var description: String {
         switch self {
         case .frameTooLarge(let bytes, let limit): "a body of \(bytes) bytes, at most \(limit) are taken"
         case .unknownFlags(let flags): "unknown frame flags \(flags)"

@@ -1,16 +1,16 @@
-public import EventStore
+internal import EventStore
 
 /// What a node is ready to take, announced in its Hello. Sizes in bytes.
-public struct WireLimits: Hashable, Sendable {
+package struct WireLimits: Hashable, Sendable {
     /// Longest body of a frame.
-    public var maxBody: UInt32
+    package var maxBody: UInt32
     /// The credit the other side starts with.
-    public var window: UInt64
+    package var window: UInt64
     /// Longest payload of an event. More than ``Limits/payload``: what another node has let in is carried on.
-    public var maxPayload: UInt32
+    package var maxPayload: UInt32
 
     /// The limits a node announces unless it is told otherwise.
-    public init(
+    package init(
         maxBody: UInt32 = 1 << 20, window: UInt64 = 1 << 20, maxPayload: UInt32 = UInt32(Limits.carriedPayload)
     ) {
         self.maxBody = maxBody
@@ -19,7 +19,7 @@ public struct WireLimits: Hashable, Sendable {
     }
 
     /// The longest body these limits allow a frame of `type`: control messages are small, and nothing passes 8 MiB.
-    public func body(of type: UInt8) -> Int {
+    package func body(of type: UInt8) -> Int {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
         case .hello, .credit, .ping, .pong, .bye, .resync, .snapshotGet, .snapshotDone, .join, .headAsk,
@@ -32,23 +32,23 @@ public struct WireLimits: Hashable, Sendable {
     }
 
     /// No body is longer, compressed or not, whatever was announced.
-    public static let hardBody = 8 << 20
+    package static let hardBody = 8 << 20
     /// Longest body of Hello, Credit, Ping, Pong, Bye and Resync.
-    public static let controlBody = 4 << 10
+    package static let controlBody = 4 << 10
     /// A peer that takes no bodies of this length is sent no snapshot: one row must always fit.
-    public static let snapshotBody = UInt32(1 << 20)
+    package static let snapshotBody = UInt32(1 << 20)
     /// Most entries of a Vector, an Ack or one part of a StateDelta.
-    public static let entries = 100_000
+    package static let entries = 100_000
     /// Most origins of a node that a peer must remember.
-    public static let origins = 400_000
+    package static let origins = 400_000
     /// Most events of a batch, and so most origins in it.
-    public static let events = 8_192
+    package static let events = 8_192
     /// Longest RFC 6962 consistency proof between sizes of 64 bits.
-    public static let proof = 65
+    package static let proof = 65
     /// Most roots of a Fork.
-    public static let forkRoots = 64
+    package static let forkRoots = 64
     /// Most events of a PayloadAsk.
-    public static let payloadsAsked = 64
+    package static let payloadsAsked = 64
     /// Longest text of a Bye.
-    public static let byeText = 1_000
+    package static let byeText = 1_000
 }

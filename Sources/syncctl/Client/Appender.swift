@@ -20,9 +20,7 @@ enum Appender {
                 return try stored {
                     let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
                     guard isBulk else { return .direct(store, views: nil) }
-                    let views = ProjectorThread(files, top: try LogReader(files).top())
-                    _ = views.observe(store)
-                    return .direct(store, views: views)
+                    return .direct(store, views: try ProjectorThread.following(store))
                 }
             } catch {
                 guard error.exitCode == .tryAgain, WallClock.now - start < 5_000 else { throw error }

@@ -3,15 +3,8 @@ internal import EventStore
 internal import Glibc
 internal import SillokAPI
 
-/// The views of a store, as fresh as they can be had: a query sees everything that was in the log when it began.
-///
-/// A running daemon keeps them so; it gets two seconds. Without one they are brought up to date here, under the writer's
-/// lock, or built in a temporary place when the store cannot be written.
-struct FreshViews {
-    private let session: Session
-    private let files: StoreFiles
-    private static let patience: Int64 = 2_000
-
+/// The views of a store, always fresh (``EventReader``), and what the user is told until they are.
+enum FreshViews {
     /// The views of the store the session is about.
     static func open(_ session: Session) throws(CommandFailure) -> ViewReader {
         try open(session, StoreLocation.find(for: session).files)
@@ -19,65 +12,22 @@ struct FreshViews {
 
     /// The views of the store in `files`.
     static func open(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> ViewReader {
-        try FreshViews(session: session, files: files).open()
-    }
-
-    private func open() throws(CommandFailure) -> ViewReader {
-        let top = try stored { try LogReader(files).top() }
-        let start = WallClock.now
-        while true {
-            if let reader = existing(), let found = try? reader.progress(), found >= top { return reader }
-            if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0 {
-                if let reader = try caughtUp() { return reader }
-            } else if StoreLock.owner(files) == nil {
-                return try temporary()
-            }
-            if WallClock.now - start >= Self.patience { return try stale(top) }
-            sleep(milliseconds: 20)
-        }
-    }
-
-    /// The views that are there; `nil` if there are none yet, or none that can be read: they can be built anew.
-    private func existing() -> ViewReader? {
-        guard access(files.views, R_OK) == 0 else { return nil }
-        // A daemon looks at its start, and knows what it has written since.
-        if StoreLock.owner(files) == nil, let verdict = ViewsMark(files)?.verdict(), verdict != .asLeft { return nil }
-        return try? ViewReader(files)
-    }
-
-    /// Brings the views up to date; `nil` if another process has just taken the store.
-    private func caughtUp() throws(CommandFailure) -> ViewReader? {
-        do throws(StoreError) {
-            let lock = try StoreLock(files, owner: "syncctl pid \(getpid())")
-            defer { withExtendedLifetime(lock) {} }
-            var progress = Progress("views", unit: "events", style: session.isJSON ? .off : session.style())
-            var last: UInt64 = 0
-            let distrust = try Projector.catchUp(files) { done, total in
-                last = done
-                progress.update(done: done, total: total)
-            }
-            if let distrust { session.say("the views were built anew: \(distrust)") }
-            progress.finish(done: last, total: nil)
-            return try ViewReader(files)
-        } catch {
-            if case .locked = error { return nil }
-            if case .io = error { return try temporary() }
-            throw CommandFailure(error)
-        }
-    }
-
-    private func temporary() throws(CommandFailure) -> ViewReader {
-        session.say("the store cannot be written: building its views in a temporary place")
-        return try stored { try ViewReader(temporary: files) }
-    }
-
-    /// What there is, with a word about what is missing.
-    private func stale(_ top: UInt64) throws(CommandFailure) -> ViewReader {
-        guard let reader = existing() else { return try temporary() }
-        let position = try stored { try reader.progress() }
-        if position < top {
-            session.say("the views are behind: the newest \(top - position) events are missing from this answer")
-        }
-        return reader
+        let voice = session.voice
+        let style = session.isJSON ? ProgressMeter.Style.off : session.style()
+        let applied = Lock((progress: Progress("views", unit: "events", style: style), last: UInt64(0)))
+        let told = Freshness.Told(
+            owner: "syncctl pid \(getpid())",
+            progress: { done, total in
+                applied.withLock { applied in
+                    applied.last = done
+                    applied.progress.update(done: done, total: total)
+                }
+            }, remark: voice.say,
+            lacking: { count in
+                voice.say("the views are behind: the newest \(count) events are missing from this answer")
+            })
+        let views = try stored { try EventReader(Freshness(files, told), .scattered).views() }
+        applied.withLock { $0.progress.finish(done: $0.last, total: nil) }
+        return views
     }
 }

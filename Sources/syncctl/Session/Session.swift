@@ -45,13 +45,9 @@ struct Session {
     var width: Int? { terminal.isTerminal(.output) ? terminal.width : nil }
 
     /// A message on stderr, in the form of the answer. It may have text from strangers in it.
-    func say(_ text: String) {
-        guard !isQuiet else { return }
-        guard isJSON else { return Output.message("syncctl: \(Sanitizer.line(text))\n") }
-        var line = JSONLine(type: "message")
-        line.add("message", text)
-        Output.message(line.text + "\n")
-    }
+    func say(_ text: String) { voice.say(text) }
+
+    var voice: Voice { Voice(isQuiet: isQuiet, isJSON: isJSON) }
 
     /// The last line of all JSON output: a reader that misses it knows that the answer was cut off.
     func end(count: some FixedWidthInteger, _ fill: (inout JSONLine) -> Void = { _ in }) throws(CommandFailure) {
@@ -110,4 +106,19 @@ struct Session {
 
     /// `+09:00`, for the heading over times.
     var offset: String { TimeFormat.offset(zone.offset(now)) }
+}
+
+/// How messages reach the user, from any thread.
+struct Voice: Sendable {
+    let isQuiet: Bool
+    let isJSON: Bool
+
+    /// As ``Session/say(_:)``.
+    func say(_ text: String) {
+        guard !isQuiet else { return }
+        guard isJSON else { return Output.message("syncctl: \(Sanitizer.line(text))\n") }
+        var line = JSONLine(type: "message")
+        line.add("message", text)
+        Output.message(line.text + "\n")
+    }
 }

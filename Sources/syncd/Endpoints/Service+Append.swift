@@ -14,7 +14,7 @@ extension Service {
                 return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
             }
             do throws(StoreError) {
-                let found = try version(of: expected.conversation)
+                let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
             } catch {
                 return exchange.refuse(error)
@@ -64,12 +64,6 @@ extension Service {
     var isTooFarBehind: Bool {
         let applied = views.applied
         return !views.isRebuilding && views.top > applied + Self.maximumLag
-    }
-
-    /// How many events a conversation has, once the views have seen everything committed before the request.
-    private func version(of conversation: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
-        guard views.wait(for: views.top, milliseconds: 2_000) else { throw .busy("the views are behind") }
-        return try ViewReader(store.files, tails: views.tails, pattern: .mixed).conversationVersion(conversation)
     }
 }
 

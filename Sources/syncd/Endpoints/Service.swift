@@ -7,6 +7,7 @@ internal import SyncEngine
 struct Service: Sendable {
     let store: EventStore
     let views: ProjectorThread
+    let reader: EventReader
     let audit: ViewsAudit
     let node: SyncNode
     let roster: PeerRoster

@@ -3,42 +3,42 @@
 /// is over the same bytes. docs/reference/FORMATS.md §7 has the layout of the byte strings.
 ///
 /// From a peer none of this is trusted: ``CheckedRows`` reads it.
-public struct SnapshotRows: Hashable, Sendable {
+package struct SnapshotRows: Hashable, Sendable {
     /// An origin that occurs, and the seq of its first row here; its others follow without gaps.
-    public struct Run: Hashable, Sendable {
+    package struct Run: Hashable, Sendable {
         /// Whose events.
-        public let origin: OriginID
+        package let origin: OriginID
         /// From 1.
-        public let first: UInt64
+        package let first: UInt64
 
         /// A run of these parts.
-        public init(origin: OriginID, first: UInt64) {
+        package init(origin: OriginID, first: UInt64) {
             self.origin = origin
             self.first = first
         }
     }
 
     /// The sender's position before the first row.
-    public var after: UInt64
+    package var after: UInt64
     /// How many rows.
-    public var count: Int
+    package var count: Int
     /// In the order of their first row.
-    public var runs: [Run]
+    package var runs: [Run]
     /// Signed heads whose sizes are reached by rows here, ascending by origin and size. Not checked here.
-    public var heads: [SignedHead]
+    package var heads: [SignedHead]
     /// Texts that occur, each once: its length as a varint, its bytes. This and the others may be parts of a whole message.
-    public var names: ArraySlice<UInt8>
+    package var names: ArraySlice<UInt8>
     /// For each row flags, references and numbers.
-    public var columns: ArraySlice<UInt8>
+    package var columns: ArraySlice<UInt8>
     /// The rows' ids, 16 bytes each.
-    public var ids: ArraySlice<UInt8>
+    package var ids: ArraySlice<UInt8>
     /// The rows' salts, 16 bytes each; for an erased row its payload digest, 32 bytes.
-    public var salts: ArraySlice<UInt8>
+    package var salts: ArraySlice<UInt8>
     /// The rows' payloads, one after the other.
-    public var payloads: ArraySlice<UInt8>
+    package var payloads: ArraySlice<UInt8>
 
     /// No rows after `after`.
-    public init(after: UInt64) {
+    package init(after: UInt64) {
         self.after = after
         count = 0
         runs = []
@@ -51,15 +51,15 @@ public struct SnapshotRows: Hashable, Sendable {
     }
 
     /// The sender's position of the last row.
-    public var last: UInt64 { after + UInt64(count) }
+    package var last: UInt64 { after + UInt64(count) }
 
     /// About how many bytes this takes in a message.
-    public var size: Int {
+    package var size: Int {
         names.count + columns.count + ids.count + salts.count + payloads.count + runs.count * 24 + heads.count * 160
     }
 
     /// Most rows in one piece.
-    public static let limit = 8_192
+    package static let limit = 8_192
 
     /// Bits of a row's first byte: which of the columns it has.
     enum Flag {

@@ -1,17 +1,21 @@
 /// An edit or a retraction of a message, under its author's name.
-package struct Amendment: Sendable {
-    package let id: EventID
-    package let author: String
+public struct Amendment: Sendable {
+    /// Of the event that says it.
+    public let id: EventID
+    /// Who wrote that.
+    public let author: String
     /// When it happened, Unix milliseconds.
-    package let time: Int64
-    package let conversation: String?
-    package let isEdit: Bool
+    public let time: Int64
+    /// In which conversation it was said.
+    public let conversation: String?
+    /// Else it is a retraction.
+    public let isEdit: Bool
     /// Of an edit the new text; `nil` once that is erased.
-    package let text: String?
+    public let text: String?
     /// Of a retraction why, if that was said.
-    package let reason: String?
+    public let reason: String?
     /// Whether it changes the message (D24). If not it only stands beside it.
-    package let counts: Bool
+    public let counts: Bool
 }
 
 /// What was done to a message, and what of it counts (D24): edits of its own author in its own conversation, of which the last in display
@@ -56,15 +60,15 @@ struct Amendments {
 }
 
 /// A message's amendments with what the log says of them.
-package struct MessageHistory: Sendable {
+public struct MessageHistory: Sendable {
     /// The last 100 in display order.
-    package internal(set) var amendments: [Amendment] = []
+    public internal(set) var amendments: [Amendment] = []
     /// How many there are.
-    package internal(set) var count = 0
+    public internal(set) var count = 0
     /// How many edits count.
-    package internal(set) var edits = 0
+    public internal(set) var edits = 0
     /// The edit whose text stands.
-    package internal(set) var edit: Amendment?
+    public internal(set) var edit: Amendment?
     /// The retraction that stands.
-    package internal(set) var retraction: Amendment?
+    public internal(set) var retraction: Amendment?
 }

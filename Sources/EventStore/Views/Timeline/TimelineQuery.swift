@@ -22,32 +22,41 @@ package struct TimelineQuery: Hashable, Sendable {
     package init() {}
 }
 
-/// An event with what became of it.
-package struct TimelineEntry: Sendable {
-    package let stored: StoredEvent
+/// An event of a history or a conversation, with what became of it.
+public struct TimelineEntry: Sendable {
+    /// The event, and its position in this node's log.
+    public let stored: StoredEvent
     /// What was done to it, if it is a message and anything was.
-    package let history: MessageHistory?
+    public let history: MessageHistory?
 
-    /// The text of its last edit.
-    package var edited: String? { history?.edit?.text }
+    /// Its place in display order, which is the same on every node.
+    public var key: DisplayKey { stored.event.header.displayKey }
+    /// The text of the edit that stands; `nil` if there is none.
+    public var edited: String? { history?.edit?.text }
     /// How many edits count.
-    package var edits: Int { history?.edits ?? 0 }
+    public var edits: Int { history?.edits ?? 0 }
     /// Whether it was taken back.
-    package var isRetracted: Bool { history?.retraction != nil }
+    public var isRetracted: Bool { history?.retraction != nil }
 }
 
 /// A conversation in the list of conversations.
-package struct ConversationSummary: Hashable, Sendable {
-    package let conversation: String
-    package let title: String?
-    package let category: String?
-    package let startedBy: String?
-    /// How many events: the version that an appender may expect.
-    package let events: UInt64
-    package let messages: UInt64
-    /// Display time of the first and the last event, Unix milliseconds.
-    package let firstTime: Int64
-    package let lastTime: Int64
+public struct ConversationSummary: Hashable, Sendable {
+    /// Its id.
+    public let conversation: String
+    /// The last title it was given, if any.
+    public let title: String?
+    /// `text`, `image` or `voice`, if that was said when it was started.
+    public let category: String?
+    /// Who started it; `nil` if no event says so.
+    public let startedBy: String?
+    /// How many events it has.
+    public let events: UInt64
+    /// How many of them are messages of people or bots.
+    public let messages: UInt64
+    /// Display time of the first event, Unix milliseconds.
+    public let firstTime: Int64
+    /// Display time of the last event, Unix milliseconds.
+    public let lastTime: Int64
     let lastHLC: Int64
     let ref: Int64
 }
@@ -61,34 +70,42 @@ package struct Participant: Hashable, Sendable {
 }
 
 /// One write of a profile field.
-package struct ProfileWrite: Hashable, Sendable {
-    /// JSON as it was written.
-    package let value: String
-    package let author: String
+public struct ProfileWrite: Hashable, Sendable {
+    /// JSON as it was written: text has its quotation marks.
+    public let value: String
+    /// Who wrote it.
+    public let author: String
     /// Display time, Unix milliseconds.
-    package let time: Int64
-    package let dot: Dot
-    package let position: UInt64
+    public let time: Int64
+    /// Names the event that says so, on every node.
+    public let dot: Dot
+    /// Where that event stands in this node's log.
+    public let position: UInt64
 }
 
 /// A profile field.
-package struct ProfileField: Hashable, Sendable {
-    package let name: String
-    /// The last writer's value.
-    package let winner: ProfileWrite
+public struct ProfileField: Hashable, Sendable {
+    /// Its name.
+    public let name: String
+    /// The write that stands: the last in display order.
+    public let winner: ProfileWrite
     /// Other writes that no write since has known of, by display order. Not empty and of other values: a conflict.
-    package let concurrent: [ProfileWrite]
+    public let concurrent: [ProfileWrite]
 
     /// Whether people should decide.
-    package var isConflict: Bool { concurrent.contains { $0.value != winner.value } }
+    public var isConflict: Bool { concurrent.contains { $0.value != winner.value } }
 }
 
 /// How often an answer was given.
-package struct SurveyCount: Hashable, Sendable {
-    package let survey: String
-    package let question: String
-    package let value: String
-    package let count: UInt64
+public struct SurveyCount: Hashable, Sendable {
+    /// Which survey.
+    public let survey: String
+    /// Which of its questions.
+    public let question: String
+    /// The answer: a choice, or a rating as a number.
+    public let value: String
+    /// How often; each event counts once.
+    public let count: UInt64
 }
 
 /// An event that a view refused, or that this release cannot read at all (D13): stored, relayed, and hidden from that

@@ -1,0 +1,223 @@
+extension EventStore {
+    /// The events after `position` in the order of the log: first what is stored, then what is committed, each once, when it is
+    /// durable. Own events and received ones.
+    ///
+    /// ```swift
+    /// for try await stored in store.subscribe(after: lastSeen) {
+    ///     handle(stored.event)
+    ///     lastSeen = stored.position
+    /// }
+    /// ```
+    ///
+    /// The sequence reads on when it is asked: a slow reader costs no memory but a page of at most 500 events and about 1 MiB of payloads.
+    /// It ends when the task is cancelled, and after the last stored event when the store is closed.
+    ///
+    /// - Parameter position: 0 begins with the first event; ``StoredEvent/position`` of the last one you have dealt with goes on after it.
+    public func subscribe(after position: UInt64 = 0) -> Subscription {
+        let reading = try? follower { SubscriptionReading(files, writer) }
+        return Subscription(position: position, reading: reading)
+    }
+
+    /// Events as they are stored: ``EventStore/subscribe(after:)``. Each iteration begins anew after the same position.
+    public struct Subscription: AsyncSequence, Sendable {
+        /// An event with its position.
+        public typealias Element = StoredEvent
+        /// What reading the log may throw: `E_CORRUPT`, `E_IO`, `E_PERMISSION`.
+        public typealias Failure = StoreError
+
+        fileprivate let position: UInt64
+        /// `nil` once the store is closed.
+        fileprivate let reading: SubscriptionReading?
+
+        /// One pass over the events.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            fileprivate let reading: SubscriptionReading?
+            fileprivate var position: UInt64
+            /// What was read, and how much of it was given.
+            private var page: [StoredEvent] = []
+            private var given = 0
+
+            fileprivate init(_ reading: SubscriptionReading?, after position: UInt64) {
+                (self.reading, self.position) = (reading, position)
+            }
+
+            /// The next event, once there is one; `nil` at the end.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(StoreError) -> StoredEvent? {
+                if Task.isCancelled { return nil }
+                if given == page.count {
+                    page = try await reading?.page(after: position, isolation: actor) ?? []
+                    given = 0
+                }
+                guard given < page.count else { return nil }
+                let event = page[given]
+                given += 1
+                position = event.position
+                return event
+            }
+        }
+
+        /// Begins a pass.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading, after: position) }
+    }
+}
+
+/// Reads the log for all subscriptions of a store.
+///
+/// ## Concurrency model
+/// Pages are read on a queue of its own, one after the other. Who asks for what is not there yet waits in a list, which the thread that
+/// tells of a commit hands to that queue: no thread waits. Nothing is read beyond the last position that was told to be durable.
+final class SubscriptionReading: StoreFollower {
+    private typealias Page = Result<[StoredEvent], StoreError>
+
+    private struct Request {
+        let position: UInt64
+        let answer: CheckedContinuation<Page, Never>
+    }
+
+    private struct State {
+        /// Everything up to here is durable; `nil` until that is known.
+        var durable: UInt64?
+        var isClosed = false
+        /// Why it cannot be known.
+        var failure: StoreError?
+        var lastRequest: UInt64 = 0
+        /// Those that wait for events, by their numbers.
+        var waiting: [UInt64: Request] = [:]
+        /// Numbers of requests that were cancelled before they waited.
+        var cancelled: Set<UInt64> = []
+
+        /// Takes out those who can be answered now.
+        mutating func takeReady() -> [Request] {
+            let ready = waiting.filter { isClosed || failure != nil || $0.value.position < durable ?? 0 }
+            for number in ready.keys { waiting[number] = nil }
+            return Array(ready.values)
+        }
+    }
+
+    /// Most events of a page, and payload bytes after which it ends (INV-9).
+    private static let most = (events: 500, bytes: 1 << 20)
+
+    private let files: StoreFiles
+    private let state = Lock(State())
+    private let queue = BlockingQueue(name: "sillok-subscriptions")
+    /// Used on the queue alone.
+    private let log = Lock<LogReader?>(nil)
+
+    init(_ files: StoreFiles, _ writer: LogWriter) {
+        self.files = files
+        _ = writer.observe { [weak self] notice in self?.advance(to: notice.top) }
+        // What was committed before there was an observer. By when the writer answers it is durable.
+        writer.snapshot { [weak self] result in
+            switch result {
+            case .success(let log): self?.advance(to: log.position)
+            case .failure(.closed): self?.storeHasClosed()
+            case .failure(let error): self?.fail(error)
+            }
+        }
+    }
+
+    /// The next events after `position`, once there are any; none when there will be no more, or the task is cancelled.
+    func page(
+        after position: UInt64, isolation actor: isolated (any Actor)?
+    ) async throws(StoreError) -> [StoredEvent] {
+        let number = state.withLock { state in
+            state.lastRequest += 1
+            return state.lastRequest
+        }
+        let page = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                ask(Request(position: position, answer: continuation), number)
+            }
+        } onCancel: {
+            cancel(number)
+        }
+        state.withLock { _ = $0.cancelled.remove(number) }
+        return try page.get()
+    }
+
+    private func ask(_ request: Request, _ number: UInt64) {
+        enum Step { case wait, read, end }
+        let step: Step = state.withLock { state in
+            if state.cancelled.contains(number) { return .end }
+            if request.position < state.durable ?? 0 || state.failure != nil { return .read }
+            if state.isClosed { return .end }
+            state.waiting[number] = request
+            return .wait
+        }
+        switch step {
+        case .wait: break
+        case .read: read(request)
+        case .end: request.answer.resume(returning: .success([]))
+        }
+    }
+
+    private func cancel(_ number: UInt64) {
+        let request = state.withLock { state -> Request? in
+            state.cancelled.insert(number)
+            return state.waiting.removeValue(forKey: number)
+        }
+        request?.answer.resume(returning: .success([]))
+    }
+
+    /// The log is durable up to `position`. On the thread that tells of commits: must be short.
+    private func advance(to position: UInt64) {
+        let ready = state.withLock { state in
+            state.durable = max(state.durable ?? 0, position)
+            return state.takeReady()
+        }
+        for request in ready { read(request) }
+    }
+
+    func storeHasClosed() {
+        let ready = state.withLock { state in
+            state.isClosed = true
+            return state.takeReady()
+        }
+        for request in ready { read(request) }
+    }
+
+    private func fail(_ error: StoreError) {
+        let ready = state.withLock { state in
+            state.failure = error
+            return state.takeReady()
+        }
+        for request in ready { read(request) }
+    }
+
+    private func read(_ request: Request) {
+        queue.later { [self] in request.answer.resume(returning: page(after: request.position)) }
+    }
+
+    private func page(after position: UInt64) -> Page {
+        let (durable, failure) = state.withLock { ($0.durable ?? 0, $0.failure) }
+        guard position < durable else { return failure.map { .failure($0) } ?? .success([]) }
+        return log.withLock { log in
+            do throws(StoreError) {
+                let reader: LogReader
+                if let log { reader = log } else { reader = try LogReader(files) }
+                log = reader
+                return .success(try reader.page(after: position, through: durable, Self.most))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+extension LogReader {
+    /// The events after `position` up to `end`, at most `most.events`; no more once their payloads come to `most.bytes`.
+    func page(
+        after position: UInt64, through end: UInt64 = UInt64(Int64.max), _ most: (events: Int, bytes: Int)
+    ) throws(StoreError) -> [StoredEvent] {
+        var page: [StoredEvent] = []
+        var left = most.bytes
+        try scan(after: position, through: end, limit: most.events) { event in
+            left -= event.event.body.count
+            page.append(event)
+            return left > 0
+        }
+        return page
+    }
+}

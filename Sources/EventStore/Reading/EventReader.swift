@@ -1,0 +1,205 @@
+/// Reads a store: the events of its log, and the views that are made of them. A query sees all that was in the log when it began.
+///
+/// ```swift
+/// let reader = try EventReader(open: "/var/lib/syncd")
+/// for entry in try reader.history(of: "u-1029", limit: 20) { print(entry.stored.event.header.type) }
+/// ```
+///
+/// ## Freshness
+/// The log is read as it is. Views follow it: those of a store that is open in this process (``init(_:)``), or in another one as in a
+/// daemon's, are waited for, two seconds at most; then a query throws `E_BUSY`. Views of a store that no process has open are brought up
+/// to date by the query itself, under the writer's lock. Where this user may not write it, they are built in a temporary folder; the
+/// first query then reads the whole log. A store whose log is replaced, as by a snapshot, is opened again.
+///
+/// ## Concurrency model
+/// Any thread may call anything. Queries read the disk and block, one at a time; several readers of one store do not wait for each
+/// other. In tasks use ``read(_:)``, which runs them on a thread outside of Swift's cooperative pool.
+public final class EventReader: Sendable {
+    /// Most events or entries that one call gives.
+    public static let maximumPage = 500
+    /// Payload bytes after which a page ends (INV-9).
+    private static let pageBytes = 1 << 20
+
+    private let files: StoreFiles
+    private let state: Lock<OpenReaders>
+    private let queue = BlockingQueue(name: "sillok-reader")
+
+    /// Reads the store in `folder`, whether a process has it open or not. The folder is left as it is but for the views.
+    ///
+    /// - Throws: `E_NO_STORE` if there is none; `E_PERMISSION` if this user may not read it; `E_FORMAT`, `E_CORRUPT` or `E_IO` if
+    ///   the log cannot be read.
+    public convenience init(open folder: String) throws(StoreError) {
+        self.init(Freshness(StoreFiles(folder)), .mixed)
+        // What cannot be read is told now.
+        _ = try top()
+    }
+
+    /// Reads a store that is open in this process, and keeps its views up to date from now on until it is closed: other programs find
+    /// them fresh, too.
+    ///
+    /// - Throws: As ``init(open:)``, and `E_CLOSED`.
+    public convenience init(_ store: EventStore) throws(StoreError) {
+        self.init(Freshness(store.files, projector: try ProjectorThread.following(store)), .mixed)
+        _ = try top()
+    }
+
+    /// - Parameter pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
+    package init(_ freshness: Freshness, _ pattern: ReadPattern) {
+        files = freshness.files
+        state = Lock(OpenReaders(freshness, pattern))
+    }
+
+    // MARK: Tasks
+
+    /// Runs queries on a thread outside of Swift's cooperative pool: what a task does instead of calling them itself.
+    ///
+    /// ```swift
+    /// let fields = try await reader.read { try $0.profile(of: "u-1029") }
+    /// ```
+    ///
+    /// - Parameter body: What is to be asked; it gets this reader. What it throws is thrown.
+    public func read<Value: Sendable>(
+        _ body: @escaping @Sendable (EventReader) throws -> Value
+    ) async throws -> Value {
+        try await queue.value { [self] in Result { try body(self) } }.get()
+    }
+
+    // MARK: The log
+
+    /// The position of the last event; 0 in an empty log.
+    ///
+    /// - Throws: `E_NO_STORE`, `E_PERMISSION`, `E_CORRUPT`, `E_IO`, as all queries.
+    public func top() throws(StoreError) -> UInt64 {
+        try log { log throws(StoreError) in try log.top() }
+    }
+
+    /// The next events after `position`, in the order of this node's log. A page ends early when its payloads come to about 1 MiB; an
+    /// empty one is the end of the log. ``EventStore/subscribe(after:)`` goes on from there.
+    ///
+    /// - Parameters:
+    ///   - position: Where the last page ended; 0 for the first one.
+    ///   - limit: At most so many, 1 to ``maximumPage``.
+    public func events(after position: UInt64 = 0, limit: Int = maximumPage) throws(StoreError) -> [StoredEvent] {
+        let most = (events: Self.clamped(limit), bytes: Self.pageBytes)
+        return try log { log throws(StoreError) in try log.page(after: position, most) }
+    }
+
+    /// The event at a position of this node's log; `nil` if the log does not reach so far.
+    public func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
+        try log { log throws(StoreError) in try log.event(at: position) }
+    }
+
+    /// The event with this id; of several, which different nodes have appended, the first stored here. `nil` if there is none.
+    public func event(_ id: EventID) throws(StoreError) -> StoredEvent? {
+        try log { log throws(StoreError) in try log.event(id: id) }
+    }
+
+    // MARK: The views
+
+    /// A user's events across conversations, the newest first, with what became of each message. A page ends early when its payloads come to
+    /// about 1 MiB; an empty one is the end.
+    ///
+    /// - Parameters:
+    ///   - user: Whose.
+    ///   - key: ``TimelineEntry/key`` of the last entry of the page before; `nil` for the newest.
+    ///   - limit: At most so many, 1 to ``maximumPage``.
+    /// - Throws: `E_BUSY`, which may pass, and what ``top()`` throws, as all queries of views.
+    public func history(
+        of user: String, before key: DisplayKey? = nil, limit: Int = 50
+    ) throws(StoreError) -> [TimelineEntry] {
+        try fresh { views throws(StoreError) in
+            try views.history(user: user, before: key, limit: Self.clamped(limit))
+        }
+    }
+
+    /// A conversation's events, the newest first, as ``history(of:before:limit:)``.
+    public func conversation(
+        _ id: String, before key: DisplayKey? = nil, limit: Int = 50
+    ) throws(StoreError) -> [TimelineEntry] {
+        try fresh { views throws(StoreError) in
+            try views.conversation(id, before: key, limit: Self.clamped(limit))
+        }
+    }
+
+    /// Conversations, the one that was active last first. A few more than `limit` when they were active at the same moment; none at
+    /// the end.
+    ///
+    /// - Parameters:
+    ///   - last: The last one of the page before; `nil` for the first page.
+    ///   - limit: So many, 1 to ``maximumPage``.
+    public func conversations(
+        after last: ConversationSummary? = nil, limit: Int = 50
+    ) throws(StoreError) -> [ConversationSummary] {
+        try fresh { views throws(StoreError) in
+            try views.conversations(limit: Self.clamped(limit), after: last)
+        }
+    }
+
+    /// One conversation's title and counts; `nil` if no event speaks of it.
+    public func summary(of conversation: String) throws(StoreError) -> ConversationSummary? {
+        try fresh { views throws(StoreError) in try views.conversationSummary(conversation) }
+    }
+
+    /// What a user has said of themselves (`profile.changed`), fields by name. A field that was last set to `null` is left out, unless
+    /// that is a conflict.
+    public func profile(of user: String) throws(StoreError) -> [ProfileField] {
+        try fresh { views throws(StoreError) in try views.profile(user: user) }
+    }
+
+    /// How often each answer of a survey was given, by question and answer; none at the end.
+    ///
+    /// - Parameters:
+    ///   - name: Which survey.
+    ///   - question: Only this one; `nil` for all.
+    ///   - last: The last one of the page before; `nil` for the first page.
+    ///   - limit: At most so many, 1 to ``maximumPage``.
+    public func survey(
+        _ name: String, question: String? = nil, after last: SurveyCount? = nil, limit: Int = maximumPage
+    ) throws(StoreError) -> [SurveyCount] {
+        let limit = Self.clamped(limit)
+        return try fresh { views throws(StoreError) in
+            var counts: [SurveyCount] = []
+            try views.survey(name, question: question, after: last) { count in
+                counts.append(count)
+                return counts.count < limit
+            }
+            return counts
+        }
+    }
+
+    // MARK: Proof
+
+    /// Proves the store from its files: every event is hashed again, every head's signature checked. Reads the whole log; other queries of
+    /// this reader do not wait for it. Damage is reported, not thrown.
+    ///
+    /// - Parameter progress: Runs now and then with the last position seen and the last one there is.
+    /// - Throws: What ``top()`` throws, for a store that cannot be read at all.
+    public func verify(
+        progress: (_ position: UInt64, _ top: UInt64) -> Void = { _, _ in }
+    ) throws(StoreError) -> VerifyReport {
+        try Verifier(files).run { progress($0, $1) }
+    }
+
+    // MARK: In this package
+
+    /// Views of the caller's own that show all that is in the log now.
+    package func views() throws(StoreError) -> ViewReader {
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.makeFreshViews() }
+    }
+
+    /// How many events a conversation has, and when the log was at which position: for optimistic concurrency.
+    package func conversationVersion(_ id: String) throws(StoreError) -> (version: UInt64, at: UInt64) {
+        try fresh { views throws(StoreError) in try views.conversationVersion(id) }
+    }
+
+    private static func clamped(_ limit: Int) -> Int { min(max(limit, 1), maximumPage) }
+
+    private func log<Value>(_ body: (LogReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try body(try open.currentLog()) }
+    }
+
+    /// Runs `body` on views that show all that is in the log now.
+    private func fresh<Value>(_ body: (ViewReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(body) }
+    }
+}
