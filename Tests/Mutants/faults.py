@@ -212,7 +212,7 @@ fault(90, "a start does not write the WAL anew", "INV-1", "DiskFaultTests",
       (ES + "Identity/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
        "if !isPlanted(90) { try rewrite(descriptor, count: frames.end, path) }"))
 fault(91, "a copying that failed is no failure", "INV-1", "DiskFaultTests",
-      (ES + "Writer/Checkpointer.swift", "guard error.isFailedIO || error.isCorrupt else", "guard error.isFailedIO && !isPlanted(91) else"))
+      (ES + "Writer/Checkpointer.swift", "guard error.afterCopying == .store else", "guard error.afterCopying == .store, !isPlanted(91) else"))
 fault(92, "pages that count as copied are not written anew", "INV-1", "RecoveryTests",
       (ES + "Identity/Recovery.swift", "if isSuspect || connection.backfilledPages() > 0 {",
        "if isSuspect || connection.backfilledPages() > 0, !isPlanted(92) {"))
@@ -316,8 +316,8 @@ fault(136, "the end of a run says that it was in order while the WAL is left", "
       (ES + "Writer/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head else { return }",
        "guard try committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
 fault(137, "a copying that fails at the orderly end is passed over", "INV-1", "DiskFaultTests",
-      (ES + "Writer/Committer.swift", "guard error.isFailedIO || error.isCorrupt else { return false }",
-       "guard error.isFailedIO && !isPlanted(137) || error.isCorrupt else { return false }"))
+      (ES + "Writer/Committer.swift", "guard error.afterCopying == .store else { return false }",
+       "guard error.afterCopying == .store, !isPlanted(137) else { return false }"))
 fault(140, "a witness with another history is not believed", "INV-4", "MemoryTests MarkTests",
       (ES + "Identity/RollbackDetection.swift", "guard try reader.root(of: head.origin, size: head.size) != head.root else",
        "guard try reader.root(of: head.origin, size: head.size) != head.root, !isPlanted(140) else"))

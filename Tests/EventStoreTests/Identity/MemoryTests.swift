@@ -264,7 +264,9 @@ struct MemoryTests {
         let (folder, store) = try makeStore()
         store.close()
         let outside = TemporaryFolder()
-        var place: String? { get throws { try LogReader(store.files).meta("witness").flatMap { $0.isEmpty ? nil : $0 } } }
+        var place: String? {
+            get throws { try LogReader(store.files).meta("witness").flatMap { $0.isEmpty ? nil : $0 } }
+        }
         var boot = HostFingerprint.found(around: store.files)
         func run(_ place: WitnessPlace, then: (EventStore) throws -> Void) throws {
             let run = try EventStore(opening: folder.path, witness: place, surroundings: boot)
