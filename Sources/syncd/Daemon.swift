@@ -37,9 +37,9 @@ enum Daemon {
                 return true
             }
         }
-        let views = ProjectorThread(store.files, top: try top(store)) { why in
-            log.warning("the views are built anew: \(why)")
-        }
+        let views = ProjectorThread(
+            store.files, top: try top(store),
+            distrusted: { why in log.warning("the views are built anew: \(why)") }, renewed: { log.info($0) })
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let observer = views.observe(store)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
