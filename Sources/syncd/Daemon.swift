@@ -201,9 +201,9 @@ enum Daemon {
         _ store: EventStore, _ log: Logger
     ) throws(CommandFailure) -> (ProjectorThread, EventReader) {
         do throws(StoreError) {
-            let views = try ProjectorThread.following(store) { why in
-                log.warning("the views are built anew: \(why)")
-            }
+            let views = try ProjectorThread.following(
+                store, distrusted: { why in log.warning("the views are built anew: \(why)") },
+                renewed: { log.info($0) })
             return (views, EventReader(Freshness(store.files, projector: views), .mixed))
         } catch {
             throw CommandFailure(error)

@@ -145,8 +145,31 @@ fault(63, "--until takes its border in", "", "ConvergenceTests TimelineReadTests
 fault(62, "--known-at p leaves out p", "", "TieTests",
       (ES + "Views/ViewReader+Timeline.swift", "key.position > knownAt {", "key.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
 fault(15, "a frozen generation is merged from its start after a restart", "INV-10", "TailTests ConversationMergeTests",
-      (ES + "LSM/LSMTree.swift", "RowMerger(tail.frozen, after: merge.cursor)",
-       "RowMerger(tail.frozen, after: isPlanted(15) ? .zero : merge.cursor)"))
+      (ES + "LSM/LSMTree.swift", "Compactor(tail.frozen, after: compaction.cursor)",
+       "Compactor(tail.frozen, after: isPlanted(15) ? .zero : compaction.cursor)"))
+fault(191, "a view that is built anew counts as whole after its first step", "INV-10", "ViewVersionTests",
+      (ES + "Projection/Projector.swift", "behind: last < position ? last : nil",
+       "behind: last < position && !isPlanted(191) ? last : nil"))
+fault(192, "the place of a view that is built anew is not kept", "INV-10", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", '"UPDATE view SET position = ? WHERE name = ?"',
+       '"UPDATE view SET position = \\(isPlanted(192) ? "?1 * 0" : "?") WHERE name = ?"'))
+fault(193, "conversations keep their sums when the timeline is built anew", "INV-6", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", "if isStale || (type.foundation", "if isStale || !isPlanted(193) && (type.foundation"))
+fault(194, "conversations that are built anew have no sums of the run", "INV-6", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", "for view in renewed { try view.begin(store) }",
+       "for view in renewed where !isPlanted(194) { try view.begin(store) }"))
+fault(195, "views are read while one of them is behind", "INV-10", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", "$0.behind == nil && $0.version", "($0.behind == nil || isPlanted(195)) && $0.version"))
+fault(196, "a view keeps what its earlier version refused", "INV-6", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", "for name in stale.sorted() {", "for name in stale.sorted() where !isPlanted(196) {"))
+fault(197, "views of a later release stay, although it will miss events", "INV-10", "ViewVersionTests",
+      (ES + "Projection/ViewDatabase.swift", "for name in unknown.sorted() {", "for name in unknown.sorted() where !isPlanted(197) {"))
+fault(198, "a damaged row is told as a fault of the disk", "INV-4", "DamageTests",
+      (ES + "SQLite/DatabaseError.swift", "case .damage(let damage): .corrupt(damage.description)",
+       "case .damage(let damage): isPlanted(198) ? .io(damage.description) : .corrupt(damage.description)"))
+fault(199, "after a failed write of the disk the store goes on", "INV-1", "DamageTests",
+      (ES + "Writer/Aftermath.swift", "error.isOfStatement || error.isFull || error.isBusy ? .statement : .store",
+       "error.isOfStatement || error.isFull || error.isBusy || isPlanted(199) ? .statement : .store"))
 fault(56, "the sum of base and tail takes the tail's last moment", "INV-6", "ConversationMergeTests ConversationListTests",
       (ES + "Views/Conversations/ConversationSum.swift", "last: max(a.last, b.last))", "last: isPlanted(56) ? b.last : max(a.last, b.last))"))
 fault(79, "of equal times the later merged is a conversation's last moment", "INV-6", "TieTests ConversationMergeTests",

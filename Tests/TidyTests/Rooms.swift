@@ -107,20 +107,23 @@ enum Rooms {
             "EventStore/Views/Messages", "edits and retractions of messages",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
-            "EventStore/Views/Conversations", "conversations, their sums and who takes part",
-            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract"]),
-        Room(
-            "EventStore/Views/Profiles", "what users said of themselves",
-            [basics, "EventStore/SQLite", "EventStore/Views/Contract"]),
-        Room(
-            "EventStore/Views/Surveys", "surveys and their answers",
-            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
-        Room(
             "EventStore/Views/Timeline", "histories of users and conversations, in display order",
             [
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract",
-                "EventStore/Views/Conversations", "EventStore/Views/Messages",
+                "EventStore/Views/Messages",
             ]),
+        Room(
+            "EventStore/Views/Conversations", "conversations, their sums and who takes part",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract",
+                "EventStore/Views/Timeline",
+            ]),
+        Room(
+            "EventStore/Views/Profiles", "what users said of themselves",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Surveys", "surveys and their answers",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
@@ -143,7 +146,8 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
-                "EventStore/Views/Profiles", "EventStore/Views/Timeline", "EventStore/Projection",
+                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
+                "EventStore/Projection",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",

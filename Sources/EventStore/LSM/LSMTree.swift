@@ -1,12 +1,13 @@
-/// What the rows of an owner in the base come to, kept beside them.
-protocol BaseSum {
-    /// Takes note of rows of one owner that have come.
-    static func add(_ rows: ArraySlice<SortedRow>, to owner: Int64, _ connection: Connection) throws(DatabaseError)
-    /// Takes note of rows that are gone; they are not in the base any longer.
-    static func subtract(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
+/// Hears what compaction does: for what is kept beside the sorted run and has to say the same.
+protocol CompactionListener {
+    /// Rows of one owner stand in the run now.
+    static func entered(_ rows: ArraySlice<SortedRow>, of owner: Int64, _ connection: Connection)
+        throws(DatabaseError)
+    /// Rows of one owner were taken out of it.
+    static func left(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
 }
 
-/// Writes an ordered table. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
+/// Writes a sorted table: a log-structured merge tree of two levels (O'Neil et al., 1996), a memtable and one sorted run. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
 /// it.
 final class LSMTree {
     /// Rows of a tail that stand in one piece on disk.
@@ -15,35 +16,35 @@ final class LSMTree {
     let table: SortedTable
     private let tail: Memtables
     private let generation: Int
-    private let sum: (any BaseSum.Type)?
-    private var merge = SortedTable.Merge()
-    private var merger: RowMerger?
-    private var gone: Set<UInt64> = []
+    private let listener: (any CompactionListener.Type)?
+    private var compaction = SortedTable.Compaction()
+    private var compactor: Compactor?
+    private var tombstones: Set<UInt64> = []
     private var gathered: [SortedRow] = []
     /// Positions among ``gathered`` that came and went in one batch.
     private var dropped: Set<UInt64> = []
-    /// Rows of the base that are to be taken out.
+    /// Rows of the run that are to be taken out.
     private var leaving: [SortedRow] = []
 
-    init(_ table: SortedTable, tail: Memtables, generation: Int, sum: (any BaseSum.Type)? = nil) {
+    init(_ table: SortedTable, tail: Memtables, generation: Int, listener: (any CompactionListener.Type)? = nil) {
         self.table = table
         self.tail = tail
         self.generation = generation
-        self.sum = sum
+        self.listener = listener
     }
 
     /// Takes up what is on disk, before the first batch.
     func load(_ connection: Connection) throws(DatabaseError) {
-        merge = try table.merge(connection)
-        gone = try table.gone(connection)
-        try tail.load(table, merge, connection)
-        if merge.merging > merge.applied { merger = RowMerger(tail.frozen, after: merge.cursor) }
+        compaction = try table.compaction(connection)
+        tombstones = try table.tombstones(connection)
+        try tail.load(table, compaction, connection)
+        if compaction.end > compaction.applied { compactor = Compactor(tail.frozen, after: compaction.cursor) }
     }
 
-    /// Whether a generation is being merged.
-    var isMerging: Bool { merger != nil }
-    /// How many rows are not in the base.
-    var pending: Int { tail.active + (merger?.left ?? 0) }
+    /// Whether a generation is being compacted.
+    var isCompacting: Bool { compactor != nil }
+    /// How many rows are not in the run.
+    var pending: Int { tail.active + (compactor?.left ?? 0) }
 
     func insert(_ row: SortedRow) { gathered.append(row) }
 
@@ -51,22 +52,22 @@ final class LSMTree {
     func remove(_ row: SortedRow, _ connection: Connection) throws(DatabaseError) {
         if let first = gathered.first, row.position >= first.position {
             dropped.insert(row.position)
-        } else if merge.covers(row) {
+        } else if compaction.covers(row) {
             leaving.append(row)
         } else {
             try connection.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
-            gone.insert(row.position)
+            tombstones.insert(row.position)
         }
     }
 
-    /// The owner's rows that are not in the base, those of the batch at hand included.
+    /// The owner's rows that are not in the run, those of the batch at hand included.
     func pending(_ owner: Int64) -> [SortedRow] {
         (tail.find(owner).rows + gathered.filter { $0.owner == owner })
-            .filter { !merge.covers($0) && !gone.contains($0.position) }
+            .filter { !compaction.covers($0) && !tombstones.contains($0.position) }
     }
 
-    /// Puts the batch into the tail, and moves rows of the frozen generation into the base: more than came in, so that it is
-    /// merged before the next one is full.
+    /// Puts the batch into the tail, and moves rows of the frozen generation into the run: more than came in, so that it is
+    /// compacted before the next one is full.
     func flush(_ connection: Connection, atLeast rows: Int? = nil) throws(DatabaseError) {
         try takeOut(connection)
         if !dropped.isEmpty { gathered.removeAll { dropped.contains($0.position) } }
@@ -79,12 +80,12 @@ final class LSMTree {
                 "INSERT INTO \(table.name)_tail VALUES(?, ?)", .integer(Int64(bitPattern: first.position)),
                 .blob(SortedRow.pack(piece)))
         }
-        if merger != nil {
-            try mergeRows(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), connection)
+        if compactor != nil {
+            try compact(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), connection)
         }
     }
 
-    /// Takes rows out of the base, an owner's together: each of its blocks is then written once.
+    /// Takes rows out of the run, an owner's together: each of its blocks is then written once.
     private func takeOut(_ connection: Connection) throws(DatabaseError) {
         guard !leaving.isEmpty else { return }
         let blocks = BlockStore(table: table, connection: connection)
@@ -93,59 +94,60 @@ final class LSMTree {
             let rows = rest.prefix { $0.owner == first.owner }
             rest = rest.dropFirst(rows.count)
             let removed = try blocks.remove(rows)
-            try sum?.subtract(removed, of: first.owner, connection)
+            try listener?.left(removed, of: first.owner, connection)
         }
         leaving = []
     }
 
-    private func mergeRows(_ count: Int, _ connection: Connection) throws(DatabaseError) {
+    private func compact(_ count: Int, _ connection: Connection) throws(DatabaseError) {
         let blocks = BlockStore(table: table, connection: connection)
         var left = count
-        while left > 0, let rows = merger?.next(atMost: left), let last = rows.last {
+        while left > 0, let rows = compactor?.next(atMost: left), let last = rows.last {
             left -= rows.count
-            merge.cursor = last
-            let coming = gone.isEmpty ? rows : rows.filter { !gone.contains($0.position) }[...]
+            compaction.cursor = last
+            let coming = tombstones.isEmpty ? rows : rows.filter { !tombstones.contains($0.position) }[...]
             try blocks.insert(coming)
-            try sum?.add(coming, to: last.owner, connection)
+            try listener?.entered(coming, of: last.owner, connection)
         }
-        if merger?.left == 0 {
-            merge.applied = merge.merging
+        if compactor?.left == 0 {
+            compaction.applied = compaction.end
             for (name, key) in [("tail", "first"), ("gone", "position")] {
                 try connection.run(
-                    "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?", .integer(Int64(bitPattern: merge.applied)))
+                    "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?",
+                    .integer(Int64(bitPattern: compaction.applied)))
             }
         }
         try connection.run(
             "UPDATE \(table.name)_merge SET applied = ?, merging = ?, owner = ?, time = ?, hlc = ?, position = ?",
-            .integer(Int64(bitPattern: merge.applied)), .integer(Int64(bitPattern: merge.merging)),
-            .integer(merge.cursor.owner), .integer(merge.cursor.time), .integer(merge.cursor.hlc),
-            .integer(Int64(bitPattern: merge.cursor.position)))
+            .integer(Int64(bitPattern: compaction.applied)), .integer(Int64(bitPattern: compaction.end)),
+            .integer(compaction.cursor.owner), .integer(compaction.cursor.time), .integer(compaction.cursor.hlc),
+            .integer(Int64(bitPattern: compaction.cursor.position)))
     }
 
     /// The batch is on disk: readers may see it in memory.
     func committed() {
         tail.append(gathered)
         gathered.removeAll(keepingCapacity: gathered.count <= Self.piece)
-        if merger?.left == 0 {
-            merger = nil
+        if compactor?.left == 0 {
+            compactor = nil
             tail.dropFrozen()
-            gone = gone.filter { $0 > merge.applied }
+            tombstones = tombstones.filter { $0 > compaction.applied }
         }
-        if merger == nil, tail.isFull(generation) { freeze() }
+        if compactor == nil, tail.isFull(generation) { freeze() }
     }
 
-    /// Begins to merge what there is, full or not.
+    /// Begins to compact what there is, full or not.
     func freeze() {
-        guard merger == nil, tail.active > 0 else { return }
+        guard compactor == nil, tail.active > 0 else { return }
         let generation = tail.freeze()
-        merge.merging = generation.last
-        merge.cursor = .zero
-        merger = RowMerger(generation, after: merge.cursor)
+        compaction.end = generation.last
+        compaction.cursor = .zero
+        compactor = Compactor(generation, after: compaction.cursor)
     }
 }
 
 /// The rows of a generation in key order, without sorting them all at once.
-struct RowMerger {
+struct Compactor {
     /// How many rows are still to come.
     private(set) var left: Int
     private let generation: Memtable

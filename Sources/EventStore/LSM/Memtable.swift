@@ -1,33 +1,30 @@
 /// Rows of many owners in memory, packed: for each owner a chain from its newest row back to its oldest.
 ///
 /// The newest row of an owner stands in a table as it is. Every row that comes leaves a record behind: how far back the
-/// record before it in the chain begins, and by how much the row before differs. Those are varints of four numbers, and who spoke:
-/// eight to twelve bytes for a row of a live store, where a row as it is takes 40. A first row leaves a zero.
+/// record before it in the chain begins, and the ``RowDifference`` to the row before, with that one's tag: eight to twelve bytes for a row of
+/// a live store, where a row as it is takes 40. A first row leaves a zero.
 struct Memtable {
     private struct Newest {
         let owner: Int64
         let time: Int64
         let hlc: Int64
         let position: UInt64
-        let speaker: Int64
+        let tag: Int64
         /// Where its record begins.
         let record: UInt32
 
         init(_ row: SortedRow, record: Int) {
-            (owner, time, hlc, position, speaker) = (row.owner, row.time, row.hlc, row.position, row.speaker)
+            (owner, time, hlc, position, tag) = (row.owner, row.time, row.hlc, row.position, row.tag)
             self.record = UInt32(record)
         }
 
         var row: SortedRow {
-            SortedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
+            SortedRow(owner: owner, time: time, hlc: hlc, position: position, tag: tag)
         }
     }
 
     /// Bytes of a block of records. Blocks of one size are reused for one another; a single array would be copied as it grows.
     private static let block = 1 << 16
-    /// The longest record: five varints of ten bytes.
-    private static let longest = 50
-
     /// One for each owner, in the order in which they came.
     private var newest: [Newest] = []
     /// For a hash of an owner its number in `newest`, counted from 1, or in a place after it; 0 where there is none. At most half
@@ -49,7 +46,7 @@ struct Memtable {
 
     /// Adds a row with a greater position than all before.
     mutating func append(_ row: SortedRow) {
-        if filled > filling.count - Self.longest {
+        if filled > filling.count - RowDifference.longest {
             if filled > 0 { full.append(filling) }
             filling = [UInt8](repeating: 0, count: Self.block)
             filled = 0
@@ -61,12 +58,11 @@ struct Memtable {
             let before = newest[number - 1]
             let earlier = before.row
             filled = filling.withUnsafeMutableBytes { raw in
-                var writer = VarintWriter(raw, at: filled)
-                writer.put(UInt64(record) - UInt64(before.record))
-                writer.put(zigzag(row.time &- earlier.time))
-                writer.put(zigzag(row.aheadOfTime &- earlier.aheadOfTime))
-                writer.put(row.position &- earlier.position, speaker: earlier.speaker)
-                return writer.count
+                guard let start = raw.baseAddress else { return filled }
+                var writer = RawWriter(start + filled)
+                writer.varint(UInt64(record) - UInt64(before.record))
+                RowDifference(from: earlier, to: row, tag: earlier.tag).write(.position, to: &writer)
+                return filled + writer.count
             }
             newest[number - 1] = Newest(row, record: record)
         } else {
@@ -175,11 +171,7 @@ struct Memtable {
     /// Goes to the row before; false at the first.
     private func back(_ place: inout Place) -> Bool {
         guard let step = step(place.record) else { return false }
-        let row = place.row
-        let time = row.time &- step.time
-        place.row = SortedRow(
-            owner: row.owner, time: time, hlc: (row.aheadOfTime &- step.ahead) &+ time << 16,
-            position: row.position &- step.position, speaker: step.speaker)
+        place.row = place.row.preceding(step.difference)
         place.record -= step.back
         return true
     }
@@ -193,26 +185,15 @@ struct Memtable {
         return block < full.count ? full[block].withUnsafeBytes(body) : filling.withUnsafeBytes(body)
     }
 
-    /// The way from a row to the one before it.
-    private struct Step {
-        let back: Int
-        let time: Int64
-        let ahead: Int64
-        let position: UInt64
-        let speaker: Int64
-    }
-
-    /// The record that begins at `index`; `nil` if it is that of a first row.
-    private func step(_ index: Int) -> Step? {
+    /// The record that begins at `index`: how far back the one before it begins, and how the rows differ; `nil` if it is that of a first
+    /// row.
+    private func step(_ index: Int) -> (back: Int, difference: RowDifference)? {
         withBlock(of: index) { raw in
             var offset = index % Self.block
-            guard let back = raw.varint(at: &offset) else { return nil }
-            if back == 0 { return nil }
-            guard let time = raw.varint(at: &offset), let ahead = raw.varint(at: &offset),
-                let (position, speaker) = raw.distance(at: &offset)
+            guard let back = raw.varint(at: &offset), back > 0,
+                let difference = RowDifference(raw, at: &offset, .position)
             else { return nil }
-            return Step(
-                back: Int(back), time: unzigzag(time), ahead: unzigzag(ahead), position: position, speaker: speaker)
+            return (Int(back), difference)
         }
     }
 }

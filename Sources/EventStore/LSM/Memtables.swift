@@ -1,15 +1,4 @@
-/// The tails of all ordered tables in memory, shared by the projector and the readers of one process.
-package struct ViewMemtables: Sendable {
-    let timeline = Memtables()
-    let history = Memtables()
-    let generation: Int
-
-    /// - Parameter generation: How many rows of a table are moved from its tail into it at a time, at most: a generation ends
-    ///   earlier when it has taken ``Memtables/generationBytes``. The larger, the fewer pages are written for each row.
-    package init(generation: Int = 1 << 18) { self.generation = generation }
-}
-
-/// The tail of an ordered table in memory: the generation that is being merged and the one that grows.
+/// The tail of a sorted table in memory: the immutable memtable, which is being compacted, and the one that grows.
 ///
 /// ## Concurrency model
 /// The projector's thread changes it, after each commit; readers on other threads look up one owner at a time, before they
@@ -20,7 +9,7 @@ final class Memtables: Sendable {
         var rows: [SortedRow] = []
         /// Everything of the tail up to this position is known.
         var last = UInt64(0)
-        /// ``SortedTable/Merge/epoch``.
+        /// ``SortedTable/Compaction/epoch``.
         var epoch = Int64(0)
     }
 
@@ -58,10 +47,12 @@ final class Memtables: Sendable {
     }
 
     /// Forgets everything and takes in what is on disk.
-    func load(_ table: SortedTable, _ merge: SortedTable.Merge, _ connection: Connection) throws(DatabaseError) {
-        var fresh = State(last: merge.applied, epoch: merge.epoch)
+    func load(_ table: SortedTable, _ compaction: SortedTable.Compaction, _ connection: Connection)
+        throws(DatabaseError)
+    {
+        var fresh = State(last: compaction.applied, epoch: compaction.epoch)
         try table.tail(connection) { row in
-            if row.position <= merge.merging { fresh.frozen.append(row) } else { fresh.active.append(row) }
+            if row.position <= compaction.end { fresh.frozen.append(row) } else { fresh.active.append(row) }
             fresh.last = row.position
         }
         state.withLock { $0 = fresh }
@@ -81,7 +72,7 @@ final class Memtables: Sendable {
         }
     }
 
-    /// Begins a new generation; gives the one that is to be merged.
+    /// Begins a new generation; gives the one that is to be compacted.
     func freeze() -> Memtable {
         state.withLock { state in
             (state.frozen, state.active) = (state.active, Memtable())
@@ -91,6 +82,6 @@ final class Memtables: Sendable {
 
     var frozen: Memtable { state.withLock { $0.frozen } }
 
-    /// Drops the generation that has been merged.
+    /// Drops the generation that has been compacted.
     func dropFrozen() { state.withLock { $0.frozen = Memtable() } }
 }

@@ -41,20 +41,21 @@ extension SortedTable {
     func rows(
         in range: RowRange, limit: Int, known: Memtables.Found, _ connection: Connection
     ) throws(DatabaseError) -> [SortedRow] {
-        let base = try base(range, limit, connection)
+        let found = try found(range, limit, connection)
         let pending = try pending(range.owner, known: known, connection).filter(range.contains)
-        guard !pending.isEmpty else { return base.rows }
-        // Beyond the last row of the base there may be more of it.
-        let end = base.isAll ? nil : base.rows.last
+        guard !pending.isEmpty else { return found.rows }
+        // Beyond the last row of the run there may be more of it.
+        let end = found.isAll ? nil : found.rows.last
         let merged =
-            (base.rows + pending.filter { row in end.map { range.precedes(row, $0) || row.isTied(with: $0) } ?? true })
+            (found.rows
+            + pending.filter { row in end.map { range.precedes(row, $0) || row.isTied(with: $0) } ?? true })
             .sorted(by: range.precedes)
         guard merged.count > limit else { return merged }
         let last = merged[limit - 1]
         return Array(merged.prefix { range.precedes($0, last) || $0 == last || $0.isTied(with: last) })
     }
 
-    private func base(
+    private func found(
         _ range: RowRange, _ limit: Int, _ connection: Connection
     ) throws(DatabaseError) -> (rows: [SortedRow], isAll: Bool) {
         var rows: [SortedRow] = []
@@ -66,7 +67,7 @@ extension SortedTable {
         return (rows, isAll)
     }
 
-    /// Calls `body` with the rows of a range that are in the base, in its direction, until it returns false. Returns whether
+    /// Calls `body` with the rows of a range that are in the run, in its direction, until it returns false. Returns whether
     /// that were all.
     func walk(
         _ range: RowRange, _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Bool

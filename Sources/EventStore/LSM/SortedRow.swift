@@ -1,24 +1,18 @@
-/// A row of a table of events in display order, one for each owner: a conversation or a user. Its key is all but the
-/// speaker.
+/// A row of a sorted table. Its key is all but the tag.
 struct SortedRow: Comparable {
-    /// The ref of the conversation or user.
+    /// Whose row it is: rows of one owner stand together.
     let owner: Int64
-    /// Display time, Unix milliseconds.
+    /// Unix milliseconds.
     let time: Int64
     /// ``HybridTime/ordered``.
     let hlc: Int64
-    /// Below 2^62, as every log's are.
+    /// Of the event in the log; below 2^62, as every log's are.
     let position: UInt64
-    /// The speaker's ref, in timelines, if it is a line of dialogue; 0 if not, and ``uncounted``.
-    let speaker: Int64
+    /// A number that comes with the row and means nothing here.
+    let tag: Int64
 
-    /// The speaker of an event that is listed in its conversation, but does not count there: it cannot be read.
-    static let uncounted: Int64 = -1
-    /// Whether it is one of the events that the conversation has.
-    var isCounted: Bool { speaker != Self.uncounted }
-
-    init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, speaker: Int64 = 0) {
-        (self.owner, self.time, self.hlc, self.position, self.speaker) = (owner, time, hlc, position, speaker)
+    init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, tag: Int64 = 0) {
+        (self.owner, self.time, self.hlc, self.position, self.tag) = (owner, time, hlc, position, tag)
     }
 
     /// Before every row: refs begin at 1.
@@ -47,17 +41,16 @@ struct SortedRow: Comparable {
 }
 
 extension SortedRow {
-    /// Rows in a piece of a tail, in order of position, each a varint for the owner, then as in an ``Block`` the
-    /// differences to the row before, which is all zero before the first.
+    /// Rows in a piece of a tail, in order of position, each a varint for the owner, then the ``RowDifference`` to the row before,
+    /// which is all zero before the first.
     static func pack(_ rows: ArraySlice<SortedRow>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: rows.count * 50) { buffer, count in
-            var writer = VarintWriter(UnsafeMutableRawBufferPointer(buffer))
+        [UInt8](unsafeUninitializedCapacity: rows.count * RowDifference.longest) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            var writer = RawWriter(start)
             var previous = zero
             for row in rows {
-                writer.put(UInt64(bitPattern: row.owner))
-                writer.put(zigzag(row.time &- previous.time))
-                writer.put(zigzag(row.aheadOfTime &- previous.aheadOfTime))
-                writer.put(row.position &- previous.position, speaker: row.speaker)
+                writer.varint(UInt64(bitPattern: row.owner))
+                RowDifference(from: previous, to: row, tag: row.tag).write(.position, to: &writer)
                 previous = row
             }
             count = writer.count
@@ -69,15 +62,15 @@ extension SortedRow {
         var (time, ahead, position) = (Int64(0), Int64(0), UInt64(0))
         var offset = 0
         while offset < raw.count {
-            guard let found = raw.varint(at: &offset), let later = raw.varint(at: &offset),
-                let aheadBy = raw.varint(at: &offset), let (further, speaker) = raw.distance(at: &offset)
-            else { return false }
-            time &+= unzigzag(later)
-            ahead &+= unzigzag(aheadBy)
-            position &+= further
+            guard let found = raw.varint(at: &offset), let step = RowDifference(raw, at: &offset, .position) else {
+                return false
+            }
+            time &+= step.time
+            ahead &+= step.ahead
+            position &+= step.position
             let row = SortedRow(
                 owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position,
-                speaker: speaker)
+                tag: step.tag)
             if owner == nil || row.owner == owner { body(row) }
         }
         return true

@@ -1,32 +1,31 @@
-/// A table of events in display order for each owner, written behind (D1), many rows in one block
+/// A table of rows in key order for each owner, written behind (D1), many rows in one block
 /// (``Block``), which stands under the key of its first.
 ///
-/// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *base*, one
+/// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *sorted run*, one
 /// generation at a time in key order, so that a leaf page of a large table is written once for a generation and not once
 /// for each of its rows. One row of progress says what has been moved. All of it changes in the same transaction as the
-/// rows (the shape and its invariants: research behind D1, "tail, base and progress").
+/// rows (D1).
 ///
 /// ```
-/// position: 1 ............ applied ............ merging ............ last
-///           | all in base  | in base iff        | in the tail
+/// position: 1 ............ applied .............. end .............. last
+///           | all in run   | in run iff         | in the tail
 ///           |              | row <= cursor      |
 /// ```
 struct SortedTable {
-    static let timeline = SortedTable("timeline", column: "conversation")
-    static let history = SortedTable("history", column: "user")
-
     let name: String
     /// Which column is the owner.
     let column: String
-    /// Makes the tables.
+    /// The names of its tables.
+    let tables: [String]
+    /// Makes them.
     let schema: String
-    /// Rows whose event counts no longer while they are not in the base.
-    let goneSQL: String
-    let anyGoneSQL: String
-    let isGoneSQL: String
+    /// Tombstones: rows that are to be passed over as long as they are not in the run.
+    let tombstonesSQL: String
+    let anyTombstoneSQL: String
+    let isTombstoneSQL: String
     /// All blocks in order.
     let allSQL: String
-    let mergeSQL: String
+    let compactionSQL: String
     let tailSQL: String
     /// The owner's blocks that begin after a key, in order.
     let followingSQL: String
@@ -35,9 +34,11 @@ struct SortedTable {
     let saveSQL: String
     let deleteSQL: String
 
-    private init(_ name: String, column: String) {
+    /// - Parameter column: What the column of the owner is named.
+    init(_ name: String, column: String) {
         self.name = name
         self.column = column
+        tables = [name, "\(name)_tail", "\(name)_gone", "\(name)_merge"]
         schema = """
             CREATE TABLE \(name)(
               \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
@@ -53,57 +54,57 @@ struct SortedTable {
             );
             INSERT INTO \(name)_merge VALUES(0, 0, 0, 0, 0, 0, random());
             """
-        goneSQL = "SELECT position FROM \(name)_gone"
-        anyGoneSQL = "\(goneSQL) LIMIT 1"
+        tombstonesSQL = "SELECT position FROM \(name)_gone"
+        anyTombstoneSQL = "\(tombstonesSQL) LIMIT 1"
         allSQL = "SELECT time, hlc, position, rows, \(column) FROM \(name) ORDER BY \(column), time, hlc, position"
-        isGoneSQL = "\(goneSQL) WHERE position = ?"
+        isTombstoneSQL = "\(tombstonesSQL) WHERE position = ?"
         let key = "\(column) = ? AND (time, hlc, position)"
         let blocks = "SELECT time, hlc, position, rows FROM \(name) WHERE \(key)"
         followingSQL = "\(blocks) > (?, ?, ?) ORDER BY time, hlc, position"
         precedingSQL = "\(blocks) <= (?, ?, ?) ORDER BY time DESC, hlc DESC, position DESC"
         saveSQL = "INSERT OR REPLACE INTO \(name)(\(column), time, hlc, position, rows) VALUES(?, ?, ?, ?, ?)"
         deleteSQL = "DELETE FROM \(name) WHERE \(key) = (?, ?, ?)"
-        mergeSQL = "SELECT applied, merging, owner, time, hlc, position, epoch FROM \(name)_merge"
+        compactionSQL = "SELECT applied, merging, owner, time, hlc, position, epoch FROM \(name)_merge"
         tailSQL = "SELECT rows FROM \(name)_tail WHERE first > ? ORDER BY first"
     }
 
-    /// How far the tail has been merged into the base.
-    struct Merge {
-        /// Everything up to here is in the base.
+    /// How far the tail has been compacted into the run.
+    struct Compaction {
+        /// Everything up to here is in the run.
         var applied = UInt64(0)
-        /// The end of the generation that is being merged; `applied` when none is.
-        var merging = UInt64(0)
-        /// The last row of that generation that is in the base; all zero before the first, for refs begin at 1.
+        /// The end of the generation that is being compacted; `applied` when none is.
+        var end = UInt64(0)
+        /// The last row of that generation that is in the run; all zero before the first, for refs begin at 1.
         var cursor = SortedRow.zero
         /// Drawn when the tables are made: what is in memory speaks of them only if it has the same.
         var epoch = Int64(0)
 
-        /// Whether the base has a row of the tail.
+        /// Whether the run has a row of the tail.
         func covers(_ row: SortedRow) -> Bool {
-            row.position <= applied || (row.position <= merging && row <= cursor)
+            row.position <= applied || (row.position <= end && row <= cursor)
         }
     }
 
-    func merge(_ connection: Connection) throws(DatabaseError) -> Merge {
-        let select = try connection.statement(mergeSQL)
+    func compaction(_ connection: Connection) throws(DatabaseError) -> Compaction {
+        let select = try connection.statement(compactionSQL)
         defer { select.reset() }
         guard try select.step() else {
             throw .damaged(.table("\(name)_merge"), "no progress")
         }
-        return Merge(
-            applied: select.uint64(0), merging: select.uint64(1),
+        return Compaction(
+            applied: select.uint64(0), end: select.uint64(1),
             cursor: SortedRow(
                 owner: select.int64(2), time: select.int64(3), hlc: select.int64(4), position: select.uint64(5)),
             epoch: select.int64(6))
     }
 
     /// Positions of rows that are to be passed over in the tail.
-    func gone(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
-        let select = try connection.statement(goneSQL)
+    func tombstones(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
+        let select = try connection.statement(tombstonesSQL)
         defer { select.reset() }
-        var gone: Set<UInt64> = []
-        while try select.step() { gone.insert(select.uint64(0)) }
-        return gone
+        var tombstones: Set<UInt64> = []
+        while try select.step() { tombstones.insert(select.uint64(0)) }
+        return tombstones
     }
 
     /// Calls `body` with the rows of the tail whose first position is after `position`.
@@ -120,20 +121,20 @@ struct SortedTable {
         }
     }
 
-    /// The owner's rows that are not in the base, in order, as of the open transaction.
+    /// The owner's rows that are not in the run, in order, as of the open transaction.
     ///
     /// - Parameter known: What was taken from memory *before* the transaction began.
     func pending(
         _ owner: Int64, known: Memtables.Found, _ connection: Connection
     ) throws(DatabaseError) -> [SortedRow] {
-        let merge = try merge(connection)
+        let compaction = try compaction(connection)
         var rows: [SortedRow] = []
         var last = UInt64(0)
-        if known.epoch == merge.epoch { (rows, last) = (known.rows, known.last) }
+        if known.epoch == compaction.epoch { (rows, last) = (known.rows, known.last) }
         try tail(connection, after: last, owner: owner) { rows.append($0) }
         guard !rows.isEmpty else { return [] }
-        rows.removeAll(where: merge.covers)
-        try dropGone(&rows, connection)
+        rows.removeAll(where: compaction.covers)
+        try dropTombstones(&rows, connection)
         rows.sort()
         // What was in memory beyond the last whole commit was found on disk again.
         var previous: SortedRow?
@@ -145,9 +146,9 @@ struct SortedTable {
     }
 
     /// Drops those of a few rows that are to be passed over.
-    private func dropGone(_ rows: inout [SortedRow], _ connection: Connection) throws(DatabaseError) {
-        if try connection.integer(anyGoneSQL) == nil { return }
-        let select = try connection.statement(isGoneSQL)
+    private func dropTombstones(_ rows: inout [SortedRow], _ connection: Connection) throws(DatabaseError) {
+        if try connection.integer(anyTombstoneSQL) == nil { return }
+        let select = try connection.statement(isTombstoneSQL)
         defer { select.reset() }
         var left: [SortedRow] = []
         for row in rows {
@@ -156,6 +157,15 @@ struct SortedTable {
             select.reset()
         }
         rows = left
+    }
+
+    /// Calls `body` with every row of the run, an owner's after the other, as of the open transaction.
+    func run(
+        _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let select = try connection.statement(allSQL)
+        defer { select.reset() }
+        while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
     }
 
     /// Calls `body` with every row, in no particular order, as of the open transaction.
@@ -170,11 +180,11 @@ struct SortedTable {
         for row in rows { try body(row) }
     }
 
-    /// Calls `body` with every row that is not in the base, in order of position, as of the open transaction.
+    /// Calls `body` with every row that is not in the run, in order of position, as of the open transaction.
     func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(DatabaseError) {
-        let merge = try merge(connection)
-        let gone = try gone(connection)
-        try tail(connection) { if !merge.covers($0), !gone.contains($0.position) { body($0) } }
+        let compaction = try compaction(connection)
+        let tombstones = try tombstones(connection)
+        try tail(connection) { if !compaction.covers($0), !tombstones.contains($0.position) { body($0) } }
     }
 
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.

@@ -7,7 +7,7 @@ package final class Projector {
     /// Of which log the views are; another one once events got their payloads back.
     private var incarnation: String
     private let tails: ViewMemtables
-    private var target: Target
+    private var target: ProjectionTarget
     /// The last position applied; of new views, while those are being built.
     package private(set) var position: UInt64
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
@@ -17,72 +17,39 @@ package final class Projector {
     private let mark: ViewsMark?
     /// Why the views that were there are not believed and built anew, if so.
     package let distrust: String?
+    /// What has become of views that were there and are of another release, if they are, as a sentence.
+    package let renewal: String?
+    private let versions: ViewVersions
+    /// How many events each view was given, by its name.
+    private(set) var given: [String: UInt64] = [:]
 
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
-
-    /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
-    /// shorter one it did so 25 times a second under small commits, in the way of the log's.
-    private static let duePages = 8_000
 
     /// Where the views lack no more events than this, others go first.
     private static let near: UInt64 = 16_384
     /// How many events are applied before others may go first.
     private static let turn = 64
 
-    /// A file of views under work.
-    private struct Target {
-        let path: String
-        let store: ViewStore
-        let views: [any View]
-        /// Those of ``views`` that only list events, whatever is in them.
-        let lists: [any View]
-        /// How many events are quarantined here.
-        var quarantined: UInt64
-
-        init(path: String, source: ProjectionSource, tails: ViewMemtables) throws(DatabaseError) {
-            self.path = path
-            views = ViewDatabase.makeViews()
-            lists = views.filter { type(of: $0).takesAll }
-            let connection = try Connection(path: path, mode: .write)
-            try connection.execute(
-                """
-                PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-                PRAGMA cache_size = -16384;
-                """)
-            try connection.execute(
-                "PRAGMA journal_size_limit = \(Connection.walBytes(pages: 2 * Projector.duePages))")
-            connection.countWALPages()
-            // What another left in it counts, too.
-            try connection.checkpoint()
-            store = try ViewStore(connection: connection, source: source, tails: tails, sum: ConversationRow.self)
-            try store.timeline.load(connection)
-            try store.history.load(connection)
-            quarantined = try ViewDatabase.quarantined(connection)
-            connection.gatherWALWrites()
-            connection.paceCopying()
-        }
-
-        /// The views that have something to do with an event. What this release cannot read is listed if it can be, and not
-        /// interpreted; nor are messages and what has no meaning here.
-        func views(for event: ProjectedEvent) -> [any View] {
-            if let obstacle = event.obstacle { return obstacle.isListed ? lists : [] }
-            return event.type?.isRead == true ? views : lists
-        }
-    }
-
     /// Opens the views of a store, or makes new ones beside them if they cannot be used; those take the old ones' place
     /// when they have caught up.
     ///
-    /// - Parameter tails: What readers in the same process look into.
-    package convenience init(_ files: StoreFiles, tails: ViewMemtables = ViewMemtables()) throws(StoreError) {
-        try self.init(files, path: nil, tails: tails)
+    /// - Parameters:
+    ///   - tails: What readers in the same process look into.
+    ///   - versions: Those of another release, in tests.
+    package convenience init(
+        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), versions: ViewVersions = .current
+    ) throws(StoreError) {
+        try self.init(files, path: nil, tails: tails, versions: versions)
     }
 
     /// Builds views for `files` at another path, for a store that cannot be written.
-    init(_ files: StoreFiles, path: String?, tails: ViewMemtables = ViewMemtables()) throws(StoreError) {
+    init(
+        _ files: StoreFiles, path: String?, tails: ViewMemtables = ViewMemtables(), versions: ViewVersions = .current
+    ) throws(StoreError) {
         self.files = files
         self.tails = tails
+        self.versions = versions
         let source = try ProjectionSource(files)
         self.source = source
         let incarnation = try source.log.viewMark()
@@ -94,7 +61,7 @@ package final class Projector {
         self.mark = mark
         var distrust: String?
         if case .changed(let how)? = mark?.verdict() {
-            if ViewDatabase.progress(at: usual, incarnation: incarnation, top: top) != nil { distrust = how }
+            if try ViewDatabase.standing(at: usual, incarnation: incarnation, top: top) != nil { distrust = how }
             // No one is to read them meanwhile either.
             ViewDatabase.remove(files)
         }
@@ -104,43 +71,17 @@ package final class Projector {
         }
         self.distrust = distrust
         try mark?.begin()
-        if let found = ViewDatabase.progress(at: usual, incarnation: incarnation, top: top),
-            let usable = try Self.usable(usual, source, tails)
-        {
-            position = found
-            target = usable
-        } else {
-            let new = path ?? files.newViews
-            if let found = ViewDatabase.progress(at: new, incarnation: incarnation, top: top),
-                let begun = try Self.usable(new, source, tails)
-            {
-                position = found
-                target = begun
-            } else {
-                position = 0
-                target = try mapped { () throws(DatabaseError) in
-                    try ViewDatabase.create(at: new, incarnation: incarnation)
-                    return try Target(path: new, source: source, tails: tails)
-                }
-            }
-        }
+        let opened = try ProjectionTarget.open(
+            [usual, path ?? files.newViews], incarnation, top, source, tails, versions)
+        position = opened.position
+        target = opened.target
+        renewal = opened.renewal
     }
 
-    /// The views at `path`; `nil` if they turn out to be damaged.
-    private static func usable(
-        _ path: String, _ source: ProjectionSource, _ tails: ViewMemtables
-    ) throws(StoreError) -> Target? {
-        do {
-            return try Target(path: path, source: source, tails: tails)
-        } catch .damage {
-            return nil
-        } catch {
-            throw StoreError(error)
-        }
-    }
-
-    /// Whether new views are being built because the old ones could not be used.
-    package var isRebuilding: Bool { target.path == files.newViews }
+    /// Whether views are being built anew, all of them or some: no reader may see them yet.
+    package var isRebuilding: Bool { isReplacing || !target.behind.isEmpty }
+    /// Whether new views of all kinds are being built beside the old ones.
+    private var isReplacing: Bool { target.path == files.newViews }
 
     /// The last position of the log.
     package func top() throws(StoreError) -> UInt64 { try source.log.top() }
@@ -159,25 +100,57 @@ package final class Projector {
         mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
         if target.store.connection.walPages >= WALStanding.most { try copyIntoDatabase() }
+        if !target.behind.isEmpty {
+            try advance(limit: limit, piece: piece)
+            return position
+        }
         let first = try mapped { () throws(DatabaseError) in
             try source.events(after: position, through: durable, limit: min(limit, piece))
         }
         guard !first.isEmpty else {
-            if isRebuilding { try finishRebuild() }
+            if isReplacing { try finishRebuild() }
             return position
         }
         var last = position
         guard
             try commit({ () throws(DatabaseError) in
-                last = try apply(first, through: durable, limit: limit, piece: piece)
+                last = try apply(
+                    first, to: target.views, after: position, through: durable, limit: limit, piece: piece)
+                try target.store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
                 guard mayCommit() else { throw .cancelled }
             })
         else {
             return position
         }
         position = last
-        if isRebuilding, position >= goal { try finishRebuild() }
+        if isReplacing, position >= goal { try finishRebuild() }
         return position
+    }
+
+    /// Brings the views that are furthest behind nearer to where the others stand. The last step of that and what says that they stand
+    /// there now are one transaction, as all steps before it: a process that is killed goes on where it was.
+    private func advance(limit: Int, piece: Int) throws(StoreError) {
+        let places = target.behind.values.sorted()
+        guard let start = places.first else { return }
+        let end = max(start, places.first { $0 > start } ?? position)
+        let group = ViewGroup(
+            target.views.all.filter { target.behind[type(of: $0).name] == start }, isWhole: false)
+        let first = try mapped { () throws(DatabaseError) in
+            try source.events(after: start, through: end, limit: min(limit, piece))
+        }
+        guard !first.isEmpty || start == end else {
+            throw .corrupt("event \(start + 1): there is none at this position")
+        }
+        var last = start
+        let isDone = try commit { () throws(DatabaseError) in
+            last = try apply(first, to: group, after: start, through: end, limit: limit, piece: piece)
+            for view in group.all {
+                try ViewDatabase.note(
+                    type(of: view), behind: last < position ? last : nil, target.store.connection)
+            }
+        }
+        guard isDone else { return }
+        try mapped { () throws(DatabaseError) in try target.lookAgain() }
     }
 
     /// Commits a change of the views. Returns false where they turned out to be damaged and new ones were begun.
@@ -195,17 +168,16 @@ package final class Projector {
                 return false
             }
             target = try mapped { () throws(DatabaseError) in
-                try Target(path: target.path, source: source, tails: tails)
+                try ProjectionTarget(path: target.path, source: source, tails: tails, versions)
             }
             throw error
         }
-        store.timeline.committed()
-        store.history.committed()
+        for tree in target.trees { tree.committed() }
         return true
     }
 
     /// Whether the WAL is long.
-    var isCopyDue: Bool { target.store.connection.walPages >= Self.duePages }
+    var isCopyDue: Bool { target.store.connection.walPages >= ProjectionTarget.duePages }
 
     /// Copies the WAL back if it is long.
     package func copyBack() throws(StoreError) {
@@ -231,19 +203,16 @@ package final class Projector {
     }
 
     /// Whether a generation of rows is being moved into its table.
-    package var isMerging: Bool { target.store.timeline.isMerging || target.store.history.isMerging }
+    package var isMerging: Bool { target.trees.contains { $0.isCompacting } }
 
     /// How many rows are in the tails.
-    package var pending: Int { target.store.timeline.pending + target.store.history.pending }
+    package var pending: Int { target.trees.saturatedSum(of: \.pending) }
 
     /// Moves rows of the tails into their tables.
     package func merge(rows: Int = 5_000) throws(StoreError) {
-        let store = target.store
-        store.timeline.freeze()
-        store.history.freeze()
+        for tree in target.trees { tree.freeze() }
         _ = try commit { () throws(DatabaseError) in
-            try store.timeline.flush(store.connection, atLeast: rows)
-            try store.history.flush(store.connection, atLeast: rows)
+            for tree in target.trees { try tree.flush(target.store.connection, atLeast: rows) }
         }
         try copyBack()
     }
@@ -261,12 +230,12 @@ package final class Projector {
     /// Applies everything that is in the log now, and leaves the tails short: another process may open the views next.
     package func catchUp(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) {
         let top = try top()
-        while position < top {
+        while position < top || !target.behind.isEmpty {
             try step()
             try copyBack()
-            progress(position, top)
+            progress(target.behind.values.min() ?? position, top)
         }
-        if isRebuilding { try finishRebuild() }
+        if isReplacing { try finishRebuild() }
         guard pending > Self.shortTail else { return }
         while pending > 0 { try merge() }
         try release()
@@ -303,21 +272,22 @@ package final class Projector {
     /// Bytes of payloads after which a step ends: views keep what they have read until they write it (INV-9).
     private static let stepBytes = 16 << 20
 
-    /// Applies the events of `first` and what follows them. Returns the position of the last.
+    /// Applies the events of `first`, which come after `start`, and what follows them. Returns the position of the last.
     private func apply(
-        _ first: [ProjectedEvent], through durable: UInt64, limit: Int, piece: Int
+        _ first: [ProjectedEvent], to group: ViewGroup, after start: UInt64, through durable: UInt64, limit: Int,
+        piece: Int
     ) throws(DatabaseError) -> UInt64 {
         let store = target.store
-        var (events, left, last, refused) = (first, limit, position, UInt64(0))
+        var (events, left, last, refused) = (first, limit, start, UInt64(0))
         var room = Self.stepBytes
-        let isNear = durable - position <= Self.near
+        let isNear = durable - start <= Self.near
         while let end = events.last {
             for (index, event) in events.enumerated() {
                 if isNear, index % Self.turn == Self.turn - 1 { giveWay() }
-                try store.clocks.apply(event, store)
+                for view in group.watching { try view.watch(event, store) }
                 let (change, replaced) = try change(for: event)
-                if let replaced { _ = try apply(replaced, .remove) }
-                if try apply(event, change) { refused += 1 }
+                if let replaced { _ = try apply(replaced, .remove, to: group) }
+                if try apply(event, change, to: group) { refused += 1 }
             }
             last = end.position
             left -= events.count
@@ -326,8 +296,10 @@ package final class Projector {
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
             events = (try? source.events(after: last, through: durable, limit: min(left, piece))) ?? []
         }
-        for view in target.views { try view.flush(store) }
-        try store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
+        for view in group.all {
+            try view.flush(store)
+            given[type(of: view).name, default: 0] += last - start
+        }
         target.quarantined += refused
         return last
     }
@@ -344,16 +316,22 @@ package final class Projector {
     }
 
     /// Returns whether the event was quarantined.
-    private func apply(_ event: ProjectedEvent, _ change: ViewChange) throws(DatabaseError) -> Bool {
+    private func apply(
+        _ event: ProjectedEvent, _ change: ViewChange, to group: ViewGroup
+    ) throws(DatabaseError) -> Bool {
         var reasons: [(view: String, reason: String)] = []
-        for view in target.views(for: event) {
+        for view in group.views(for: event) {
             let reason = try view.apply(event, change, target.store)
             if let reason { reasons.append((type(of: view).name, reason)) }
         }
         // Hidden means hidden in both directions: what never went in is not taken out.
         guard change != .remove else { return false }
-        if let obstacle = event.obstacle { reasons.append((QuarantinedEvent.everyView, obstacle.reason)) }
-        if let malformed = event.malformed { reasons.append((MessagesView.name, malformed)) }
+        if let obstacle = event.obstacle, group.isWhole {
+            reasons.append((QuarantinedEvent.everyView, obstacle.reason))
+        }
+        if let malformed = event.malformed, group.hasView(MessagesView.name) {
+            reasons.append((MessagesView.name, malformed))
+        }
         for (view, reason) in reasons { try quarantine(event, view, reason) }
         return !reasons.isEmpty
     }
@@ -369,8 +347,8 @@ package final class Projector {
     package func beginRebuild() throws(StoreError) {
         incarnation = try source.log.viewMark()
         target = try mapped { () throws(DatabaseError) in
-            try ViewDatabase.create(at: files.newViews, incarnation: incarnation)
-            return try Target(path: files.newViews, source: source, tails: tails)
+            try ViewDatabase.create(at: files.newViews, incarnation: incarnation, versions)
+            return try ProjectionTarget(path: files.newViews, source: source, tails: tails, versions)
         }
         (position, goal) = (0, try source.log.top())
     }
@@ -383,12 +361,13 @@ package final class Projector {
         guard left.wal <= left.copied else { throw .busy("somebody reads views that are being built") }
         // The file must not be open under its old name when it moves.
         target = try mapped { () throws(DatabaseError) in
-            try ViewDatabase.create(at: new + ".done", incarnation: incarnation)
-            return try Target(path: new + ".done", source: source, tails: tails)
+            try ViewDatabase.create(at: new + ".done", incarnation: incarnation, versions)
+            return try ProjectionTarget(path: new + ".done", source: source, tails: tails, versions)
         }
         for suffix in ["-wal", "-shm"] { unlink(new + suffix) }
         try ViewDatabase.swap(new, into: files.views)
-        target = try mapped { () throws(DatabaseError) in try Target(path: files.views, source: source, tails: tails)
+        target = try mapped { () throws(DatabaseError) in
+            try ProjectionTarget(path: files.views, source: source, tails: tails, versions)
         }
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
     }
@@ -398,41 +377,7 @@ package final class Projector {
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(DatabaseError) in try ViewDigests.read(target.store, target.views) }
-    }
-}
-
-/// Digests of all views.
-enum ViewDigests {
-    /// Of the views at `path`, in one read transaction.
-    static func read(_ files: StoreFiles, path: String) throws(StoreError) -> [ViewDigest] {
-        let source = try ProjectionSource(files)
-        let connection = try openForReading(path)
-        return try mapped { () throws(DatabaseError) in
-            try connection.transaction("BEGIN") { () throws(DatabaseError) in
-                let store = try ViewStore(
-                    connection: connection, source: source, tails: ViewMemtables(), sum: ConversationRow.self)
-                try store.timeline.load(connection)
-                return try read(store, ViewDatabase.makeViews())
-            }
-        }
-    }
-
-    static func read(_ store: ViewStore, _ views: [any View]) throws(DatabaseError) -> [ViewDigest] {
-        var digests: [ViewDigest] = []
-        for view in views {
-            var sum = DigestSum()
-            try view.digest(store, into: &sum)
-            digests.append(sum.digest(of: type(of: view).name))
-        }
-        var sum = DigestSum()
-        let log = store.source.log
-        try store.rows("SELECT position, view FROM quarantine") { row throws(DatabaseError) in
-            let dot = try log.dot(at: row.uint64(0))
-            sum.add(dot.description, row.text(1))
-        }
-        digests.append(sum.digest(of: "quarantine"))
-        return digests
+        try mapped { () throws(DatabaseError) in try ViewDigests.read(target.store, target.views.all) }
     }
 }
 

@@ -76,16 +76,24 @@ package final class ProjectorThread: Sendable {
 
     /// Starts following the log of `files`, which is at least at `top`.
     ///
-    /// - Parameter distrusted: Told why the views that are there are not believed, on the projector's thread.
+    /// - Parameters:
+    ///   - distrusted: Told why the views that are there are not believed, on the projector's thread.
+    ///   - renewed: Told what becomes of views of another release, on the same.
     package init(
         _ files: StoreFiles, top: UInt64, tails: ViewMemtables = ViewMemtables(),
-        distrusted: @escaping @Sendable (String) -> Void = { _ in }
+        distrusted: @escaping @Sendable (String) -> Void = { _ in },
+        renewed: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.tails = tails
         let state = Monitor(State(top: top))
         self.state = state
         thread = Lock(nil)
-        let started = WorkerThread(name: "projector") { [tails] in Self.run(files, tails, state, distrusted) }
+        let started = WorkerThread(name: "projector") { [tails] in
+            Self.run(files, tails, state) { current in
+                if let distrust = current.distrust { distrusted(distrust) }
+                if let renewal = current.renewal { renewed(renewal) }
+            }
+        }
         thread.withLock { $0 = started }
     }
 
@@ -211,7 +219,7 @@ package final class ProjectorThread: Sendable {
     }
 
     private static func run(
-        _ files: StoreFiles, _ tails: ViewMemtables, _ state: Monitor<State>, _ notice: (String) -> Void
+        _ files: StoreFiles, _ tails: ViewMemtables, _ state: Monitor<State>, _ opened: (Projector) -> Void
     ) {
         var projector: Projector?
         var pause = 50
@@ -219,9 +227,9 @@ package final class ProjectorThread: Sendable {
             do throws(StoreError) {
                 let current: Projector
                 if let projector { current = projector } else { current = try Projector(files, tails: tails) }
-                if projector == nil, let distrust = current.distrust {
-                    state.withLock { $0.distrust = distrust }
-                    notice(distrust)
+                if projector == nil {
+                    state.withLock { $0.distrust = current.distrust ?? $0.distrust }
+                    opened(current)
                 }
                 projector = current
                 try follow(current, state)
@@ -320,13 +328,14 @@ package final class ProjectorThread: Sendable {
 extension ProjectorThread: StoreFollower {
     /// The one that follows `store`, until that is closed; made if there is none. Blocks for the writer.
     ///
-    /// - Parameter distrusted: As of ``init(_:top:tails:distrusted:)``, if it is made.
+    /// - Parameters: As of ``init(_:top:tails:distrusted:renewed:)``, if it is made.
     package static func following(
-        _ store: EventStore, distrusted: @escaping @Sendable (String) -> Void = { _ in }
+        _ store: EventStore, distrusted: @escaping @Sendable (String) -> Void = { _ in },
+        renewed: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreError) -> ProjectorThread {
         try store.follower { () throws(StoreError) in
             let top = try store.standingBlocking().top
-            let made = ProjectorThread(store.files, top: top, distrusted: distrusted)
+            let made = ProjectorThread(store.files, top: top, distrusted: distrusted, renewed: renewed)
             _ = made.observe(store)
             // What was committed before it was told.
             made.logAdvanced(to: try store.standingBlocking().top)

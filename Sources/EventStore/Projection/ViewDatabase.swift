@@ -1,16 +1,26 @@
 internal import Glibc
 
-/// The file `views.db`: how it is made, recognised and replaced.
+/// The file `views.db`: how it is made, recognised and replaced. The tables of a view are its own; here are those that all share.
 enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
-    /// Raised with every change to a view's tables or meaning: older files are rebuilt.
-    static let version: Int64 = 10
+    /// Of the tables that all views share. Files of another one are rebuilt, but for those of ``withoutVersions``.
+    static let version: Int64 = 11
+    /// Files of this version lack table `view` and nothing else: each of their views is of its version 1.
+    static let withoutVersions: Int64 = 10
 
-    static func makeViews() -> [any View] {
+    /// A view stands after the one that it is built anew with.
+    static var types: [any View.Type] {
         [
-            TimelineView(), HistoryView(), ConversationsView(), ParticipantsView(), ProfilesView(), SurveysView(),
-            MessagesView(),
+            TimelineView.self, HistoryView.self, ConversationsView.self, ParticipantsView.self, ProfilesView.self,
+            SurveysView.self, MessagesView.self,
+        ]
+    }
+
+    static func makeViews(_ tails: ViewMemtables) -> [any View] {
+        [
+            TimelineView(tails, listener: ConversationRow.self), HistoryView(tails), ConversationsView(),
+            ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(),
         ]
     }
 
@@ -19,16 +29,33 @@ enum ViewDatabase {
         CREATE TABLE quarantine(position INTEGER, view TEXT, reason TEXT NOT NULL, PRIMARY KEY(position, view))
           WITHOUT ROWID;
         """
+    /// `position` is NULL where a view stands with all others; else it is being built anew and has come so far.
+    private static let viewTable =
+        "CREATE TABLE view(name TEXT PRIMARY KEY, version INTEGER NOT NULL, position INTEGER) WITHOUT ROWID;"
+
+    /// What a file says of its views.
+    struct Standing {
+        /// The position that all views have applied which are not behind.
+        let position: UInt64
+        /// The version of each, and how far it is if it is being built anew.
+        let views: [String: (version: Int64, behind: UInt64?)]
+
+        /// Whether all views are those of a release and stand together.
+        func isWhole(_ versions: ViewVersions) -> Bool {
+            types.allSatisfy { type in
+                views[type.name].map { $0.behind == nil && $0.version == versions.version(of: type) } ?? false
+            }
+        }
+    }
 
     /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
     /// the owner of the store is about to build them.
     static func openReader(
-        at path: String, incarnation: String, _ pattern: ReadPattern
+        at path: String, incarnation: String, _ pattern: ReadPattern, _ versions: ViewVersions
     ) throws(StoreError) -> Connection {
         guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
-        guard progress(at: path, incarnation: incarnation, top: UInt64(Int64.max)) != nil else {
-            throw .busy("the views must be built anew")
-        }
+        let standing = try standing(at: path, incarnation: incarnation, top: UInt64(Int64.max))
+        guard standing?.isWhole(versions) == true else { throw .busy("the views must be built anew") }
         return try openForReading(path, pattern)
     }
 
@@ -36,7 +63,9 @@ enum ViewDatabase {
     static func remove(_ path: String) { SmallFile.removeDatabase(path) }
 
     /// Makes empty views at `path` for the log of this incarnation.
-    static func create(at path: String, incarnation: String) throws(DatabaseError) {
+    static func create(
+        at path: String, incarnation: String, _ versions: ViewVersions
+    ) throws(DatabaseError) {
         remove(path)
         let connection = try Connection(path: path, mode: .write)
         // Pages that merged tails leave are given back when nothing happens; this must be said before there are tables.
@@ -44,26 +73,142 @@ enum ViewDatabase {
             "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
         try connection.transaction { () throws(DatabaseError) in
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
-            try connection.execute(tables)
-            try connection.execute(OriginClocks.tables)
-            for view in makeViews() { try connection.execute(type(of: view).tables) }
-            let insert = try connection.statement("INSERT INTO progress VALUES(0, ?)")
-            try insert.bind(1, text: Array(incarnation.utf8))
-            try insert.run()
+            try connection.execute(tables + viewTable)
+            for type in types {
+                try connection.execute(type.schema)
+                try note(type, versions, behind: nil, connection)
+            }
+            try connection.run("INSERT INTO progress VALUES(0, ?)", .text(incarnation))
         }
     }
 
-    /// The position the views at `path` have applied; `nil` if they are missing, damaged, of another release, of another
-    /// log, or ahead of it: then they must be rebuilt.
-    static func progress(at path: String, incarnation: String, top: UInt64) -> UInt64? {
-        guard access(path, F_OK) == 0, let connection = try? openForReading(path) else { return nil }
-        let position = try? connection.integer(
-            "SELECT position FROM progress WHERE incarnation = ?", .text(incarnation))
-        guard let found = position ?? nil, found >= 0, UInt64(found) <= top,
-            (try? connection.integer("PRAGMA application_id")) == applicationID,
-            (try? connection.integer("PRAGMA user_version")) == version
-        else { return nil }
-        return UInt64(found)
+    /// What the views at `path` say of themselves; `nil` if they are missing, damaged, of another release, of another log, or ahead of it:
+    /// then all of them must be rebuilt. Throws where the file cannot be read: nothing can be said of them then.
+    static func standing(at path: String, incarnation: String, top: UInt64) throws(StoreError) -> Standing? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do throws(StoreError) {
+            let connection = try openForReading(path)
+            return try mapped { () throws(DatabaseError) in
+                guard try connection.integer("PRAGMA application_id") == applicationID,
+                    try connection.integer("PRAGMA user_version") == version,
+                    let found = try connection.integer(
+                        "SELECT position FROM progress WHERE incarnation = ?", .text(incarnation)),
+                    found >= 0, UInt64(found) <= top
+                else { return nil }
+                return Standing(position: UInt64(found), views: try views(connection))
+            }
+        } catch .corrupt {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    private static func views(
+        _ connection: Connection
+    ) throws(DatabaseError) -> [String: (version: Int64, behind: UInt64?)] {
+        var views: [String: (version: Int64, behind: UInt64?)] = [:]
+        let select = try connection.statement("SELECT name, version, position FROM view")
+        defer { select.reset() }
+        while try select.step() {
+            views[select.text(0)] = (select.int64(1), select.int64IfAny(2).map(UInt64.init(bitPattern:)))
+        }
+        return views
+    }
+
+    /// The position that the views of an open file have applied.
+    static func position(_ connection: Connection) throws(DatabaseError) -> UInt64 {
+        UInt64(bitPattern: try connection.integer("SELECT position FROM progress") ?? 0)
+    }
+
+    /// The views that are being built anew, and how far they are.
+    static func behind(_ connection: Connection) throws(DatabaseError) -> [String: UInt64] {
+        try views(connection).compactMapValues(\.behind)
+    }
+
+    /// A view stands with all others, or has come so far.
+    static func note(
+        _ type: any View.Type, behind position: UInt64?, _ connection: Connection
+    ) throws(DatabaseError) {
+        try connection.run(
+            "UPDATE view SET position = ? WHERE name = ?",
+            position.map { .integer(Int64(bitPattern: $0)) } ?? .null, .text(type.name))
+    }
+
+    private static func note(
+        _ type: any View.Type, _ versions: ViewVersions, behind position: UInt64?, _ connection: Connection
+    ) throws(DatabaseError) {
+        try connection.run(
+            "INSERT OR REPLACE INTO view VALUES(?, ?, ?)", .text(type.name), .integer(versions.version(of: type)),
+            position.map { .integer(Int64(bitPattern: $0)) } ?? .null)
+    }
+
+    /// Takes over the views of an earlier release, which had one version for all. Returns the version of the file if it is not that of
+    /// this release.
+    static func takeOver(at path: String) throws(StoreError) -> Int64? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do throws(StoreError) {
+            return try mapped { () throws(DatabaseError) in
+                let connection = try Connection(path: path, mode: .write)
+                guard try connection.integer("PRAGMA application_id") == applicationID,
+                    let found = try connection.integer("PRAGMA user_version"), found != version
+                else { return nil }
+                guard found == withoutVersions else { return found }
+                try connection.transaction { () throws(DatabaseError) in
+                    try connection.execute("PRAGMA user_version = \(version);" + viewTable)
+                    for type in types { try connection.run("INSERT INTO view VALUES(?, 1, NULL)", .text(type.name)) }
+                }
+                return found
+            }
+        } catch .corrupt {
+            // It is found damaged again, and built anew, when it is opened next.
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    /// Takes away the tables of views that are not of this release, or of another version, and makes new ones, in one transaction: those
+    /// views have then to be brought to where the others stand. Returns their names.
+    static func renew(
+        _ views: [any View], _ store: ViewStore, _ versions: ViewVersions
+    ) throws(DatabaseError) -> [String] {
+        let connection = store.connection
+        let found = try Self.views(connection)
+        var stale: Set<String> = []
+        for type in types {
+            let isStale = found[type.name]?.version != versions.version(of: type)
+            if isStale || (type.foundation.map { stale.contains($0.name) } ?? false) { stale.insert(type.name) }
+        }
+        let unknown = Set(found.keys).subtracting(types.map { $0.name })
+        guard !stale.isEmpty || !unknown.isEmpty else { return [] }
+        try connection.transaction { () throws(DatabaseError) in
+            for name in unknown.sorted() { try connection.run("DELETE FROM view WHERE name = ?", .text(name)) }
+            try drop(ownedBy: stale, connection)
+            let renewed = views.filter { stale.contains(type(of: $0).name) }
+            for view in renewed {
+                try connection.execute(type(of: view).schema)
+                try note(type(of: view), versions, behind: 0, connection)
+            }
+            for view in renewed { try view.begin(store) }
+        }
+        return types.map { $0.name }.filter(stale.contains)
+    }
+
+    /// Drops the tables of stale views, those that no view of this release has, and what those views have refused.
+    private static func drop(ownedBy stale: Set<String>, _ connection: Connection) throws(DatabaseError) {
+        let shared = ["progress", "quarantine", "view"]
+        let kept = Set(types.filter { !stale.contains($0.name) }.flatMap { $0.tables } + shared)
+        var dropped: [String] = []
+        let select = try connection.statement(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        while try select.step() { dropped.append(select.text(0)) }
+        select.reset()
+        for name in dropped where !kept.contains(name) {
+            let quoted = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            try connection.execute("DROP TABLE IF EXISTS \"\(quoted)\"")
+        }
+        for name in stale.sorted() { try connection.run("DELETE FROM quarantine WHERE view = ?", .text(name)) }
     }
 
     /// How many rows say how far the views at `path` are, if that is not one: this release leaves none so, and nothing can be read
@@ -91,6 +236,27 @@ enum ViewDatabase {
     /// Takes away views that are not to be believed, finished or not.
     static func remove(_ files: StoreFiles) {
         for path in [files.views, files.newViews] { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+    }
+
+    /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one; as of the open
+    /// transaction.
+    static func quarantine(
+        after position: UInt64, limit: Int, _ connection: Connection
+    ) throws(DatabaseError) -> [QuarantinedEvent] {
+        let select = try connection.statement(
+            """
+            SELECT position, view, reason FROM quarantine
+            WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
+            ORDER BY position, view
+            """)
+        defer { select.reset() }
+        try select.bind(1, position)
+        try select.bind(2, Int64(limit))
+        var events: [QuarantinedEvent] = []
+        while try select.step() {
+            events.append(QuarantinedEvent(position: select.uint64(0), view: select.text(1), reason: select.text(2)))
+        }
+        return events
     }
 
     /// How many events are quarantined, each counted once however many views refuse it.

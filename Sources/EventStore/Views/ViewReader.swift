@@ -15,6 +15,7 @@ package final class ViewReader {
     private let temporaryPlace: TemporaryPlace?
     let tails: ViewMemtables
     private let pattern: ReadPattern
+    private let versions: ViewVersions
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
 
@@ -23,15 +24,19 @@ package final class ViewReader {
     /// - Parameters:
     ///   - tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
     ///   - pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
+    ///   - versions: Those of another release, in tests.
     package init(
-        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), pattern: ReadPattern = .scattered
+        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), pattern: ReadPattern = .scattered,
+        versions: ViewVersions = .current
     ) throws(StoreError) {
         self.tails = tails
         self.pattern = pattern
+        self.versions = versions
         log = try LogReader(files, pattern)
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), pattern)
+        connection = try ViewDatabase.openReader(
+            at: path, incarnation: try log.viewMark(), pattern, versions)
         temporaryPlace = nil
     }
 
@@ -41,6 +46,7 @@ package final class ViewReader {
         temporaryPlace = place
         tails = ViewMemtables()
         self.pattern = pattern
+        versions = .current
         path = place.path + "/views.db"
         log = try LogReader(files, pattern)
         try Projector(files, path: path).catchUp()
@@ -88,7 +94,8 @@ package final class ViewReader {
     private func follow() throws(StoreError) {
         let current = Self.inode(path)
         guard current != inode, current != 0 else { return }
-        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), pattern)
+        connection = try ViewDatabase.openReader(
+            at: path, incarnation: try log.viewMark(), pattern, versions)
         inode = current
     }
 
@@ -102,7 +109,7 @@ package final class ViewReader {
     /// The last position the views have applied.
     package func progress() throws(StoreError) -> UInt64 {
         try reading { connection throws(DatabaseError) in
-            UInt64(bitPattern: try connection.integer("SELECT position FROM progress") ?? 0)
+            try ViewDatabase.position(connection)
         }
     }
 
@@ -131,7 +138,9 @@ package final class ViewReader {
     package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
         guard let ref = try log.ref(id) else { return nil }
         let known = tails.timeline.find(ref)
-        let row = try reading { connection throws(DatabaseError) in try Self.conversation(ref, known, connection) }
+        let row = try reading { connection throws(DatabaseError) in
+            try ConversationRow.load(ref, known: known, connection)
+        }
         return row.isKnown ? try named(row) : nil
     }
 
@@ -140,19 +149,11 @@ package final class ViewReader {
         let ref = try log.ref(id)
         let known = ref.map(tails.timeline.find) ?? Memtables.Found()
         return try reading { connection throws(DatabaseError) in
-            let row = try ref.map { ref throws(DatabaseError) in try Self.conversation(ref, known, connection) }
-            let position = try connection.integer("SELECT position FROM progress")
-            return (UInt64(bitPattern: row?.sum.events ?? 0), UInt64(bitPattern: position ?? 0))
+            let row = try ref.map { ref throws(DatabaseError) in
+                try ConversationRow.load(ref, known: known, connection)
+            }
+            return (UInt64(bitPattern: row?.sum.events ?? 0), try ViewDatabase.position(connection))
         }
-    }
-
-    /// A conversation with what its pending rows add, as of the open transaction.
-    private static func conversation(
-        _ ref: Int64, _ known: Memtables.Found, _ connection: Connection
-    ) throws(DatabaseError) -> ConversationRow {
-        var row = try ConversationRow.load(ref, connection)
-        row.sum = row.sum + ConversationSum(try SortedTable.timeline.pending(ref, known: known, connection))
-        return row
     }
 
     private func named(_ row: ConversationRow) throws(StoreError) -> ConversationSummary {
@@ -186,16 +187,7 @@ package final class ViewReader {
     /// A user's profile, fields by name. Fields last set to `null` are left out, unless that is a conflict.
     package func profile(user: String) throws(StoreError) -> [ProfileField] {
         guard let ref = try log.ref(user) else { return [] }
-        let rows = try reading { connection throws(DatabaseError) in
-            var names: [String] = []
-            let select = try connection.statement("SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field")
-            try select.bind(1, ref)
-            while try select.step() { names.append(select.text(0)) }
-            select.reset()
-            var rows: [(String, [ProfilesView.Write])] = []
-            for name in names { rows.append((name, try ProfilesView.load(ref, name, connection))) }
-            return rows
-        }
+        let rows = try reading { connection throws(DatabaseError) in try ProfilesView.fields(of: ref, connection) }
         var fields: [ProfileField] = []
         for (name, writes) in rows {
             guard let winner = writes.last else { continue }
@@ -216,14 +208,7 @@ package final class ViewReader {
 
     /// Names of surveys with the number of answers given in each.
     package func surveys() throws(StoreError) -> [(survey: String, answers: UInt64)] {
-        try reading { connection throws(DatabaseError) in
-            let select = try connection.statement(
-                "SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey")
-            defer { select.reset() }
-            var surveys: [(survey: String, answers: UInt64)] = []
-            while try select.step() { surveys.append((select.text(0), select.uint64(1))) }
-            return surveys
-        }
+        try reading { connection throws(DatabaseError) in try SurveysView.all(connection) }
     }
 
     /// Calls `body` with how often each answer of a survey was given, by question, until it returns false.
@@ -232,25 +217,8 @@ package final class ViewReader {
     package func survey(
         _ name: String, question: String? = nil, after last: SurveyCount? = nil, _ body: (SurveyCount) -> Bool
     ) throws(StoreError) {
-        let beyond = last == nil ? "" : "AND (question, value) > (?3, ?4)"
         try reading { connection throws(DatabaseError) in
-            let select = try connection.statement(
-                """
-                SELECT question, value, count FROM survey_count
-                WHERE survey = ?1 AND (?2 IS NULL OR question = ?2) \(beyond) ORDER BY question, value
-                """)
-            defer { select.reset() }
-            try select.bind(1, text: Array(name.utf8))
-            try select.bind(2, .optional(question))
-            if let last {
-                try select.bind(3, text: Array(last.question.utf8))
-                try select.bind(4, text: Array(last.value.utf8))
-            }
-            while try select.step() {
-                let count = SurveyCount(
-                    survey: name, question: select.text(0), value: select.text(1), count: select.uint64(2))
-                if !body(count) { return }
-            }
+            try SurveysView.counts(of: name, question: question, after: last, connection, body)
         }
     }
 
@@ -259,21 +227,7 @@ package final class ViewReader {
         after position: UInt64 = 0, limit: Int = 1_000
     ) throws(StoreError) -> [QuarantinedEvent] {
         try reading { connection throws(DatabaseError) in
-            let select = try connection.statement(
-                """
-                SELECT position, view, reason FROM quarantine
-                WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
-                ORDER BY position, view
-                """)
-            defer { select.reset() }
-            try select.bind(1, position)
-            try select.bind(2, Int64(limit))
-            var events: [QuarantinedEvent] = []
-            while try select.step() {
-                events.append(
-                    QuarantinedEvent(position: select.uint64(0), view: select.text(1), reason: select.text(2)))
-            }
-            return events
+            try ViewDatabase.quarantine(after: position, limit: limit, connection)
         }
     }
 

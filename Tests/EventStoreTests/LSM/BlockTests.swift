@@ -16,12 +16,12 @@ struct BlockTests {
                         owner: 3, time: Bool.random(using: &random) ? edges.randomElement(using: &random)! : 5,
                         hlc: Bool.random(using: &random) ? edges.randomElement(using: &random)! : 7 << 16,
                         position: UInt64.random(in: 1..<1 << 62, using: &random),
-                        speaker: Bool.random(using: &random) ? Int64.random(in: 1...90_000, using: &random) : 0)
+                        tag: Bool.random(using: &random) ? Int64.random(in: 1...90_000, using: &random) : 0)
                 }.map(\.key)
             ).map(\.row).sorted()
             let blocks = Block.filled(rows)
             #expect(blocks.flatMap(\.rows) == rows)
-            #expect(blocks.flatMap(\.rows).map(\.speaker) == rows.map(\.speaker))
+            #expect(blocks.flatMap(\.rows).map(\.tag) == rows.map(\.tag))
             #expect(blocks.allSatisfy { $0.bytes.count <= Block.limit && $0.rows.last == $0.last })
             for (block, next) in zip(blocks, blocks.dropFirst()) {
                 var full = block
@@ -58,13 +58,13 @@ struct BlockTests {
             return SortedRow(
                 owner: Int64.random(in: 1...70_000, using: &random), time: time,
                 hlc: Int64.random(in: .min ... .max, using: &random) >> Int64(number % 60), position: position,
-                speaker: Int64(number % 3))
+                tag: Int64(number % 3))
         }
         let bytes = SortedRow.pack(rows[...])
         var found: [SortedRow] = []
         #expect(bytes.withUnsafeBytes { SortedRow.unpack($0) { found.append($0) } })
         #expect(found == rows)
-        #expect(found.map(\.speaker) == rows.map(\.speaker))
+        #expect(found.map(\.tag) == rows.map(\.tag))
         found = []
         #expect(bytes.withUnsafeBytes { SortedRow.unpack($0, owner: rows[7].owner) { found.append($0) } })
         #expect(found == rows.filter { $0.owner == rows[7].owner })
@@ -154,10 +154,10 @@ private struct RowKey: Hashable {
     let time: Int64
     let hlc: Int64
     let position: UInt64
-    let speaker: Int64
-    var row: SortedRow { SortedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker) }
+    let tag: Int64
+    var row: SortedRow { SortedRow(owner: owner, time: time, hlc: hlc, position: position, tag: tag) }
 }
 
 extension SortedRow {
-    fileprivate var key: RowKey { RowKey(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker) }
+    fileprivate var key: RowKey { RowKey(owner: owner, time: time, hlc: hlc, position: position, tag: tag) }
 }

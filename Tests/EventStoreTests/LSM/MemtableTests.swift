@@ -33,8 +33,8 @@ struct MemtableTests {
                 ? Int64.random(in: .min ... .max, using: &random)
                 : time &<< 16 &+ Int64.random(in: 0..<4, using: &random)
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
-            let speaker = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
-            let row = SortedRow(owner: owner, time: time, hlc: hlc, position: position, speaker: speaker)
+            let tag = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
+            let row = SortedRow(owner: owner, time: time, hlc: hlc, position: position, tag: tag)
             batch.append(row)
             if Int.random(in: 0..<40, using: &random) == 0 || number == 29_999 {
                 chains.append(batch[...])
@@ -47,7 +47,7 @@ struct MemtableTests {
         #expect(Set(chains.owners) == Set(expected.keys))
         for (owner, wanted) in expected {
             #expect(rows(chains, owner) == wanted.reversed())
-            #expect(rows(chains, owner).map(\.speaker) == wanted.reversed().map(\.speaker))
+            #expect(rows(chains, owner).map(\.tag) == wanted.reversed().map(\.tag))
         }
         #expect(rows(chains, Int64(owners) + 1).isEmpty)
         // Several at once, and one that has none.
@@ -55,7 +55,7 @@ struct MemtableTests {
         some.append(Int64(owners) + 1)
         let found = chains.chains(some[...])
         #expect(found == some.map { Array((expected[$0] ?? []).reversed()) })
-        #expect(found.map { $0.map(\.speaker) } == some.map { (expected[$0] ?? []).reversed().map(\.speaker) })
+        #expect(found.map { $0.map(\.tag) } == some.map { (expected[$0] ?? []).reversed().map(\.tag) })
     }
 
     @Test(
@@ -68,7 +68,7 @@ struct MemtableTests {
             chains.append(
                 SortedRow(
                     owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1),
-                    speaker: Int64(number % 7_000 + 1)))
+                    tag: Int64(number % 7_000 + 1)))
         }
         #expect(chains.bytes < 100_000 * 16)
         var many = Memtable()

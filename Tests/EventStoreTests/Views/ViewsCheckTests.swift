@@ -130,11 +130,11 @@ struct ViewsCheckTests {
             switch kind {
             case 0: _ = try blocks.remove([row])
             case 1:
-                try blocks.insert([SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, speaker: 0)])
+                try blocks.insert([SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, tag: 0)])
             default:
                 _ = try blocks.remove([row])
                 try blocks.insert(
-                    [SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, speaker: 3)])
+                    [SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, tag: 3)])
             }
             let report = try ViewsCheck(log.files).run()
             let words = ["missing", "no such row", "speaker is"][kind]

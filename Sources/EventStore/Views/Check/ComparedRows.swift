@@ -31,7 +31,7 @@ final class ComparedRows {
         }
     }
 
-    /// Those of an ordered table, whether they stand in the base or in the tail.
+    /// Those of an ordered table, whether they stand in the run or in the tail.
     static func ordered(
         _ table: SortedTable, _ connection: Connection, withSpeaker: Bool
     ) throws(DatabaseError) -> ComparedRows {
@@ -42,7 +42,7 @@ final class ComparedRows {
         select.reset()
         var block: [SortedRow] = []
         var isAtEnd = false
-        func base() throws(DatabaseError) -> SortedRow? {
+        func run() throws(DatabaseError) -> SortedRow? {
             while block.isEmpty, !isAtEnd {
                 guard try select.step() else {
                     // Another step would begin anew.
@@ -55,7 +55,7 @@ final class ComparedRows {
             return block.last
         }
         return ComparedRows { () throws(DatabaseError) in
-            let first = try base()
+            let first = try run()
             let row: SortedRow
             switch (first, pending.last) {
             case (let a?, let b?): row = a < b ? a : b
@@ -95,7 +95,7 @@ final class ComparedRows {
                 var recent = Cell.null
                 if let found = stored, pending.last.map({ found.row.conversation <= $0 }) ?? true {
                     row = found.row
-                    // What the index goes by follows from the sum of the base.
+                    // What the index goes by follows from the sum of the run.
                     let right: Cell = row.sum.events > 0 ? .integer(ConversationRow.recent(row.sum.last.time)) : .null
                     recent = found.recent == right ? .null : found.recent
                     try advance()
@@ -128,17 +128,17 @@ extension ComparedRow {
 }
 
 extension ComparedTable {
-    /// No tail is merged further than events were applied, or rows that come later would be taken for merged, and never be seen.
+    /// No tail is compacted further than events were applied, or rows that come later would be taken for compacted, and never be seen.
     static func merges(
         _ found: Connection, through position: UInt64, _ report: inout ViewsReport
     ) throws(DatabaseError) {
         for table in [SortedTable.timeline, .history] {
-            let merge = try table.merge(found)
-            if merge.applied <= merge.merging, merge.merging <= position { continue }
+            let compaction = try table.compaction(found)
+            if compaction.applied <= compaction.end, compaction.end <= position { continue }
             report.add(
                 ViewDifference(
-                    view: table.name, row: "views.db", field: "merging", found: "\(merge.merging)",
-                    expected: "from \(merge.applied) to \(position)"))
+                    view: table.name, row: "views.db", field: "merging", found: "\(compaction.end)",
+                    expected: "from \(compaction.applied) to \(position)"))
         }
     }
 

@@ -41,8 +41,9 @@ struct ComparedTable {
             plain(
                 MessagesView.name, "amendment", [Field("message", .uuid), Field("stamp", .stamp)],
                 [Field("author", .name), Field("conversation", .name), Field("edit"), Field("position")]),
+            plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),
-            plain("clocks", "clock", [Field("origin", .uuid), Field("other", .uuid)], [Field("seq")]),
+            plain("clocks", OriginClocks.table, [Field("origin", .uuid), Field("other", .uuid)], [Field("seq")]),
         ]
     }
 

@@ -5,8 +5,13 @@ internal import Glibc
 /// that of a projector and of two tails.
 package struct ViewsCheck: Sendable {
     private let files: StoreFiles
+    private let versions: ViewVersions
 
-    package init(_ files: StoreFiles) { self.files = files }
+    /// - Parameter versions: Those of another release, in tests.
+    package init(_ files: StoreFiles, versions: ViewVersions = .current) {
+        self.files = files
+        self.versions = versions
+    }
 
     /// Compares everything once. Differences are reported, not thrown; it throws where there are no views to check.
     ///
@@ -23,13 +28,13 @@ package struct ViewsCheck: Sendable {
             return report
         }
         let incarnation = try LogReader(files).viewMark()
-        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, .inOrder)
+        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, .inOrder, versions)
         let place = try TemporaryPlace("views")
-        let projector = try Projector(files, path: place.path + "/views.db")
+        let projector = try Projector(files, path: place.path + "/views.db", versions: versions)
         /// Makes views up to where the others stand; false if that is beyond the log.
         func follow() throws(StoreError) -> Bool {
             report.position = try mapped { () throws(DatabaseError) in
-                UInt64(bitPattern: try found.integer("SELECT position FROM progress") ?? 0)
+                try ViewDatabase.position(found)
             }
             let top = try projector.top()
             guard report.position <= top else {

@@ -6,13 +6,34 @@
 protocol View: AnyObject {
     /// Its name in digests, quarantine and status.
     static var name: String { get }
-    /// Its tables.
-    static var tables: String { get }
+    /// Raised with every change of its tables, or of what stands in them: this view alone is then built anew.
+    static var version: Int64 { get }
+    /// The names of its tables.
+    static var tables: [String] { get }
+    /// Makes them.
+    static var schema: String { get }
+    /// A view that this one is built anew with, for its rows say what that one's tables come to.
+    static var foundation: (any View.Type)? { get }
 
     /// Whether it takes in every event, also those that this release cannot interpret: a type that it does not read, a header of a
     /// later format, a payload that is none. It then reads from them only what every format has, where they stand in time and in which conversation. From other
     /// views they are hidden (D13).
     static var takesAll: Bool { get }
+
+    /// Whether ``watch(_:_:)`` wants to see events.
+    static var isWatching: Bool { get }
+
+    /// Its rows that are written behind, if it has such.
+    var tree: LSMTree? { get }
+
+    /// Its tables were just made, beside those of other views that stand further on.
+    func begin(_ store: ViewStore) throws(DatabaseError)
+
+    /// Takes up what is on disk, before the first batch.
+    func load(_ store: ViewStore) throws(DatabaseError)
+
+    /// Sees every event before any view takes it in, whatever is in it.
+    func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError)
 
     /// Takes an event in, or takes it out again when its twin wins. Returns why it cannot be read, if so.
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String?
@@ -26,7 +47,13 @@ protocol View: AnyObject {
 
 extension View {
     static var takesAll: Bool { false }
+    static var isWatching: Bool { false }
+    static var foundation: (any View.Type)? { nil }
+    var tree: LSMTree? { nil }
 
+    func begin(_ store: ViewStore) throws(DatabaseError) {}
+    func load(_ store: ViewStore) throws(DatabaseError) {}
+    func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) {}
     func flush(_ store: ViewStore) throws(DatabaseError) {}
 }
 
@@ -53,18 +80,10 @@ enum ViewChange {
 final class ViewStore {
     let connection: Connection
     let source: ProjectionSource
-    let clocks: OriginClocks
-    let timeline: LSMTree
-    let history: LSMTree
 
-    init(connection: Connection, source: ProjectionSource, tails: ViewMemtables, sum: any BaseSum.Type)
-        throws(DatabaseError)
-    {
+    init(connection: Connection, source: ProjectionSource) {
         self.connection = connection
         self.source = source
-        timeline = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation, sum: sum)
-        history = LSMTree(.history, tail: tails.history, generation: tails.generation)
-        clocks = try OriginClocks(connection)
     }
 
     /// The text behind a ref.

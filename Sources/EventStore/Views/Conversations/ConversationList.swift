@@ -1,6 +1,6 @@
 /// The conversations, the latest active first, as of one read transaction.
 ///
-/// The table's index has them in the order of their last events in the base. What the tail adds to a conversation may put it
+/// The table's index has them in the order of their last events in the run. What the tail adds to a conversation may put it
 /// further ahead: those are listed by the tail, all others by the index.
 struct ConversationList {
     private typealias Moment = ConversationSum.Moment

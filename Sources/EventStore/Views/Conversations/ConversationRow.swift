@@ -20,7 +20,7 @@ struct Opening {
     }
 }
 
-/// A conversation as it stands in its table: what was said of it, and the sum of its rows in the base of the timeline.
+/// A conversation as it stands in its table: what was said of it, and the sum of its rows in the run of the timeline.
 struct ConversationRow {
     let conversation: Int64
     var title: Register<String>?
@@ -82,6 +82,17 @@ struct ConversationRow {
         return try select.step() ? ConversationRow(select) : ConversationRow(conversation)
     }
 
+    /// The same with what the rows of its timeline add that are not in the run.
+    ///
+    /// - Parameter known: What was taken from memory *before* the transaction began.
+    static func load(
+        _ conversation: Int64, known: Memtables.Found, _ connection: Connection
+    ) throws(DatabaseError) -> ConversationRow {
+        var row = try load(conversation, connection)
+        row.sum = row.sum + ConversationSum(try SortedTable.timeline.pending(conversation, known: known, connection))
+        return row
+    }
+
     /// Replaces the conversation's row by it, or takes that away if there is nothing to tell.
     func save(_ connection: Connection) throws(DatabaseError) {
         guard isKnown else {
@@ -103,7 +114,7 @@ struct ConversationRow {
         try save.run()
     }
 
-    /// Adds the sum of rows that come into the base. The row is not read before.
+    /// Adds the sum of rows that come into the run. The row is not read before.
     static func add(_ sum: ConversationSum, to conversation: Int64, _ connection: Connection) throws(DatabaseError) {
         guard sum.events > 0 else { return }
         // Under load the next generation is merged within those four seconds: the rows are the last ones, and no index changes.
@@ -146,8 +157,8 @@ struct ConversationRow {
         try statement.run()
     }
 
-    /// Counts again after `rows` have left the base: they may have been the first or the last.
-    static func subtract(
+    /// Counts again after `rows` have left the run: they may have been the first or the last.
+    static func left(
         _ rows: [SortedRow], of conversation: Int64, _ connection: Connection
     ) throws(DatabaseError) {
         let gone = ConversationSum(rows)
@@ -174,8 +185,8 @@ extension Binding {
     static func optional(_ stamp: Stamp?) -> Binding { stamp.map { .blob($0.bytes) } ?? .null }
 }
 
-extension ConversationRow: BaseSum {
-    static func add(
-        _ rows: ArraySlice<SortedRow>, to conversation: Int64, _ connection: Connection
+extension ConversationRow: CompactionListener {
+    static func entered(
+        _ rows: ArraySlice<SortedRow>, of conversation: Int64, _ connection: Connection
     ) throws(DatabaseError) { try add(ConversationSum(rows), to: conversation, connection) }
 }

@@ -45,7 +45,7 @@ struct ConversationSum: Equatable {
             last: max(a.last, b.last))
     }
 
-    /// What the rows that are not in the base add to each conversation, as of the open transaction.
+    /// What the rows that are not in the run add to each conversation, as of the open transaction.
     static func pending(_ connection: Connection) throws(DatabaseError) -> [Int64: ConversationSum] {
         var sums: [Int64: ConversationSum] = [:]
         try SortedTable.timeline.pending(connection) { row in sums[row.owner, default: ConversationSum()].add(row) }

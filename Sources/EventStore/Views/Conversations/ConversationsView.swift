@@ -1,11 +1,15 @@
 /// One row for each conversation: its title, how much was said, when first and last.
 ///
 /// What is summed up follows from the timeline, and is written behind with it (D1): a conversation's row has the sum of its rows
-/// in the base, and changes with those, once for each generation that is merged; readers add the rows that still are in the tail.
+/// in the run, and changes with those, once for each generation that is merged; readers add the rows that still are in the tail.
 /// Titles, categories and who started it are written with the step.
 final class ConversationsView: View {
     static let name = "conversations"
-    static let tables = ConversationRow.tables
+    static let version: Int64 = 1
+    static let tables = ["conversation"]
+    static let schema = ConversationRow.tables
+    /// The sums are those of the timeline's run.
+    static var foundation: (any View.Type)? { TimelineView.self }
 
     /// What a batch says of conversations.
     private var touched: [Int64: ConversationRow] = [:]
@@ -13,7 +17,7 @@ final class ConversationsView: View {
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let type = event.type, type == .conversationStarted || type == .conversationRenamed else { return nil }
         guard let conversation = event.conversation else { return "\(type.rawValue) without a conversation" }
-        if let refusal = Self.refusal(event) { return refusal }
+        if let refusal = ConversationForm.refusal(event) { return refusal }
         guard change != .remove, let payload = event.payload else { return nil }
         var row = touched[conversation] ?? ConversationRow(conversation)
         let stamp = Stamp(event.key)
@@ -27,34 +31,7 @@ final class ConversationsView: View {
         return nil
     }
 
-    private static let categories = ["text", "image", "voice"]
-
     private static func text(_ json: ArraySlice<UInt8>) -> String { String(decoding: json, as: UTF8.self) }
-
-    /// Why the payload cannot be read, if so. Such an event does not count here at all.
-    static func refusal(_ event: ProjectedEvent) -> String? {
-        guard let payload = event.payload else { return nil }
-        switch event.type {
-        case .conversationStarted:
-            if let title = payload["title"], !title.isNull, title.string == nil { return "title is not text" }
-            if let category = payload["category"], !category.isNull {
-                guard let text = category.string else { return "category is not text" }
-                guard categories.contains(where: text.hasSameBytes) else {
-                    return "category is none of those there are"
-                }
-            }
-            if let moderators = payload["moderators"], !moderators.isNull {
-                let users = moderators.elements
-                guard users?.allSatisfy({ $0.string != nil }) == true else {
-                    return "moderators is not a list of texts"
-                }
-            }
-        case .conversationRenamed:
-            if payload.string("title") == nil { return "title is missing or not text" }
-        default: break
-        }
-        return nil
-    }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for conversation in touched.keys.sorted() {
@@ -66,6 +43,19 @@ final class ConversationsView: View {
             try row.save(store.connection)
         }
         touched = [:]
+    }
+
+    /// The timeline stands as it did: what its run comes to is summed up again.
+    func begin(_ store: ViewStore) throws(DatabaseError) {
+        var (conversation, sum) = (Int64(0), ConversationSum())
+        try SortedTable.timeline.run(store.connection) { row throws(DatabaseError) in
+            if row.owner != conversation {
+                try ConversationRow.add(sum, to: conversation, store.connection)
+                (conversation, sum) = (row.owner, ConversationSum())
+            }
+            sum.add(row)
+        }
+        try ConversationRow.add(sum, to: conversation, store.connection)
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {

@@ -5,7 +5,9 @@
 /// pair would be most of what the views write once there are millions.
 final class ParticipantsView: View {
     static let name = "participants"
-    static let tables = """
+    static let version: Int64 = 1
+    static let tables = ["member"]
+    static let schema = """
         CREATE TABLE member(
           conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL, PRIMARY KEY(conversation, user)
         ) WITHOUT ROWID;
@@ -71,9 +73,11 @@ final class ParticipantsView: View {
         var conversations = try ConversationsView.all(
             try ConversationSum.pending(store.connection), store.connection)
         try store.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
+        var pending: [Int64: [SortedRow]] = [:]
+        try SortedTable.timeline.pending(store.connection) { pending[$0.owner, default: []].append($0) }
         for conversation in conversations {
-            let pending = store.timeline.pending(conversation)
-            for row in try Self.rows(conversation, pending, store.connection, name: store.text) {
+            let rows = pending[conversation] ?? []
+            for row in try Self.rows(conversation, rows, store.connection, name: store.text) {
                 digest.add(
                     try store.text(conversation), row.user, String(row.messages),
                     row.membership.map { $0.joined ? "1" : "0" } ?? "",
@@ -92,7 +96,7 @@ final class ParticipantsView: View {
     /// Who takes part in a conversation, in order of the names' bytes.
     ///
     /// - Parameters:
-    ///   - pending: The rows of its timeline that are not in the base.
+    ///   - pending: The rows of its timeline that are not in the run.
     ///   - name: The text behind a ref.
     static func rows(
         _ conversation: Int64, _ pending: [SortedRow], _ connection: Connection,

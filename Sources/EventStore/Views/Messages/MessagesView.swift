@@ -3,7 +3,9 @@
 /// before the message itself. Their texts stay in the log.
 final class MessagesView: View {
     static let name = "messages"
-    static let tables = """
+    static let version: Int64 = 1
+    static let tables = ["amendment"]
+    static let schema = """
         CREATE TABLE amendment(
           message BLOB, stamp BLOB, position INTEGER NOT NULL, author INTEGER NOT NULL, conversation INTEGER,
           edit INTEGER NOT NULL, PRIMARY KEY(message, stamp)

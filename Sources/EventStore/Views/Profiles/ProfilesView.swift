@@ -4,13 +4,17 @@
 /// Convergent and Commutative Replicated Data Types", 2011, §3.2.2).
 final class ProfilesView: View {
     static let name = "profiles"
-    static let tables = """
+    static let version: Int64 = 1
+    static let tables = ["profile", OriginClocks.table]
+    static let schema =
+        """
         CREATE TABLE profile(
           user INTEGER, field TEXT, stamp BLOB, position INTEGER NOT NULL, author INTEGER NOT NULL,
           value TEXT NOT NULL, maximal INTEGER NOT NULL,
           PRIMARY KEY(user, field, stamp)
         ) WITHOUT ROWID;
-        """
+        """ + OriginClocks.schema
+    static let isWatching = true
 
     struct Write {
         let stamp: Stamp
@@ -28,6 +32,11 @@ final class ProfilesView: View {
     }
 
     private var touched: [Key: [Write]] = [:]
+    private var clocks: OriginClocks?
+
+    func load(_ store: ViewStore) throws(DatabaseError) { clocks = try OriginClocks(store.connection) }
+
+    func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) { try clocks?.apply(event, store) }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .profileChanged, change.amount >= 0, let payload = event.payload else {
@@ -42,8 +51,8 @@ final class ProfilesView: View {
                     try Self.load(key.user, key.field.text, store.connection)
                 } ?? []
             if writes.contains(where: { $0.stamp == stamp }) { continue }
-            for index in writes.indices where store.clocks.happenedBefore(writes[index].stamp.key.dot, event.key.dot)
-            {
+            for index in writes.indices
+            where clocks?.happenedBefore(writes[index].stamp.key.dot, event.key.dot) ?? false {
                 writes[index].isMaximal = false
             }
             writes.append(
@@ -75,6 +84,20 @@ final class ProfilesView: View {
                     isMaximal: select.int64(4) != 0))
         }
         return writes
+    }
+
+    /// The writes of each field of a user, by its name, as of the open transaction.
+    static func fields(
+        of user: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> [(name: String, writes: [Write])] {
+        var names: [String] = []
+        let select = try connection.statement("SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field")
+        defer { select.reset() }
+        try select.bind(1, user)
+        while try select.step() { names.append(select.text(0)) }
+        var fields: [(name: String, writes: [Write])] = []
+        for name in names { fields.append((name, try load(user, name, connection))) }
+        return fields
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {

@@ -1,7 +1,9 @@
 /// Survey answers and how often each was given. Every event is one answer; of several choices each counts once.
 final class SurveysView: View {
     static let name = "surveys"
-    static let tables = """
+    static let version: Int64 = 1
+    static let tables = ["survey_answer", "survey_count"]
+    static let schema = """
         CREATE TABLE survey_answer(
           survey TEXT, question TEXT, time INTEGER, hlc INTEGER, position INTEGER, value TEXT, user INTEGER NOT NULL,
           PRIMARY KEY(survey, question, time, hlc, position, value)
@@ -106,6 +108,43 @@ final class SurveysView: View {
             try insert.bind(6, answer.user)
             try insert.bind(7, text: Array(answer.value.text.utf8))
             try insert.run()
+        }
+    }
+
+    /// Names of surveys with the number of answers given in each, as of the open transaction.
+    static func all(_ connection: Connection) throws(DatabaseError) -> [(survey: String, answers: UInt64)] {
+        let select = try connection.statement(
+            "SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey")
+        defer { select.reset() }
+        var surveys: [(survey: String, answers: UInt64)] = []
+        while try select.step() { surveys.append((select.text(0), select.uint64(1))) }
+        return surveys
+    }
+
+    /// Calls `body` with how often each answer was given, by question, until it returns false; as of the open transaction.
+    ///
+    /// - Parameter last: Only what comes after it.
+    static func counts(
+        of survey: String, question: String?, after last: SurveyCount?, _ connection: Connection,
+        _ body: (SurveyCount) -> Bool
+    ) throws(DatabaseError) {
+        let beyond = last == nil ? "" : "AND (question, value) > (?3, ?4)"
+        let select = try connection.statement(
+            """
+            SELECT question, value, count FROM survey_count
+            WHERE survey = ?1 AND (?2 IS NULL OR question = ?2) \(beyond) ORDER BY question, value
+            """)
+        defer { select.reset() }
+        try select.bind(1, text: Array(survey.utf8))
+        try select.bind(2, question.map { .text($0) } ?? .null)
+        if let last {
+            try select.bind(3, text: Array(last.question.utf8))
+            try select.bind(4, text: Array(last.value.utf8))
+        }
+        while try select.step() {
+            let count = SurveyCount(
+                survey: survey, question: select.text(0), value: select.text(1), count: select.uint64(2))
+            if !body(count) { return }
         }
     }
 

@@ -2,21 +2,31 @@
 /// can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
+    static let version: Int64 = 1
+    static let tables = SortedTable.timeline.tables
+    static let schema = SortedTable.timeline.schema
     static let takesAll = true
-    static let tables = SortedTable.timeline.schema
+
+    private let rows: LSMTree
+    var tree: LSMTree? { rows }
+
+    /// - Parameter listener: Hears which rows stand in the run, for what is summed up of them.
+    init(_ tails: ViewMemtables, listener: any CompactionListener.Type) {
+        rows = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation, listener: listener)
+    }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation else { return nil }
-        try store.timeline.apply(conversation, event, change, speaker: Self.speaker(event), store)
+        try rows.apply(conversation, event, change, tag: Self.speaker(event), store)
         return nil
     }
 
     private static func speaker(_ event: ProjectedEvent) -> Int64 {
-        if event.obstacle != nil || ConversationsView.refusal(event) != nil { return SortedRow.uncounted }
+        if event.obstacle != nil || ConversationForm.refusal(event) != nil { return SortedRow.uncounted }
         return event.isMessage ? event.author : 0
     }
 
-    func flush(_ store: ViewStore) throws(DatabaseError) { try store.timeline.flush(store.connection) }
+    func flush(_ store: ViewStore) throws(DatabaseError) { try rows.flush(store.connection) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try SortedTable.timeline.digest(store, into: &digest)
@@ -26,15 +36,24 @@ final class TimelineView: View {
 /// Every event of a user, in display order.
 final class HistoryView: View {
     static let name = "history"
+    static let version: Int64 = 1
+    static let tables = SortedTable.history.tables
+    static let schema = SortedTable.history.schema
     static let takesAll = true
-    static let tables = SortedTable.history.schema
+
+    private let rows: LSMTree
+    var tree: LSMTree? { rows }
+
+    init(_ tails: ViewMemtables) {
+        rows = LSMTree(.history, tail: tails.history, generation: tails.generation)
+    }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
-        try store.history.apply(event.user, event, change, store)
+        try rows.apply(event.user, event, change, store)
         return nil
     }
 
-    func flush(_ store: ViewStore) throws(DatabaseError) { try store.history.flush(store.connection) }
+    func flush(_ store: ViewStore) throws(DatabaseError) { try rows.flush(store.connection) }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         try SortedTable.history.digest(store, into: &digest)
@@ -43,10 +62,10 @@ final class HistoryView: View {
 
 extension LSMTree {
     fileprivate func apply(
-        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, speaker: Int64 = 0, _ store: ViewStore
+        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, tag: Int64 = 0, _ store: ViewStore
     ) throws(DatabaseError) {
         let row = SortedRow(
-            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, speaker: speaker
+            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, tag: tag
         )
         switch change {
         case .insert: insert(row)

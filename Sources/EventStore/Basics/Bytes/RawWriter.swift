@@ -1,3 +1,16 @@
+/// Where varints can be written one after the other.
+protocol VarintSink {
+    /// LEB128, least significant group first, at most ten bytes.
+    mutating func appendVarint(_ value: UInt64)
+}
+
+extension [UInt8]: VarintSink {}
+
+extension RawWriter: VarintSink {
+    @inline(__always)
+    mutating func appendVarint(_ value: UInt64) { varint(value) }
+}
+
 /// Writes numbers and bytes into memory in which its owner has made sure of room.
 struct RawWriter {
     private let out: UnsafeMutableRawPointer
@@ -35,12 +48,6 @@ struct RawWriter {
     mutating func bigEndian(_ value: UInt64) {
         out.storeBytes(of: value.bigEndian, toByteOffset: count, as: UInt64.self)
         count += 8
-    }
-
-    @inline(__always)
-    mutating func uuid(_ value: UUIDBits) {
-        bigEndian(value.high)
-        bigEndian(value.low)
     }
 
     @inline(__always)

@@ -1,7 +1,8 @@
-/// Each origin's version vector as of its last event applied, so that the views can tell what happened before what. The
-/// log has the differences; this is their sum, persisted with the views.
+/// Each origin's version vector as of its last event applied, so that it can be told what happened before what. The log has the
+/// differences; this is their sum.
 final class OriginClocks {
-    static let tables = """
+    static let table = "clock"
+    static let schema = """
         CREATE TABLE clock(origin BLOB, other BLOB, seq INTEGER NOT NULL, PRIMARY KEY(origin, other)) WITHOUT ROWID;
         """
 

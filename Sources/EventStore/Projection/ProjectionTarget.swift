@@ -1,0 +1,99 @@
+/// A file of views under work.
+struct ProjectionTarget {
+    let path: String
+    let store: ViewStore
+    let views: ViewGroup
+    let trees: [LSMTree]
+    /// The names of views that were begun anew when it was opened.
+    let renewed: [String]
+    /// The views that do not stand where the others do yet, and how far they are.
+    var behind: [String: UInt64]
+    /// How many events are quarantined here.
+    var quarantined: UInt64
+
+    /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
+    /// shorter one it did so 25 times a second under small commits, in the way of the log's.
+    static let duePages = 8_000
+
+    init(
+        path: String, source: ProjectionSource, tails: ViewMemtables, _ versions: ViewVersions
+    ) throws(DatabaseError) {
+        self.path = path
+        let made = ViewDatabase.makeViews(tails)
+        views = ViewGroup(made, isWhole: true)
+        trees = made.compactMap(\.tree)
+        let connection = try Connection(path: path, mode: .write)
+        try connection.execute(
+            """
+            PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
+            PRAGMA cache_size = -16384;
+            """)
+        try connection.execute("PRAGMA journal_size_limit = \(Connection.walBytes(pages: 2 * Self.duePages))")
+        connection.countWALPages()
+        // What another left in it counts, too.
+        try connection.checkpoint()
+        store = ViewStore(connection: connection, source: source)
+        renewed = try ViewDatabase.renew(made, store, versions)
+        for view in made { try view.load(store) }
+        for tree in trees { try tree.load(connection) }
+        behind = try ViewDatabase.behind(connection)
+        quarantined = try ViewDatabase.quarantined(connection)
+        connection.gatherWALWrites()
+        connection.paceCopying()
+    }
+
+    /// Reads again which views are behind, and how many events are quarantined.
+    mutating func lookAgain() throws(DatabaseError) {
+        behind = try ViewDatabase.behind(store.connection)
+        quarantined = try ViewDatabase.quarantined(store.connection)
+    }
+
+    /// Views that were opened.
+    struct Opened {
+        let target: ProjectionTarget
+        /// The position that they have applied.
+        let position: UInt64
+        /// What has become of those that were there, if they are of another release.
+        let renewal: String?
+    }
+
+    /// Opens the first of `paths` whose views can be used; else makes new ones at the last of them.
+    static func open(
+        _ paths: [String], _ incarnation: String, _ top: UInt64, _ source: ProjectionSource, _ tails: ViewMemtables,
+        _ versions: ViewVersions
+    ) throws(StoreError) -> Opened {
+        var renewal: String?
+        for path in paths {
+            var standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
+            if standing == nil, let version = try ViewDatabase.takeOver(at: path) {
+                standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
+                let what = standing == nil ? "are all built anew" : "were taken over"
+                renewal = renewal ?? "the views of version \(version) \(what)"
+            }
+            guard let standing, let target = try usable(path, source, tails, versions) else { continue }
+            if !target.renewed.isEmpty {
+                renewal = "views of another version are built anew: \(target.renewed.joined(separator: ", "))"
+            }
+            return Opened(target: target, position: standing.position, renewal: renewal)
+        }
+        let new = paths[paths.count - 1]
+        let target = try mapped { () throws(DatabaseError) in
+            try ViewDatabase.create(at: new, incarnation: incarnation, versions)
+            return try ProjectionTarget(path: new, source: source, tails: tails, versions)
+        }
+        return Opened(target: target, position: 0, renewal: renewal)
+    }
+
+    /// The views at `path`; `nil` if they turn out to be damaged.
+    private static func usable(
+        _ path: String, _ source: ProjectionSource, _ tails: ViewMemtables, _ versions: ViewVersions
+    ) throws(StoreError) -> ProjectionTarget? {
+        do {
+            return try ProjectionTarget(path: path, source: source, tails: tails, versions)
+        } catch .damage {
+            return nil
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}
