@@ -153,6 +153,7 @@ enum Rooms {
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
             [
                 basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore", "EventStore/Audit",
+                "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views",
             ]),
     ]
