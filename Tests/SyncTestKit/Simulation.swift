@@ -198,7 +198,8 @@ package final class Simulation {
 
     func linkLatency() -> UInt64 { baseLatency + (draws(.delay) ? random.pick(0...baseLatency * 3) : 0) }
     func linkBandwidth() -> UInt64 {
-        draws(.delay) && random.chance(0.2) ? max(baseBandwidth / 20, 5_000) : baseBandwidth
+        // Slower, what large events there are would not be over within the time that a cluster has to converge.
+        draws(.delay) && random.chance(0.2) ? max(baseBandwidth / 20, 20_000) : baseBandwidth
     }
 
     func mutated(_ progress: OriginProgress) -> OriginProgress {

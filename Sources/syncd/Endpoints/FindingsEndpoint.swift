@@ -52,6 +52,8 @@ extension Service {
             return exchange.refuse(.rejected, "the settlement was not taken")
         }
         try Settlement.keep(code: code, subject: notice.subject, at: receipt.hlc.milliseconds, store.files)
+        // What the operator asks next has it.
+        _ = views.wait(for: receipt.position, milliseconds: 2_000)
         var line = JSONLine(type: "settled")
         line.add("code", code)
         line.add("subject", notice.subject)
