@@ -96,9 +96,6 @@ final class SubscriptionReading: StoreFollower {
         }
     }
 
-    /// Most events of a page, and payload bytes after which it ends (INV-9).
-    private static let most = (events: 500, bytes: 1 << 20)
-
     private let files: StoreFiles
     private let state = Lock(State())
     private let queue = BlockingQueue(name: "sillok-subscriptions")
@@ -198,7 +195,7 @@ final class SubscriptionReading: StoreFollower {
                 let reader: LogReader
                 if let log { reader = log } else { reader = try LogReader(files) }
                 log = reader
-                return .success(try reader.page(after: position, through: durable, Self.most))
+                return .success(try reader.page(after: position, through: durable))
             } catch {
                 return .failure(error)
             }
@@ -207,13 +204,16 @@ final class SubscriptionReading: StoreFollower {
 }
 
 extension LogReader {
-    /// The events after `position` up to `end`, at most `most.events`; no more once their payloads come to `most.bytes`.
+    /// Most events of a page, and payload bytes after which it ends (INV-9).
+    static let largestPage = (events: 500, bytes: 1 << 20)
+
+    /// The events after `position` up to `end`, at most `limit` and what a page holds.
     func page(
-        after position: UInt64, through end: UInt64 = UInt64(Int64.max), _ most: (events: Int, bytes: Int)
+        after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = largestPage.events
     ) throws(StoreError) -> [StoredEvent] {
         var page: [StoredEvent] = []
-        var left = most.bytes
-        try scan(after: position, through: end, limit: most.events) { event in
+        var left = Self.largestPage.bytes
+        try scan(after: position, through: end, limit: limit) { event in
             left -= event.event.body.count
             page.append(event)
             return left > 0

@@ -106,10 +106,10 @@ extension SimNode {
     }
 
     /// Another node has dialled.
-    func called(over link: SimLink) {
+    func dialled(over link: SimLink) {
         connections[link.id] = link
         let caller = link.other(1)
-        input { $0.called(link.id, by: caller.id, from: caller.name, isInviting: false, now: $1, effects: &$2) }
+        input { $0.dialled(link.id, by: caller.id, from: caller.name, isInviting: false, now: $1, effects: &$2) }
     }
 
     private func refuse(_ id: LinkID, _ code: SessionErrorCode, _ text: String) {

@@ -233,7 +233,7 @@ package final class Simulation {
             schedule(after: baseLatency) {
                 to.whenAwake {
                     guard link.isOpen, link.isLive(1) else { return }
-                    to.called(over: link)
+                    to.dialled(over: link)
                 }
             }
         }

@@ -16,9 +16,7 @@
 /// other. In tasks use ``read(_:)``, which runs them on a thread outside of Swift's cooperative pool.
 public final class EventReader: Sendable {
     /// Most events or entries that one call gives.
-    public static let maximumPage = 500
-    /// Payload bytes after which a page ends (INV-9).
-    private static let pageBytes = 1 << 20
+    public static let maximumPage = LogReader.largestPage.events
 
     private let files: StoreFiles
     private let state: Lock<OpenReaders>
@@ -80,8 +78,7 @@ public final class EventReader: Sendable {
     ///   - position: Where the last page ended; 0 for the first one.
     ///   - limit: At most so many, 1 to ``maximumPage``.
     public func events(after position: UInt64 = 0, limit: Int = maximumPage) throws(StoreError) -> [StoredEvent] {
-        let most = (events: Self.clamped(limit), bytes: Self.pageBytes)
-        return try log { log throws(StoreError) in try log.page(after: position, most) }
+        try log { log throws(StoreError) in try log.page(after: position, limit: Self.clamped(limit)) }
     }
 
     /// The event at a position of this node's log; `nil` if the log does not reach so far.

@@ -12,7 +12,7 @@ extension Mesh {
     /// A node has dialled over `link`.
     ///
     /// - Parameter isInviting: Whether an invitation is open.
-    package mutating func called(
+    package mutating func dialled(
         _ link: LinkID, by node: NodeID, from address: String, isInviting: Bool, now: Moment,
         effects: inout [Effect]
     ) {

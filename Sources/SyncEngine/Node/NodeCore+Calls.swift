@@ -68,7 +68,7 @@ extension SyncNode.Core {
                 let id = nextLink()
                 connections[id] = Connection(link: link)
                 let isInviting = mesh.entries[node] == nil && desk.isOpen()
-                input { $0.called(id, by: node, from: caller, isInviting: isInviting, now: $1, effects: &$2) }
+                input { $0.dialled(id, by: node, from: caller, isInviting: isInviting, now: $1, effects: &$2) }
             }
             link.onClose = { [weak self] end in self?.note("call from \(caller) ended in the handshake: \(end)") }
         } catch {

@@ -46,7 +46,7 @@ struct MeshDecisionTests {
             if isOutgoing {
                 input { $0.callOpened(link, to: node, as: node, now: $1, effects: &$2) }
             } else {
-                input { $0.called(link, by: node, from: "here", isInviting: false, now: $1, effects: &$2) }
+                input { $0.dialled(link, by: node, from: "here", isInviting: false, now: $1, effects: &$2) }
             }
             let hello = Hello(cluster: "default", node: node, incarnation: 5, clock: 0, run: run)
             input { $0.greeted(link, of: node, hello, now: $1, effects: &$2) }
@@ -141,7 +141,7 @@ struct MeshDecisionTests {
         }
         for (wait, isRefused) in [(UInt64(59_999), true), (1, false)] {
             other.pass(wait)
-            other.input { $0.called(LinkID(3), by: peer, from: "", isInviting: false, now: $1, effects: &$2) }
+            other.input { $0.dialled(LinkID(3), by: peer, from: "", isInviting: false, now: $1, effects: &$2) }
             #expect(other.mesh.links.isEmpty == isRefused)
         }
     }
@@ -181,7 +181,7 @@ struct MeshDecisionTests {
         #expect(stops(scene.effects) == [LinkID(1)])
         scene.input { $0.ended(LinkID(1), of: peer, .linkLost(""), memory: nil, now: $1, effects: &$2) }
         #expect(scene.due(.dial(peer)) == nil)
-        let back = scene.input { $0.called(LinkID(2), by: peer, from: "", isInviting: false, now: $1, effects: &$2) }
+        let back = scene.input { $0.dialled(LinkID(2), by: peer, from: "", isInviting: false, now: $1, effects: &$2) }
         #expect(back == [.refuse(LinkID(2), .paused, Mesh.suspension, retryAfter: 0)])
         scene.input { $0.resumed(peer, now: $1, effects: &$2) }
         #expect(scene.effects == [.dial(peer, try #require(HostPort("host:1")))])
@@ -220,7 +220,7 @@ struct MeshDecisionTests {
         for number in 1...17 {
             let stranger = try node(UInt8(100 + number))
             scene.input {
-                $0.called(
+                $0.dialled(
                     LinkID(UInt64(number)), by: stranger, from: "s\(number)", isInviting: true, now: $1, effects: &$2)
             }
             #expect(scene.effects.contains(.hear(LinkID(UInt64(number)))))

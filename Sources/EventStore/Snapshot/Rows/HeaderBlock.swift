@@ -52,14 +52,16 @@ struct HeaderBlock: ~Copyable {
     }
 }
 
-/// Protocol Buffers fields with numbers below 16.
 extension RawWriter {
     @inline(__always)
     mutating func uuid(_ value: UUIDBits) {
         bigEndian(value.high)
         bigEndian(value.low)
     }
+}
 
+/// Protocol Buffers fields with numbers below 16.
+extension RawWriter {
     fileprivate mutating func varint(_ field: UInt8, _ value: UInt64) {
         byte(field << 3)
         varint(value)
