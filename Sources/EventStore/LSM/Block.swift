@@ -1,20 +1,20 @@
 /// Some rows of one owner, one after the other in key order, as they stand in one row of a sorted table.
 ///
-/// The first row is the key of the block, and its tag the first varint. Each further row is a ``RowDifference``. A row close to
-/// the one before it takes ten bytes so, where a key of its own in a B-tree takes 45.
+/// The first row is the key of the block, and what it says beside that comes first, as a ``SaidByRow``. Each further row is a
+/// ``RowDifference``. A row close to the one before it takes ten bytes so, where a key of its own in a B-tree takes 45.
 struct Block {
     /// What a block takes at most, so that eight of them fit a page of the database. A single row may need more.
     static let limit = 480
 
     let first: SortedRow
     private(set) var last: SortedRow
-    /// The first row's tag, and the rows after it.
+    /// What the first row says, and the rows after it.
     private(set) var bytes: [UInt8] = []
 
     /// A block of one row.
     init(_ row: SortedRow) {
         (first, last) = (row, row)
-        bytes.appendVarint(UInt64(bitPattern: row.tag))
+        SaidByRow(row, beside: .none).write(to: &bytes)
     }
 
     /// A block as it was stored; `nil` if it is damaged.
@@ -38,7 +38,7 @@ struct Block {
     /// Adds a row behind all others. Returns false, and changes nothing, if the block is full.
     mutating func append(_ row: SortedRow) -> Bool {
         let count = bytes.count
-        RowDifference(from: last, to: row, tag: row.tag).write(.key, to: &bytes)
+        RowDifference(from: last, to: row, telling: .later).write(.key, to: &bytes)
         guard bytes.count <= Self.limit else {
             bytes.removeLast(bytes.count - count)
             return false
@@ -58,13 +58,13 @@ struct Block {
     /// early.
     static func unpack(_ first: SortedRow, _ raw: UnsafeRawBufferPointer, _ body: (SortedRow) -> Void) -> Bool {
         var offset = 0
-        guard let tag = raw.varint(at: &offset) else { return false }
+        guard let said = SaidByRow(raw, at: &offset, beside: .none) else { return false }
         var row = SortedRow(
-            owner: first.owner, time: first.time, hlc: first.hlc, position: first.position,
-            tag: Int64(bitPattern: tag))
+            owner: first.owner, time: first.time, hlc: first.hlc, position: first.position, tags: said.tags,
+            isHidden: said.isHidden)
         body(row)
         while offset < raw.count {
-            guard let difference = RowDifference(raw, at: &offset, .key) else { return false }
+            guard let difference = RowDifference(raw, at: &offset, .key, beside: row.tags) else { return false }
             row = row.following(difference)
             body(row)
         }

@@ -21,9 +21,9 @@ struct BlockStore {
         }
     }
 
-    /// Takes out rows that are one owner's and in order. Returns them as they stood there, without those that did not.
-    func remove(_ rows: ArraySlice<SortedRow>) throws(DatabaseError) -> [SortedRow] {
-        var removed: [SortedRow] = []
+    /// Hides rows that are one owner's and in order. Returns them as they stood there, without those that did not, or were hidden.
+    func hide(_ rows: ArraySlice<SortedRow>) throws(DatabaseError) -> [SortedRow] {
+        var changed: [SortedRow] = []
         var rest = rows
         while let row = rest.first {
             guard let block = try block(table.precedingSQL, row) else {
@@ -34,20 +34,16 @@ struct BlockStore {
             let taken = rest.prefix { $0 <= block.last }
             rest = rest.dropFirst(max(taken.count, 1))
             var gone = taken[...]
-            let left = block.rows.filter { row in
+            let count = changed.count
+            let left = block.rows.map { row in
                 gone = gone.drop { $0 < row }
-                if gone.first == row { removed.append(row) }
-                return gone.first != row
+                guard gone.first == row, !row.isHidden else { return row }
+                changed.append(row)
+                return row.hidden
             }
-            guard left.count < block.rows.count else { continue }
-            if left.first != block.first {
-                let delete = try connection.statement(table.deleteSQL)
-                try delete.bind(1, block.first)
-                try delete.run()
-            }
-            try save(Block.filled(left))
+            if changed.count > count { try save(Block.filled(left)) }
         }
-        return removed
+        return changed
     }
 
     private func append(_ rows: ArraySlice<SortedRow>, to end: Block) throws(DatabaseError) {

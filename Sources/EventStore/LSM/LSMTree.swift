@@ -3,12 +3,12 @@ protocol CompactionListener {
     /// Rows of one owner stand in the run now.
     static func entered(_ rows: ArraySlice<SortedRow>, of owner: Int64, _ connection: Connection)
         throws(DatabaseError)
-    /// Rows of one owner were taken out of it.
-    static func left(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
+    /// Rows of one owner that stand in it were hidden.
+    static func hid(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
 }
 
-/// Writes a sorted table: a log-structured merge tree of two levels (O'Neil et al., 1996), a memtable and one sorted run. One batch is `insert` and `remove` for its events, `flush` in the transaction, and `committed` after
-/// it.
+/// Writes a sorted table: a log-structured merge tree of two levels (O'Neil et al., 1996), a memtable and one sorted run. One batch is
+/// `insert` and `hide` for its events, `flush` in the transaction, and `committed` after it.
 final class LSMTree {
     /// Rows of a tail that stand in one piece on disk.
     private static let piece = 2_048
@@ -19,11 +19,12 @@ final class LSMTree {
     private let listener: (any CompactionListener.Type)?
     private var compaction = SortedTable.Compaction()
     private var compactor: Compactor?
-    private var tombstones: Set<UInt64> = []
+    /// Positions of rows of the tail that have been hidden.
+    private var hidden: Set<UInt64> = []
     private var gathered: [SortedRow] = []
-    /// Positions among ``gathered`` that came and went in one batch.
-    private var dropped: Set<UInt64> = []
-    /// Rows of the run that are to be taken out.
+    /// Positions among ``gathered`` that came and were hidden in one batch.
+    private var hiding: Set<UInt64> = []
+    /// Rows of the run that are to be hidden.
     private var leaving: [SortedRow] = []
 
     init(_ table: SortedTable, tail: Memtables, generation: Int, listener: (any CompactionListener.Type)? = nil) {
@@ -36,7 +37,7 @@ final class LSMTree {
     /// Takes up what is on disk, before the first batch.
     func load(_ connection: Connection) throws(DatabaseError) {
         compaction = try table.compaction(connection)
-        tombstones = try table.tombstones(connection)
+        hidden = try table.hidden(connection)
         try tail.load(table, compaction, connection)
         if compaction.end > compaction.applied { compactor = Compactor(tail.frozen, after: compaction.cursor) }
     }
@@ -48,30 +49,25 @@ final class LSMTree {
 
     func insert(_ row: SortedRow) { gathered.append(row) }
 
-    /// Takes out a row, of this batch or an earlier one.
-    func remove(_ row: SortedRow, _ connection: Connection) throws(DatabaseError) {
+    /// Hides a row, of this batch or an earlier one.
+    func hide(_ row: SortedRow, _ connection: Connection) throws(DatabaseError) {
         if let first = gathered.first, row.position >= first.position {
-            dropped.insert(row.position)
+            hiding.insert(row.position)
         } else if compaction.covers(row) {
             leaving.append(row)
         } else {
-            try connection.run("INSERT INTO \(table.name)_gone VALUES(?)", .integer(Int64(bitPattern: row.position)))
-            tombstones.insert(row.position)
+            let position = Int64(bitPattern: row.position)
+            try connection.run("INSERT INTO \(table.name)_hidden VALUES(?)", .integer(position))
+            hidden.insert(row.position)
         }
-    }
-
-    /// The owner's rows that are not in the run, those of the batch at hand included.
-    func pending(_ owner: Int64) -> [SortedRow] {
-        (tail.find(owner).rows + gathered.filter { $0.owner == owner })
-            .filter { !compaction.covers($0) && !tombstones.contains($0.position) }
     }
 
     /// Puts the batch into the tail, and moves rows of the frozen generation into the run: more than came in, so that it is
     /// compacted before the next one is full.
     func flush(_ connection: Connection, atLeast rows: Int? = nil) throws(DatabaseError) {
-        try takeOut(connection)
-        if !dropped.isEmpty { gathered.removeAll { dropped.contains($0.position) } }
-        dropped = []
+        try hideInRun(connection)
+        if !hiding.isEmpty { gathered = gathered.map { hiding.contains($0.position) ? $0.hidden : $0 } }
+        hiding = []
         var rest = gathered[...]
         while let first = rest.first {
             let piece = rest.prefix(Self.piece)
@@ -85,16 +81,16 @@ final class LSMTree {
         }
     }
 
-    /// Takes rows out of the run, an owner's together: each of its blocks is then written once.
-    private func takeOut(_ connection: Connection) throws(DatabaseError) {
+    /// Hides rows of the run, an owner's together: each of its blocks is then written once.
+    private func hideInRun(_ connection: Connection) throws(DatabaseError) {
         guard !leaving.isEmpty else { return }
         let blocks = BlockStore(table: table, connection: connection)
         var rest = leaving.sorted()[...]
         while let first = rest.first {
             let rows = rest.prefix { $0.owner == first.owner }
             rest = rest.dropFirst(rows.count)
-            let removed = try blocks.remove(rows)
-            try listener?.left(removed, of: first.owner, connection)
+            let changed = try blocks.hide(rows)
+            try listener?.hid(changed, of: first.owner, connection)
         }
         leaving = []
     }
@@ -105,13 +101,13 @@ final class LSMTree {
         while left > 0, let rows = compactor?.next(atMost: left), let last = rows.last {
             left -= rows.count
             compaction.cursor = last
-            let coming = tombstones.isEmpty ? rows : rows.filter { !tombstones.contains($0.position) }[...]
+            let coming = hidden.isEmpty ? rows : rows.map { hidden.contains($0.position) ? $0.hidden : $0 }[...]
             try blocks.insert(coming)
             try listener?.entered(coming, of: last.owner, connection)
         }
         if compactor?.left == 0 {
             compaction.applied = compaction.end
-            for (name, key) in [("tail", "first"), ("gone", "position")] {
+            for (name, key) in [("tail", "first"), ("hidden", "position")] {
                 try connection.run(
                     "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?",
                     .integer(Int64(bitPattern: compaction.applied)))
@@ -131,7 +127,7 @@ final class LSMTree {
         if compactor?.left == 0 {
             compactor = nil
             tail.dropFrozen()
-            tombstones = tombstones.filter { $0 > compaction.applied }
+            hidden = hidden.filter { $0 > compaction.applied }
         }
         if compactor == nil, tail.isFull(generation) { freeze() }
     }

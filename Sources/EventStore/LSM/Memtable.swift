@@ -1,26 +1,17 @@
 /// Rows of many owners in memory, packed: for each owner a chain from its newest row back to its oldest.
 ///
 /// The newest row of an owner stands in a table as it is. Every row that comes leaves a record behind: how far back the
-/// record before it in the chain begins, and the ``RowDifference`` to the row before, with that one's tag: eight to twelve bytes for a row of
-/// a live store, where a row as it is takes 40. A first row leaves a zero.
+/// record before it in the chain begins, and the ``RowDifference`` to the row before, which tells of that one: eight to sixteen bytes for a
+/// row of a live store, where a row as it is takes 64. A first row leaves a zero.
 struct Memtable {
     private struct Newest {
-        let owner: Int64
-        let time: Int64
-        let hlc: Int64
-        let position: UInt64
-        let tag: Int64
+        let row: SortedRow
         /// Where its record begins.
         let record: UInt32
 
-        init(_ row: SortedRow, record: Int) {
-            (owner, time, hlc, position, tag) = (row.owner, row.time, row.hlc, row.position, row.tag)
-            self.record = UInt32(record)
-        }
+        init(_ row: SortedRow, record: Int) { (self.row, self.record) = (row, UInt32(record)) }
 
-        var row: SortedRow {
-            SortedRow(owner: owner, time: time, hlc: hlc, position: position, tag: tag)
-        }
+        var owner: Int64 { row.owner }
     }
 
     /// Bytes of a block of records. Blocks of one size are reused for one another; a single array would be copied as it grows.
@@ -42,7 +33,7 @@ struct Memtable {
     var owners: some Collection<Int64> { newest.lazy.map(\.owner) }
 
     /// About how many bytes of memory it takes: of an owner its newest row and its places, of which up to three quarters are empty.
-    var bytes: Int { full.count * Self.block + filled + newest.count * 80 }
+    var bytes: Int { full.count * Self.block + filled + newest.count * (MemoryLayout<Newest>.stride + 32) }
 
     /// Adds a row with a greater position than all before.
     mutating func append(_ row: SortedRow) {
@@ -61,7 +52,7 @@ struct Memtable {
                 guard let start = raw.baseAddress else { return filled }
                 var writer = RawWriter(start + filled)
                 writer.varint(UInt64(record) - UInt64(before.record))
-                RowDifference(from: earlier, to: row, tag: earlier.tag).write(.position, to: &writer)
+                RowDifference(from: earlier, to: row, telling: .earlier).write(.position, to: &writer)
                 return filled + writer.count
             }
             newest[number - 1] = Newest(row, record: record)
@@ -170,7 +161,7 @@ struct Memtable {
 
     /// Goes to the row before; false at the first.
     private func back(_ place: inout Place) -> Bool {
-        guard let step = step(place.record) else { return false }
+        guard let step = step(place.record, after: place.row.tags) else { return false }
         place.row = place.row.preceding(step.difference)
         place.record -= step.back
         return true
@@ -187,11 +178,11 @@ struct Memtable {
 
     /// The record that begins at `index`: how far back the one before it begins, and how the rows differ; `nil` if it is that of a first
     /// row.
-    private func step(_ index: Int) -> (back: Int, difference: RowDifference)? {
+    private func step(_ index: Int, after tags: RowTags) -> (back: Int, difference: RowDifference)? {
         withBlock(of: index) { raw in
             var offset = index % Self.block
             guard let back = raw.varint(at: &offset), back > 0,
-                let difference = RowDifference(raw, at: &offset, .position)
+                let difference = RowDifference(raw, at: &offset, .position, beside: tags)
             else { return nil }
             return (Int(back), difference)
         }

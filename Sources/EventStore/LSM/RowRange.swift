@@ -8,19 +8,27 @@ struct RowRange {
     /// Beyond this row.
     let cursor: SortedRow?
     let isBackward: Bool
+    /// Whether rows are wanted that are hidden.
+    var withHidden = false
+    /// Which rows are wanted by what they say; `nil`: all.
+    var condition: (@Sendable (SortedRow) -> Bool)?
 
     /// All rows of an owner.
     static func all(of owner: Int64, isBackward: Bool = false) -> RowRange {
         RowRange(owner: owner, since: .min, until: .max, cursor: nil, isBackward: isBackward)
     }
 
+    /// Whether a row lies within the bounds, wanted or not.
     func contains(_ row: SortedRow) -> Bool {
         guard row.owner == owner, row.time >= since, row.time < until else { return false }
         return cursor.map { precedes($0, row) } ?? true
     }
 
+    /// Whether a row within the bounds is wanted.
+    func wants(_ row: SortedRow) -> Bool { (withHidden || !row.isHidden) && condition?(row) ?? true }
+
     /// No row before this one, in the range's direction, is in it.
-    fileprivate var bound: SortedRow {
+    var bound: SortedRow {
         if isBackward {
             let end = SortedRow(owner: owner, time: until, hlc: .min, position: 0)
             return cursor.map { min($0, end) } ?? end
@@ -30,45 +38,15 @@ struct RowRange {
     }
 
     /// Whether no row beyond this one is in it.
-    fileprivate func isPassed(by row: SortedRow) -> Bool { isBackward ? row.time < since : row.time >= until }
+    func isPassed(by row: SortedRow) -> Bool { isBackward ? row.time < since : row.time >= until }
 
     /// Whether `a` is met before `b`.
     func precedes(_ a: SortedRow, _ b: SortedRow) -> Bool { isBackward ? b < a : a < b }
 }
 
 extension SortedTable {
-    /// The first `limit` rows of a range, and those that are tied with the last of them, as of the open transaction.
-    func rows(
-        in range: RowRange, limit: Int, known: Memtables.Found, _ connection: Connection
-    ) throws(DatabaseError) -> [SortedRow] {
-        let found = try found(range, limit, connection)
-        let pending = try pending(range.owner, known: known, connection).filter(range.contains)
-        guard !pending.isEmpty else { return found.rows }
-        // Beyond the last row of the run there may be more of it.
-        let end = found.isAll ? nil : found.rows.last
-        let merged =
-            (found.rows
-            + pending.filter { row in end.map { range.precedes(row, $0) || row.isTied(with: $0) } ?? true })
-            .sorted(by: range.precedes)
-        guard merged.count > limit else { return merged }
-        let last = merged[limit - 1]
-        return Array(merged.prefix { range.precedes($0, last) || $0 == last || $0.isTied(with: last) })
-    }
-
-    private func found(
-        _ range: RowRange, _ limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> (rows: [SortedRow], isAll: Bool) {
-        var rows: [SortedRow] = []
-        let isAll = try walk(range, connection) { row in
-            if rows.count >= limit, let last = rows.last, !row.isTied(with: last) { return false }
-            rows.append(row)
-            return true
-        }
-        return (rows, isAll)
-    }
-
-    /// Calls `body` with the rows of a range that are in the run, in its direction, until it returns false. Returns whether
-    /// that were all.
+    /// Calls `body` with the rows within a range's bounds that are in the run, wanted or not, in its direction, until it returns false.
+    /// Returns whether that were all.
     func walk(
         _ range: RowRange, _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) -> Bool {

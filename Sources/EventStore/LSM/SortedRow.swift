@@ -1,4 +1,13 @@
-/// A row of a sorted table. Its key is all but the tag.
+/// What a row says beside its key: numbers that mean nothing to the tree, as the included columns of a covering index do.
+struct RowTags: Hashable {
+    var kind = Int64(0)
+    var author = Int64(0)
+    var context = Int64(0)
+
+    static let none = RowTags()
+}
+
+/// A row of a sorted table. Its key is its owner, its times and its position.
 struct SortedRow: Comparable {
     /// Whose row it is: rows of one owner stand together.
     let owner: Int64
@@ -8,11 +17,22 @@ struct SortedRow: Comparable {
     let hlc: Int64
     /// Of the event in the log; below 2^62, as every log's are.
     let position: UInt64
-    /// A number that comes with the row and means nothing here.
-    let tag: Int64
+    let tags: RowTags
+    /// Whether queries pass it over that do not ask for such rows.
+    var isHidden: Bool
 
-    init(owner: Int64, time: Int64, hlc: Int64, position: UInt64, tag: Int64 = 0) {
-        (self.owner, self.time, self.hlc, self.position, self.tag) = (owner, time, hlc, position, tag)
+    init(
+        owner: Int64, time: Int64, hlc: Int64, position: UInt64, tags: RowTags = .none, isHidden: Bool = false
+    ) {
+        (self.owner, self.time, self.hlc, self.position) = (owner, time, hlc, position)
+        (self.tags, self.isHidden) = (tags, isHidden)
+    }
+
+    /// The same, hidden.
+    var hidden: SortedRow {
+        var row = self
+        row.isHidden = true
+        return row
     }
 
     /// Before every row: refs begin at 1.
@@ -50,7 +70,7 @@ extension SortedRow {
             var previous = zero
             for row in rows {
                 writer.varint(UInt64(bitPattern: row.owner))
-                RowDifference(from: previous, to: row, tag: row.tag).write(.position, to: &writer)
+                RowDifference(from: previous, to: row, telling: .later).write(.position, to: &writer)
                 previous = row
             }
             count = writer.count
@@ -59,18 +79,19 @@ extension SortedRow {
 
     /// Calls `body` with the rows in `raw` whose owner is `owner`, or with all. Returns false where the bytes end too early.
     static func unpack(_ raw: UnsafeRawBufferPointer, owner: Int64? = nil, _ body: (SortedRow) -> Void) -> Bool {
-        var (time, ahead, position) = (Int64(0), Int64(0), UInt64(0))
+        var (time, ahead, position, tags) = (Int64(0), Int64(0), UInt64(0), RowTags.none)
         var offset = 0
         while offset < raw.count {
-            guard let found = raw.varint(at: &offset), let step = RowDifference(raw, at: &offset, .position) else {
-                return false
-            }
+            guard let found = raw.varint(at: &offset),
+                let step = RowDifference(raw, at: &offset, .position, beside: tags)
+            else { return false }
             time &+= step.time
             ahead &+= step.ahead
             position &+= step.position
+            tags = step.said.tags
             let row = SortedRow(
                 owner: Int64(bitPattern: found), time: time, hlc: ahead &+ time << 16, position: position,
-                tag: step.tag)
+                tags: tags, isHidden: step.said.isHidden)
             if owner == nil || row.owner == owner { body(row) }
         }
         return true

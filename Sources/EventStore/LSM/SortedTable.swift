@@ -19,10 +19,10 @@ struct SortedTable {
     let tables: [String]
     /// Makes them.
     let schema: String
-    /// Tombstones: rows that are to be passed over as long as they are not in the run.
-    let tombstonesSQL: String
-    let anyTombstoneSQL: String
-    let isTombstoneSQL: String
+    /// Rows of the tail that have been hidden since they came; in the run a row says so itself.
+    let hiddenSQL: String
+    let anyHiddenSQL: String
+    let isHiddenSQL: String
     /// All blocks in order.
     let allSQL: String
     let compactionSQL: String
@@ -32,13 +32,12 @@ struct SortedTable {
     /// The owner's blocks that begin with a key or before it, the last one first.
     let precedingSQL: String
     let saveSQL: String
-    let deleteSQL: String
 
     /// - Parameter column: What the column of the owner is named.
     init(_ name: String, column: String) {
         self.name = name
         self.column = column
-        tables = [name, "\(name)_tail", "\(name)_gone", "\(name)_merge"]
+        tables = [name, "\(name)_tail", "\(name)_hidden", "\(name)_merge"]
         schema = """
             CREATE TABLE \(name)(
               \(column) INTEGER, time INTEGER, hlc INTEGER, position INTEGER,
@@ -46,7 +45,7 @@ struct SortedTable {
               PRIMARY KEY(\(column), time, hlc, position)
             ) WITHOUT ROWID;
             CREATE TABLE \(name)_tail(first INTEGER PRIMARY KEY, rows BLOB NOT NULL);
-            CREATE TABLE \(name)_gone(position INTEGER PRIMARY KEY);
+            CREATE TABLE \(name)_hidden(position INTEGER PRIMARY KEY);
             CREATE TABLE \(name)_merge(
               applied INTEGER NOT NULL, merging INTEGER NOT NULL,
               owner INTEGER NOT NULL, time INTEGER NOT NULL, hlc INTEGER NOT NULL, position INTEGER NOT NULL,
@@ -54,16 +53,15 @@ struct SortedTable {
             );
             INSERT INTO \(name)_merge VALUES(0, 0, 0, 0, 0, 0, random());
             """
-        tombstonesSQL = "SELECT position FROM \(name)_gone"
-        anyTombstoneSQL = "\(tombstonesSQL) LIMIT 1"
+        hiddenSQL = "SELECT position FROM \(name)_hidden"
+        anyHiddenSQL = "\(hiddenSQL) LIMIT 1"
         allSQL = "SELECT time, hlc, position, rows, \(column) FROM \(name) ORDER BY \(column), time, hlc, position"
-        isTombstoneSQL = "\(tombstonesSQL) WHERE position = ?"
+        isHiddenSQL = "\(hiddenSQL) WHERE position = ?"
         let key = "\(column) = ? AND (time, hlc, position)"
         let blocks = "SELECT time, hlc, position, rows FROM \(name) WHERE \(key)"
         followingSQL = "\(blocks) > (?, ?, ?) ORDER BY time, hlc, position"
         precedingSQL = "\(blocks) <= (?, ?, ?) ORDER BY time DESC, hlc DESC, position DESC"
         saveSQL = "INSERT OR REPLACE INTO \(name)(\(column), time, hlc, position, rows) VALUES(?, ?, ?, ?, ?)"
-        deleteSQL = "DELETE FROM \(name) WHERE \(key) = (?, ?, ?)"
         compactionSQL = "SELECT applied, merging, owner, time, hlc, position, epoch FROM \(name)_merge"
         tailSQL = "SELECT rows FROM \(name)_tail WHERE first > ? ORDER BY first"
     }
@@ -98,13 +96,26 @@ struct SortedTable {
             epoch: select.int64(6))
     }
 
-    /// Positions of rows that are to be passed over in the tail.
-    func tombstones(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
-        let select = try connection.statement(tombstonesSQL)
+    /// Positions of rows of the tail that have been hidden.
+    func hidden(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
+        let select = try connection.statement(hiddenSQL)
         defer { select.reset() }
-        var tombstones: Set<UInt64> = []
-        while try select.step() { tombstones.insert(select.uint64(0)) }
-        return tombstones
+        var hidden: Set<UInt64> = []
+        while try select.step() { hidden.insert(select.uint64(0)) }
+        return hidden
+    }
+
+    /// Whether a row of the tail has been hidden; `nil` if none has.
+    func hiddenRows(
+        _ connection: Connection
+    ) throws(DatabaseError) -> ((SortedRow) throws(DatabaseError) -> Bool)? {
+        if try connection.integer(anyHiddenSQL) == nil { return nil }
+        let select = try connection.statement(isHiddenSQL)
+        return { row throws(DatabaseError) in
+            defer { select.reset() }
+            try select.bind(1, row.position)
+            return try select.step()
+        }
     }
 
     /// Calls `body` with the rows of the tail whose first position is after `position`.
@@ -127,14 +138,21 @@ struct SortedTable {
     func pending(
         _ owner: Int64, known: Memtables.Found, _ connection: Connection
     ) throws(DatabaseError) -> [SortedRow] {
-        let compaction = try compaction(connection)
+        var rows = try unmarked(owner, known: known, try compaction(connection), connection)
+        guard !rows.isEmpty, let isHidden = try hiddenRows(connection) else { return rows }
+        for index in rows.indices where try isHidden(rows[index]) { rows[index].isHidden = true }
+        return rows
+    }
+
+    /// The same; rows that were hidden since they came do not say so.
+    func unmarked(
+        _ owner: Int64, known: Memtables.Found, _ compaction: Compaction, _ connection: Connection
+    ) throws(DatabaseError) -> [SortedRow] {
         var rows: [SortedRow] = []
         var last = UInt64(0)
         if known.epoch == compaction.epoch { (rows, last) = (known.rows, known.last) }
         try tail(connection, after: last, owner: owner) { rows.append($0) }
-        guard !rows.isEmpty else { return [] }
         rows.removeAll(where: compaction.covers)
-        try dropTombstones(&rows, connection)
         rows.sort()
         // What was in memory beyond the last whole commit was found on disk again.
         var previous: SortedRow?
@@ -145,21 +163,7 @@ struct SortedTable {
         return rows
     }
 
-    /// Drops those of a few rows that are to be passed over.
-    private func dropTombstones(_ rows: inout [SortedRow], _ connection: Connection) throws(DatabaseError) {
-        if try connection.integer(anyTombstoneSQL) == nil { return }
-        let select = try connection.statement(isTombstoneSQL)
-        defer { select.reset() }
-        var left: [SortedRow] = []
-        for row in rows {
-            try select.bind(1, row.position)
-            if try !select.step() { left.append(row) }
-            select.reset()
-        }
-        rows = left
-    }
-
-    /// Calls `body` with every row of the run, an owner's after the other, as of the open transaction.
+    /// Calls `body` with every row of the run, an owner's after the other, hidden ones too, as of the open transaction.
     func run(
         _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -168,7 +172,7 @@ struct SortedTable {
         while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
     }
 
-    /// Calls `body` with every row, in no particular order, as of the open transaction.
+    /// Calls `body` with every row, hidden ones too, in no particular order, as of the open transaction.
     func all(
         _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
@@ -180,11 +184,13 @@ struct SortedTable {
         for row in rows { try body(row) }
     }
 
-    /// Calls `body` with every row that is not in the run, in order of position, as of the open transaction.
+    /// Calls `body` with every row that is not in the run, hidden ones too, in order of position, as of the open transaction.
     func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(DatabaseError) {
         let compaction = try compaction(connection)
-        let tombstones = try tombstones(connection)
-        try tail(connection) { if !compaction.covers($0), !tombstones.contains($0.position) { body($0) } }
+        let hidden = try hidden(connection)
+        try tail(connection) { row in
+            if !compaction.covers(row) { body(hidden.contains(row.position) ? row.hidden : row) }
+        }
     }
 
     /// The rows of the block that `select` stands on: time, hlc and position of the first, and what follows.

@@ -102,17 +102,8 @@ package final class LogReader {
         return Dot(origin: try names.origin(row.int64(0), on: connection), seq: row.uint64(1))
     }
 
-    /// The ref of the type of the event at `position`, which is there.
-    func typeRef(at position: UInt64) throws(StoreError) -> Int64 {
-        try mapped { () throws(DatabaseError) in
-            let row = try header(at: position)
-            defer { row.reset() }
-            return row.int64(2)
-        }
-    }
-
     private func header(at position: UInt64) throws(DatabaseError) -> Statement {
-        let select = try connection.statement("SELECT origin, seq, type FROM event WHERE position = ?")
+        let select = try connection.statement("SELECT origin, seq FROM event WHERE position = ?")
         try select.bind(1, position)
         guard try select.step() else {
             select.reset()

@@ -64,11 +64,9 @@ struct ProjectionTarget {
     ) throws(StoreError) -> Opened {
         var renewal: String?
         for path in paths {
-            var standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
-            if standing == nil, let version = try ViewDatabase.takeOver(at: path) {
-                standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
-                let what = standing == nil ? "are all built anew" : "were taken over"
-                renewal = renewal ?? "the views of version \(version) \(what)"
+            let standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
+            if standing == nil, let version = ViewDatabase.strangeVersion(at: path) {
+                renewal = renewal ?? "the views of version \(version) are all built anew"
             }
             guard let standing, let target = try usable(path, source, tails, versions) else { continue }
             if !target.renewed.isEmpty {

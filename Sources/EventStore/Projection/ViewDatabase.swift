@@ -4,10 +4,8 @@ internal import Glibc
 enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
-    /// Of the tables that all views share. Files of another one are rebuilt, but for those of ``withoutVersions``.
+    /// Of the tables that all views share. Files of another one are rebuilt.
     static let version: Int64 = 11
-    /// Files of this version lack table `view` and nothing else: each of their views is of its version 1.
-    static let withoutVersions: Int64 = 10
 
     /// A view stands after the one that it is built anew with.
     static var types: [any View.Type] {
@@ -19,7 +17,7 @@ enum ViewDatabase {
 
     static func makeViews(_ tails: ViewMemtables) -> [any View] {
         [
-            TimelineView(tails, listener: ConversationRow.self), HistoryView(tails), ConversationsView(),
+            TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(),
         ]
     }
@@ -143,29 +141,13 @@ enum ViewDatabase {
             position.map { .integer(Int64(bitPattern: $0)) } ?? .null)
     }
 
-    /// Takes over the views of an earlier release, which had one version for all. Returns the version of the file if it is not that of
-    /// this release.
-    static func takeOver(at path: String) throws(StoreError) -> Int64? {
-        guard access(path, F_OK) == 0 else { return nil }
-        do throws(StoreError) {
-            return try mapped { () throws(DatabaseError) in
-                let connection = try Connection(path: path, mode: .write)
-                guard try connection.integer("PRAGMA application_id") == applicationID,
-                    let found = try connection.integer("PRAGMA user_version"), found != version
-                else { return nil }
-                guard found == withoutVersions else { return found }
-                try connection.transaction { () throws(DatabaseError) in
-                    try connection.execute("PRAGMA user_version = \(version);" + viewTable)
-                    for type in types { try connection.run("INSERT INTO view VALUES(?, 1, NULL)", .text(type.name)) }
-                }
-                return found
-            }
-        } catch .corrupt {
-            // It is found damaged again, and built anew, when it is opened next.
-            return nil
-        } catch {
-            throw error
-        }
+    /// The version of the views at `path`, if they are of another release.
+    static func strangeVersion(at path: String) -> Int64? {
+        guard access(path, F_OK) == 0, let connection = try? openForReading(path),
+            (try? connection.integer("PRAGMA application_id")) == applicationID,
+            let found = try? connection.integer("PRAGMA user_version"), found != version
+        else { return nil }
+        return found
     }
 
     /// Takes away the tables of views that are not of this release, or of another version, and makes new ones, in one transaction: those

@@ -1,6 +1,8 @@
 extension ViewReader {
     /// Rows found in one transaction, but for a group of equal (time, hlc), which is never parted.
     private static let page = 500
+    /// Rows of which only the positions are wanted.
+    private static let positionPage = 8_192
     /// Payload bytes after which events are handed out, before more are read (INV-9).
     private static let sliceBytes = 1 << 20
 
@@ -10,7 +12,7 @@ extension ViewReader {
         user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(user) else { return false }
-        return try entries(OwnedRows(table: .history, tail: tails.history, owner: ref), query, body)
+        return try entries(OwnerRows(.history, tails.history, owner: ref), query, body)
     }
 
     /// Calls `body` with a conversation's events in display order until it returns false. Returns false if nothing
@@ -20,7 +22,32 @@ extension ViewReader {
         _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         guard let ref = try log.ref(id) else { return false }
-        return try entries(OwnedRows(table: .timeline, tail: tails.timeline, owner: ref), query, body)
+        return try entries(OwnerRows(.timeline, tails.timeline, owner: ref), query, body)
+    }
+
+    /// The positions in the log of a user's events, in display order. Reads rows alone, and no event.
+    package func positions(user: String, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
+        guard let ref = try log.ref(user) else { return [] }
+        return try positions(OwnerRows(.history, tails.history, owner: ref), query)
+    }
+
+    /// As ``positions(user:_:)``, of a conversation's events.
+    package func positions(conversation: String, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
+        guard let ref = try log.ref(conversation) else { return [] }
+        return try positions(OwnerRows(.timeline, tails.timeline, owner: ref), query)
+    }
+
+    private func positions(_ table: OwnerRows, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
+        guard let filter = try filter(query, table) else { return [] }
+        var table = table
+        var positions: [UInt64] = []
+        var cursor: SortedRow?
+        while true {
+            let rows = try page(&table, filter, cursor, limit: Self.positionPage, isBackward: false)
+            guard let last = rows.last else { return positions }
+            positions += try inDisplayOrder(rows).map(\.position)
+            cursor = last
+        }
     }
 
     /// The newest of a user's events before `bound`, newest first: at most `limit`, and no more once their payloads come to a MiB;
@@ -29,7 +56,7 @@ extension ViewReader {
         user: String, before bound: DisplayKey?, limit: Int
     ) throws(StoreError) -> [TimelineEntry] {
         guard let ref = try log.ref(user) else { return [] }
-        return try newest(limit, OwnedRows(table: .history, tail: tails.history, owner: ref), before: bound)
+        return try newest(limit, OwnerRows(.history, tails.history, owner: ref), before: bound)
     }
 
     /// As ``history(user:before:limit:)``, of a conversation.
@@ -37,12 +64,13 @@ extension ViewReader {
         _ id: String, before bound: DisplayKey?, limit: Int
     ) throws(StoreError) -> [TimelineEntry] {
         guard let ref = try log.ref(id) else { return [] }
-        return try newest(limit, OwnedRows(table: .timeline, tail: tails.timeline, owner: ref), before: bound)
+        return try newest(limit, OwnerRows(.timeline, tails.timeline, owner: ref), before: bound)
     }
 
     private func newest(
-        _ limit: Int, _ table: OwnedRows, before bound: DisplayKey?
+        _ limit: Int, _ table: OwnerRows, before bound: DisplayKey?
     ) throws(StoreError) -> [TimelineEntry] {
+        var table = table
         let limit = min(max(limit, 1), Self.page)
         // Of those that are tied with the bound, only the dots tell which come before it.
         var cursor = bound.map {
@@ -51,7 +79,7 @@ extension ViewReader {
         while true {
             var last: SortedRow?
             let found = try inOneReading { () throws(StoreError) in
-                let rows = try page(table, TimelineQuery(), cursor, limit: limit, isBackward: true)
+                let rows = try page(&table, RowFilter(), cursor, limit: limit, isBackward: true)
                 last = rows.last
                 var wanted = try inDisplayOrder(rows)
                 if let bound {
@@ -79,41 +107,58 @@ extension ViewReader {
         return try display(row) < bound
     }
 
-    private struct OwnedRows {
-        let table: SortedTable
-        /// What is in memory of the table's tail.
-        let tail: Memtables
-        let owner: Int64
-    }
-
-    /// What is wanted of a row, in terms of the log.
-    private struct Filter {
-        let query: TimelineQuery
-        /// The refs of the wanted types; `nil` if all are wanted.
-        let types: Set<Int64>?
+    /// What is wanted of rows, in terms of the log.
+    private struct RowFilter {
+        var query = TimelineQuery()
+        /// What a row has to say; `nil`: anything.
+        var condition: (@Sendable (SortedRow) -> Bool)?
         /// Only this entry and those after it.
         var from: DisplayKey?
 
         /// Whether a row alone tells that it is wanted.
-        var isPlain: Bool { types == nil && from == nil && query.after == nil && query.knownAt == nil }
+        var isPlain: Bool { from == nil && query.after == nil }
+    }
 
-        /// How many rows to read for `count` entries.
-        func rows(for count: Int) -> Int { types == nil ? min(count, ViewReader.page) : ViewReader.page }
+    /// What rows have to say that a query wants; `nil` if nothing in the log can match.
+    private func filter(_ query: TimelineQuery, _ table: OwnerRows) throws(StoreError) -> RowFilter? {
+        guard let types = try refs(query.types), let contexts = try refs(query.conversations),
+            var authors = try refs(query.authors)
+        else { return nil }
+        // In a history the owner stands as 0.
+        if table.table.name == SortedTable.history.name, authors.remove(table.owner) != nil { authors.insert(0) }
+        var filter = RowFilter(query: query)
+        let knownAt = query.knownAt
+        guard knownAt != nil || !(types.isEmpty && contexts.isEmpty && authors.isEmpty) else { return filter }
+        filter.condition = { [authors] row in
+            if let knownAt, row.position > knownAt { return false }
+            return (types.isEmpty || types.contains(row.tags.type))
+                && (contexts.isEmpty || contexts.contains(row.tags.context))
+                && (authors.isEmpty || authors.contains(row.tags.author))
+        }
+        return filter
+    }
+
+    /// The refs of those texts that the log knows; `nil` if there are texts, and it knows none of them.
+    private func refs(_ texts: [String]) throws(StoreError) -> Set<Int64>? {
+        var refs: Set<Int64> = []
+        for text in texts { if let ref = try log.ref(text) { refs.insert(ref) } }
+        return refs.isEmpty && !texts.isEmpty ? nil : refs
     }
 
     private func entries(
-        _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+        _ table: OwnerRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
-        var filter = Filter(query: query, types: try typeRefs(query))
+        guard var filter = try filter(query, table) else { return false }
+        var table = table
         var left = Int.max
         switch query.limit {
         case .all: break
         case .first(let count): left = count
         case .last(let count) where count <= Self.page && filter.isPlain:
-            return try newest(count, table, query, body)
+            return try newest(count, &table, filter, body)
         case .last(let count):
             left = count
-            switch try tail(table, filter, count) {
+            switch try tail(&table, filter, count) {
             case .keys(let keys):
                 _ = try emit(keys[...], body)
                 return !keys.isEmpty
@@ -125,7 +170,7 @@ extension ViewReader {
         }
         var found = false
         while left > 0 {
-            let keys = try page(table, query, cursor, limit: filter.rows(for: left), isBackward: false)
+            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: false)
             guard let last = keys.last else { break }
             let wanted = try matching(try inDisplayOrder(keys), filter).prefix(left)
             left -= wanted.count
@@ -138,11 +183,11 @@ extension ViewReader {
 
     /// The last `count` entries, a page at most: rows and what became of them in one transaction of the views.
     private func newest(
-        _ count: Int, _ table: OwnedRows, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
+        _ count: Int, _ table: inout OwnerRows, _ filter: RowFilter, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
         var rest: ArraySlice<SortedRow> = []
         let found = try inOneReading { () throws(StoreError) in
-            let rows = try page(table, query, nil, limit: count, isBackward: true)
+            let rows = try page(&table, filter, nil, limit: count, isBackward: true)
             rest = try inDisplayOrder(rows).suffix(count)
             return try slice(&rest)
         }
@@ -158,13 +203,13 @@ extension ViewReader {
     }
 
     /// The last `count` of what matches. Walks backwards over rows without reading payloads.
-    private func tail(_ table: OwnedRows, _ filter: Filter, _ count: Int) throws(StoreError) -> Tail {
+    private func tail(_ table: inout OwnerRows, _ filter: RowFilter, _ count: Int) throws(StoreError) -> Tail {
         var left = count
         var cursor: SortedRow?
         var first: SortedRow?
         var kept: [SortedRow] = []
         while left > 0 {
-            let keys = try page(table, filter.query, cursor, limit: filter.rows(for: left), isBackward: true)
+            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: true)
             guard let last = keys.last else { break }
             let wanted = try matching(try inDisplayOrder(keys), filter).reversed().prefix(left)
             left -= wanted.count
@@ -177,34 +222,19 @@ extension ViewReader {
         return .from(try display(first))
     }
 
-    /// The refs of the wanted types; `nil` if all are wanted.
-    private func typeRefs(_ query: TimelineQuery) throws(StoreError) -> Set<Int64>? {
-        guard !query.types.isEmpty else { return nil }
-        var refs: Set<Int64> = []
-        for type in query.types {
-            if let ref = try log.ref(type) { refs.insert(ref) }
-        }
-        return refs
-    }
-
     private func display(_ key: SortedRow) throws(StoreError) -> DisplayKey {
         let dot = try mapped { () throws(DatabaseError) in try log.dot(at: key.position) }
         return DisplayKey(time: key.time, hlc: HybridTime(ordered: key.hlc), dot: dot)
     }
 
-    /// The rows whose events are wanted. Asks the log only where a row alone does not tell, and then for header columns.
-    private func matching(_ keys: [SortedRow], _ filter: Filter) throws(StoreError) -> [SortedRow] {
-        let query = filter.query
-        guard filter.types != nil || filter.from != nil || query.after != nil || query.knownAt != nil else {
-            return keys
-        }
+    /// The rows that are wanted. Asks the log only where the dot decides.
+    private func matching(_ keys: [SortedRow], _ filter: RowFilter) throws(StoreError) -> [SortedRow] {
+        if filter.isPlain { return keys }
         var wanted: [SortedRow] = []
         try log.inOneTransaction { () throws(StoreError) in
             for key in keys {
-                if let knownAt = query.knownAt, key.position > knownAt { continue }
-                if let after = query.after, try !isAfter(key, after, orEqual: false) { continue }
+                if let after = filter.query.after, try !isAfter(key, after, orEqual: false) { continue }
                 if let from = filter.from, try !isAfter(key, from, orEqual: true) { continue }
-                if let types = filter.types, !types.contains(try log.typeRef(at: key.position)) { continue }
                 wanted.append(key)
             }
         }
@@ -221,15 +251,19 @@ extension ViewReader {
 
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     private func page(
-        _ rows: OwnedRows, _ query: TimelineQuery, _ cursor: SortedRow?, limit: Int, isBackward: Bool
+        _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool
     ) throws(StoreError) -> [SortedRow] {
-        let found = rows.tail.find(rows.owner)
-        return try reading { connection throws(DatabaseError) in
-            let range = RowRange(
-                owner: rows.owner, since: query.since ?? Int64.min, until: query.until ?? Int64.max, cursor: cursor,
-                isBackward: isBackward)
-            return try rows.table.rows(in: range, limit: limit, known: found, connection)
+        var range = RowRange(
+            owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.until ?? Int64.max,
+            cursor: cursor, isBackward: isBackward)
+        range.withHidden = filter.query.withTwins
+        range.condition = filter.condition
+        var query = rows
+        let found = try reading { connection throws(DatabaseError) in
+            try query.rows(in: range, limit: limit, connection)
         }
+        rows = query
+        return found
     }
 
     /// Rows of a page, whichever way it was read, in display order: the dots in the log settle ties.

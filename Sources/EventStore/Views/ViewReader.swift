@@ -167,7 +167,7 @@ package final class ViewReader {
             ref: row.conversation)
     }
 
-    /// Who takes part, by name. Reads the conversation's timeline.
+    /// Who takes part, by name.
     package func participants(of id: String) throws(StoreError) -> [Participant] {
         guard let ref = try log.ref(id) else { return [] }
         let known = tails.timeline.find(ref)

@@ -19,9 +19,11 @@ enum ConversationCommand {
         let summary = try stored { try views.conversationSummary(id) }
         var printer = try TimelinePrinter(session, views, showsConversation: false)
         try printer.collect { body in try views.conversation(id, options.query, body) }
-        let title = [id, summary?.title, participants(try stored { try views.participants(of: id) })]
-            .compactMap { $0 }
-        try printer.finish(title: (title + [options.range]).joined(separator: " · "))
+        if !session.isJSON {
+            let names = participants(try stored { try views.participants(of: id) })
+            let title = [id, summary?.title, names].compactMap { $0 }
+            try printer.finish(title: (title + [options.range]).joined(separator: " · "))
+        }
         try session.end(count: printer.count) { line in
             line.add("conversation", id)
             if let summary {

@@ -4,17 +4,20 @@ internal import EventStore
 enum ExportCommand {
     static let entry = Subcommand(
         Command(
-            "export", "Prints the whole log as native NDJSON", group: "Take out",
+            "export", "Prints the log as native NDJSON", group: "Take out",
             options: [
                 .value("after", "POSITION", "Only what stands after this position."),
                 .value("through", "POSITION", "Up to this position."),
                 .value("origin", "ORIGIN", "Only events of this origin.", repeatable: true),
+                .value("user", short: "u", "USER", "Only this user's history."),
+                .value("conversation", "ID", "Only this conversation."),
                 .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere."),
             ],
             examples: [
                 .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
                 .init("syncctl export | zstd > log.ndjson.zst", "the same, small"),
                 .init("syncctl export --after 10412", "what came after position 10412"),
+                .init("syncctl export --user u-1029", "all events of one user"),
                 .init(
                     "syncctl export --evidence > audit.evidence", "headers, salts, payloads, keys and signed heads"),
             ],
@@ -32,8 +35,8 @@ enum ExportCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let wanted = try origins(session)
         if session.arguments.flag("evidence") {
-            guard session.arguments.value("after") == nil, session.arguments.value("through") == nil else {
-                throw usageFailure("--evidence goes with neither --after nor --through: origins are whole")
+            for option in ["after", "through", "user", "conversation"] where session.arguments.value(option) != nil {
+                throw usageFailure("--evidence does not go with --\(option): origins are whole")
             }
             return try EvidenceTransfer.export(session, origins: wanted)
         }
@@ -46,7 +49,7 @@ enum ExportCommand {
         var count: UInt64 = 0
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
-        let replay = LogReplay(location.files, after: start, through: last)
+        let replay = try selection(session, location.files, after: start, through: last)
         let adder = try lines.adder(upTo: top, of: wanted)
         let parts = try stored { try replay.parts(adder) }
         while let part = try stored({ try parts.next() }) {
@@ -65,6 +68,26 @@ enum ExportCommand {
             session.say("\(erased) events are erased: their lines have no data, and import passes them over")
         }
         return .success
+    }
+
+    /// The part of the log that was asked for, in its order: of a user or a conversation what the views say they have.
+    private static func selection(
+        _ session: Session, _ files: StoreFiles, after start: UInt64, through last: UInt64
+    ) throws(CommandFailure) -> LogReplay {
+        let (user, conversation) = (session.arguments.value("user"), session.arguments.value("conversation"))
+        if user == nil, conversation == nil { return LogReplay(files, after: start, through: last) }
+        let views = try FreshViews.open(session, files)
+        var query = TimelineQuery()
+        query.withTwins = true
+        query.knownAt = last
+        let positions = try stored {
+            if let user {
+                query.conversations = conversation.map { [$0] } ?? []
+                return try views.positions(user: user, query)
+            }
+            return try views.positions(conversation: conversation ?? "", query)
+        }
+        return LogReplay(files, at: positions.filter { $0 > start }.sorted())
     }
 
     /// The origins that were asked for; `nil`: all.

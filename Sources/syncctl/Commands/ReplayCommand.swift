@@ -14,6 +14,7 @@ enum ReplayCommand {
                 .value("since", "TIME", "From then on."),
                 .value("until", "TIME", "Before then."),
                 .value("type", "TYPE", "Only events of this type.", repeatable: true),
+                .flag("scan", "Search the whole log, and trust no index."),
                 .flag("ids", "Show each event's id, which is the same on every node."),
             ],
             examples: [
@@ -26,7 +27,8 @@ enum ReplayCommand {
                 sequence. --as-of goes by when things happened; --known-at by what had arrived here. An event that was \
                 recorded by several nodes comes as often; the lines that do not count say in 'twinof' which one does.
 
-                Reads the log alone, not the views, and keeps 56 bytes in memory for each event of the scope.
+                A user's or a conversation's events are found by the indexes that 'syncctl verify --views' proves to be \
+                complete. --scan and --all read the log alone, and keep 56 bytes in memory for each event of the scope.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -34,7 +36,7 @@ enum ReplayCommand {
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
         let bounds = try Bounds(session, reader)
-        let positions = try collect(scope, bounds, location, session)
+        let positions = try find(scope, bounds, location, session)
         let replay = LogReplay(location.files, at: positions)
         if session.isJSON {
             let adder = try NativeLines(reader).adder(upTo: bounds.top)
@@ -54,7 +56,25 @@ enum ReplayCommand {
     }
 
     /// The positions of the scope's events, in display order.
-    private static func collect(
+    private static func find(
+        _ scope: Scope, _ bounds: Bounds, _ location: StoreLocation, _ session: Session
+    ) throws(CommandFailure) -> [UInt64] {
+        if session.arguments.flag("scan") { return try scan(scope, bounds, location, session) }
+        var query = bounds.query
+        query.types = session.arguments.values("type")
+        switch scope {
+        case .user(let user):
+            let views = try FreshViews.open(session, location.files)
+            return try stored { try views.positions(user: user, query) }
+        case .conversation(let conversation):
+            let views = try FreshViews.open(session, location.files)
+            return try stored { try views.positions(conversation: conversation, query) }
+        case .all: return try scan(scope, bounds, location, session)
+        }
+    }
+
+    /// The same by looking at every event of the log.
+    private static func scan(
         _ scope: Scope, _ bounds: Bounds, _ location: StoreLocation, _ session: Session
     ) throws(CommandFailure) -> [UInt64] {
         let types = session.arguments.values("type")
@@ -133,6 +153,17 @@ private struct Bounds {
         asOf = try session.time("as-of")
         let last = try stored { try reader.top() }
         top = try session.position("known-at", upTo: last) ?? last
+    }
+
+    /// The same for the views: twins are of the record, too.
+    var query: TimelineQuery {
+        var query = TimelineQuery()
+        query.since = from
+        let end = asOf.map { $0 == .max ? $0 : $0 + 1 }
+        query.until = [to, end].compactMap { $0 }.min()
+        query.knownAt = top
+        query.withTwins = true
+        return query
     }
 
     func contains(_ time: Int64) -> Bool {

@@ -50,6 +50,9 @@ struct EventFilter {
         users = arguments.values("user")
     }
 
+    /// Whether it is about some users or conversations.
+    var hasScope: Bool { !users.isEmpty || !conversations.isEmpty }
+
     func matches(_ stored: StoredEvent) -> Bool {
         let header = stored.event.header
         if !types.isEmpty, !Self.contains(types, header.type) { return false }
@@ -71,6 +74,8 @@ private struct Tail {
     var lister: EventLister
     var count = 0
     private static let chunk: UInt64 = 500
+    /// How far back the log itself is searched.
+    private static let nearby: UInt64 = 4 * chunk
     /// How often a follower looks for more, in milliseconds.
     private static let interval = 50
 
@@ -133,12 +138,16 @@ private struct Tail {
         count += events.count
     }
 
-    /// The last `wanted` matching events up to `top`, found from the end of the log backwards.
+    /// The last `wanted` matching events up to `top`, found from the end of the log backwards; those of users and conversations, where
+    /// they are not among its last ones, by the views.
     private func newest(_ wanted: Int, upTo top: UInt64) throws(CommandFailure) -> [StoredEvent] {
         var chunks: [[StoredEvent]] = []
         var missing = wanted
         var end = top
         while missing > 0, end > 0 {
+            if top - end >= Self.nearby, filter.hasScope {
+                return try indexed(upTo: end, missing) + chunks.reversed().flatMap { $0 }
+            }
             let start = end - min(end, Self.chunk)
             var found: [StoredEvent] = []
             _ = try stored {
@@ -152,6 +161,35 @@ private struct Tail {
             end = start
         }
         return chunks.reversed().flatMap { $0 }
+    }
+}
+
+extension Tail {
+    /// The last `count` matching events up to `end`, by the views.
+    private func indexed(upTo end: UInt64, _ count: Int) throws(CommandFailure) -> [StoredEvent] {
+        let location = try StoreLocation.find(for: session)
+        let views = try FreshViews.open(session, location.files)
+        var query = TimelineQuery()
+        query.knownAt = end
+        query.withTwins = true
+        query.types = filter.types
+        query.conversations = filter.users.isEmpty ? [] : filter.conversations
+        var positions: Set<UInt64> = []
+        for user in filter.users {
+            positions.formUnion(try stored { try views.positions(user: user, query) })
+        }
+        for conversation in filter.conversations where filter.users.isEmpty {
+            positions.formUnion(try stored { try views.positions(conversation: conversation, query) })
+        }
+        var events: [StoredEvent] = []
+        let replay = LogReplay(location.files, at: Array(positions.sorted().suffix(count)))
+        try stored {
+            try replay.forEach { event in
+                events.append(event)
+                return true
+            }
+        }
+        return events
     }
 }
 

@@ -9,6 +9,7 @@ struct TimelineOptions {
         .value("first", "N", "Only the first N."),
         .value("last", short: "n", "N", "Only the last N."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true),
+        .value("author", "USER", "Only what this user or bot has written.", repeatable: true),
         .flag("ids", "Show each event's id, which is the same on every node."),
         .flag("original", "What messages said before they were edited."),
         .flag("full", "Messages whole, with their line ends, and who edited them."),
@@ -22,7 +23,8 @@ struct TimelineOptions {
         var query = TimelineQuery()
         query.since = try session.time("since")
         query.until = try session.time("until")
-        query.types = Set(session.arguments.values("type"))
+        query.types = session.arguments.values("type")
+        query.authors = session.arguments.values("author")
         let most = 1...100_000_000
         let first = try usage { try session.arguments.integer("first", in: most) }
         let last = try usage { try session.arguments.integer("last", in: most) }

@@ -33,8 +33,13 @@ struct MemtableTests {
                 ? Int64.random(in: .min ... .max, using: &random)
                 : time &<< 16 &+ Int64.random(in: 0..<4, using: &random)
             let owner = Int64.random(in: 1...Int64(owners), using: &random)
-            let tag = Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random)
-            let row = SortedRow(owner: owner, time: time, hlc: hlc, position: position, tag: tag)
+            let tags = RowTags(
+                kind: Int64.random(in: 0...2, using: &random),
+                author: Bool.random(using: &random) ? 0 : Int64.random(in: 1...(1 << 40), using: &random),
+                context: Int64.random(in: 0...1, using: &random) * .min)
+            let row = SortedRow(
+                owner: owner, time: time, hlc: hlc, position: position, tags: tags,
+                isHidden: Int.random(in: 0..<9, using: &random) == 0)
             batch.append(row)
             if Int.random(in: 0..<40, using: &random) == 0 || number == 29_999 {
                 chains.append(batch[...])
@@ -47,7 +52,8 @@ struct MemtableTests {
         #expect(Set(chains.owners) == Set(expected.keys))
         for (owner, wanted) in expected {
             #expect(rows(chains, owner) == wanted.reversed())
-            #expect(rows(chains, owner).map(\.tag) == wanted.reversed().map(\.tag))
+            #expect(rows(chains, owner).map(\.isHidden) == wanted.reversed().map(\.isHidden))
+            #expect(rows(chains, owner).map(\.tags) == wanted.reversed().map(\.tags))
         }
         #expect(rows(chains, Int64(owners) + 1).isEmpty)
         // Several at once, and one that has none.
@@ -55,7 +61,7 @@ struct MemtableTests {
         some.append(Int64(owners) + 1)
         let found = chains.chains(some[...])
         #expect(found == some.map { Array((expected[$0] ?? []).reversed()) })
-        #expect(found.map { $0.map(\.tag) } == some.map { (expected[$0] ?? []).reversed().map(\.tag) })
+        #expect(found.map { $0.map(\.tags) } == some.map { (expected[$0] ?? []).reversed().map(\.tags) })
     }
 
     @Test(
@@ -68,14 +74,14 @@ struct MemtableTests {
             chains.append(
                 SortedRow(
                     owner: Int64(number % 1_000 + 1), time: time, hlc: time << 16, position: UInt64(number + 1),
-                    tag: Int64(number % 7_000 + 1)))
+                    tags: RowTags(kind: Int64(number % 2), author: Int64(number % 7_000 + 1))))
         }
-        #expect(chains.bytes < 100_000 * 16)
+        #expect(chains.bytes < 100_000 * 18)
         var many = Memtable()
         for number in 1...10_000 {
             many.append(SortedRow(owner: Int64(number), time: 0, hlc: 0, position: UInt64(number)))
         }
-        #expect(many.bytes < 10_000 * 88)
+        #expect(many.bytes < 10_000 * 136)
     }
 
     @Test("A generation ends when it is large in memory, though it has few rows (INV-9)")

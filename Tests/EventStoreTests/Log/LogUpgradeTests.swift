@@ -114,7 +114,7 @@ struct LogUpgradeTests {
         try old.execute(
             """
             DELETE FROM conversation; INSERT INTO quarantine VALUES(2, 'conversations', 'an earlier release');
-            PRAGMA user_version = \(ViewDatabase.withoutVersions - 1);
+            PRAGMA user_version = \(ViewDatabase.version - 1);
             """)
         #expect(throws: StoreError.self) { try ViewReader(store.files) }
         try Projector(store.files).catchUp()

@@ -59,7 +59,7 @@ struct ViewVersionTests {
     }
 
     private func renewed(with name: String) -> Set<String> {
-        name == TimelineView.name ? [TimelineView.name, ConversationsView.name] : [name]
+        name == TimelineView.name ? [TimelineView.name, ConversationsView.name, ParticipantsView.name] : [name]
     }
 
     @Test(
@@ -128,6 +128,7 @@ struct ViewVersionTests {
         #expect(
             projector.given == [
                 ProfilesView.name: 260, SurveysView.name: 400, TimelineView.name: 400, ConversationsView.name: 400,
+                ParticipantsView.name: 400,
             ])
         #expect(try projector.digests() == digests)
         #expect(try ViewsCheck(log.files, versions: second).run().isIntact)
@@ -169,29 +170,24 @@ struct ViewVersionTests {
         #expect(told.withLock { $0 } == ["views of another version are built anew: profiles"])
     }
 
-    @Test(
-        "Views of a release that had one version for all are taken over; older ones are built anew once, and both is said"
-    )
+    @Test("Views of a release whose files have another form are built anew once, and it is said")
     func earlier() throws {
         let log = try log()
         let digests = try filled(log)
-        for version in [ViewDatabase.withoutVersions, ViewDatabase.withoutVersions - 1] {
-            do {
-                let connection = try Connection(path: log.files.views, mode: .write)
-                try connection.execute("DROP TABLE view; PRAGMA user_version = \(version)")
-            }
-            #expect(throws: StoreError.self) { try ViewReader(log.files) }
-            let projector = try open(log.files)
-            let isKept = version == ViewDatabase.withoutVersions
-            #expect(projector.isRebuilding == !isKept)
-            let what = isKept ? "were taken over" : "are all built anew"
-            #expect(projector.renewal == "the views of version \(version) \(what)")
-            try projector.catchUp()
-            #expect(projector.given.isEmpty == isKept)
-            #expect(try projector.digests() == digests)
-            #expect(try ViewReader(log.files).digests(log.files) == digests)
-            #expect(try ViewsCheck(log.files).run().isIntact)
+        let version = ViewDatabase.version - 1
+        do {
+            let connection = try Connection(path: log.files.views, mode: .write)
+            try connection.execute("DROP TABLE view; PRAGMA user_version = \(version)")
         }
+        #expect(throws: StoreError.self) { try ViewReader(log.files) }
+        let projector = try open(log.files)
+        #expect(projector.isRebuilding)
+        #expect(projector.renewal == "the views of version \(version) are all built anew")
+        try projector.catchUp()
+        #expect(try projector.digests() == digests)
+        #expect(try ViewReader(log.files).digests(log.files) == digests)
+        #expect(try ViewsCheck(log.files).run().isIntact)
+        #expect(try open(log.files).renewal == nil)
     }
 
     @Test("A view that only a later release has goes with its tables, and that release builds it anew")

@@ -79,7 +79,7 @@ struct ViewsCheckTests {
         ("UPDATE history_merge SET merging = applied - 1", "history", "merging is"),
         ("DELETE FROM timeline", "timeline", "missing"),
         ("DELETE FROM history_tail", "history", "missing"),
-        ("INSERT INTO timeline_gone SELECT 390", "timeline", "position 390"),
+        ("INSERT INTO timeline_hidden SELECT 390", "timeline", "position 390"),
         ("UPDATE amendment SET author = author + 1", "messages", "author is"),
         ("UPDATE amendment SET position = 1", "messages", "position is 1"),
         ("DELETE FROM amendment WHERE edit = 1", "messages", "missing"),
@@ -88,6 +88,8 @@ struct ViewsCheckTests {
             "messages", "no such row"
         ),
         ("UPDATE member SET joined = 0", "participants", "joined is 0, the log says 1"),
+        ("UPDATE speaker SET messages = messages + 1", "participants", "messages is"),
+        ("DELETE FROM speaker", "participants", "messages is"),
         ("DELETE FROM quarantine WHERE position = 4", "quarantine", "missing"),
         ("UPDATE survey_answer SET user = user + 1", "surveys", "user is"),
         ("UPDATE clock SET seq = 7", "clocks", "seq is 7, the log says 100"),
@@ -114,35 +116,51 @@ struct ViewsCheckTests {
         #expect(try ViewsCheck(log.files).run().isIntact)
     }
 
-    @Test("Rows of a timeline that were changed within a block are found: taken out, added, given to another speaker")
-    func blocks() throws {
-        for kind in 0..<3 {
-            let log = try filled()
-            let connection = try Connection(path: log.files.views, mode: .write)
-            var rows: [SortedRow] = []
-            let ref = try #require(try LogReader(log.files).ref("c-1"))
-            _ = try SortedTable.timeline.walk(.all(of: ref), connection) { row in
-                rows.append(row)
-                return true
-            }
-            let row = rows[rows.count / 2]
-            let blocks = BlockStore(table: .timeline, connection: connection)
-            switch kind {
-            case 0: _ = try blocks.remove([row])
-            case 1:
-                try blocks.insert([SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, tag: 0)])
-            default:
-                _ = try blocks.remove([row])
-                try blocks.insert(
-                    [SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: row.position, tag: 3)])
-            }
-            let report = try ViewsCheck(log.files).run()
-            let words = ["missing", "no such row", "speaker is"][kind]
-            #expect(
-                report.differences.contains {
-                    $0.view == "timeline" && "\($0)".contains(words) && "\($0)".contains("c-1")
-                })
+    @Test(
+        "Rows of a timeline that were changed within a block are found",
+        arguments: [
+            ("taken out", "missing"), ("added", "no such row"), ("said by another", "author is"),
+            ("of another type", "type is"), ("hidden", "hidden is 1, the log says 0"),
+        ])
+    func blocks(kind: String, words: String) throws {
+        let log = try filled()
+        let connection = try Connection(path: log.files.views, mode: .write)
+        let table = SortedTable.timeline
+        let ref = try #require(try LogReader(log.files).ref("c-1"))
+        let select = try connection.statement("\(table.allSQL)")
+        var block: [SortedRow] = []
+        while try select.step() {
+            let rows = try table.rows(select, owner: select.int64(4))
+            if rows[0].owner == ref, rows.count > block.count { block = rows }
         }
+        select.reset()
+        let index = block.count / 2
+        let row = block[index]
+        var tags = row.tags
+        switch kind {
+        case "taken out": block.remove(at: index)
+        case "added":
+            let row = SortedRow(owner: ref, time: row.time, hlc: row.hlc, position: 399, tags: tags)
+            block = (block + [row]).sorted()
+        case "hidden": block[index] = row.hidden
+        default:
+            if kind == "said by another" { tags.author = 3 } else { tags.kind += 4 }
+            block[index] = SortedRow(
+                owner: ref, time: row.time, hlc: row.hlc, position: row.position, tags: tags)
+        }
+        let changed = try #require(Block.filled(block).first)
+        #expect(changed.rows == block)
+        let key = changed.first
+        try connection.run(
+            "UPDATE timeline SET rows = ? WHERE conversation = ? AND time = ? AND hlc = ? AND position = ?",
+            .blob(changed.bytes), .integer(ref), .integer(key.time), .integer(key.hlc),
+            .integer(Int64(bitPattern: key.position)))
+        #expect(connection.changes == 1)
+        let report = try ViewsCheck(log.files).run()
+        #expect(
+            report.differences.contains {
+                $0.view == "timeline" && "\($0)".contains(words) && "\($0)".contains("c-1")
+            })
     }
 
     @Test("Bits of views.db that were turned over are found, or carry nothing that is read", arguments: 1...40)

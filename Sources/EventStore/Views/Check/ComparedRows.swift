@@ -33,7 +33,7 @@ final class ComparedRows {
 
     /// Those of an ordered table, whether they stand in the run or in the tail.
     static func ordered(
-        _ table: SortedTable, _ connection: Connection, withSpeaker: Bool
+        _ table: SortedTable, _ connection: Connection
     ) throws(DatabaseError) -> ComparedRows {
         var pending: [SortedRow] = []
         try table.pending(connection) { pending.append($0) }
@@ -69,7 +69,37 @@ final class ComparedRows {
                 key: [
                     .integer(row.owner), .integer(row.time), .integer(row.hlc),
                     .integer(Int64(bitPattern: row.position)),
-                ], values: withSpeaker ? [.integer(row.speaker)] : [])
+                ],
+                values: [
+                    .integer(row.tags.type), .integer(row.tags.author), .integer(row.tags.context),
+                    .integer(row.tags.isMessage ? 1 : 0), .integer(row.tags.isUncounted ? 0 : 1),
+                    .integer(row.isHidden ? 1 : 0),
+                ])
+        }
+    }
+
+    /// Who said how much, with what the tail adds to it.
+    static func speakers(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
+        var sums: [Int64: SpeakerCounts] = [:]
+        try SortedTable.timeline.pending(connection) { sums[$0.owner, default: SpeakerCounts()].add($0) }
+        var pending = sums.filter { !$0.value.messages.isEmpty }.keys.sorted(by: >)
+        let select = try connection.statement("SELECT DISTINCT conversation FROM speaker ORDER BY conversation")
+        select.reset()
+        var stored = try select.step() ? select.int64(0) : nil
+        var rows: [ComparedRow] = []
+        return ComparedRows { () throws(DatabaseError) in
+            while rows.isEmpty {
+                guard let conversation = [stored, pending.last].compactMap({ $0 }).min() else { return nil }
+                if conversation == pending.last { pending.removeLast() }
+                if conversation == stored { stored = try select.step() ? select.int64(0) : nil }
+                if stored == nil { select.reset() }
+                var counts = sums[conversation] ?? SpeakerCounts()
+                try counts.addRun(of: conversation, connection)
+                rows = counts.messages.sorted { $0.key > $1.key }.map { user, messages in
+                    ComparedRow(key: [.integer(conversation), .integer(user)], values: [.integer(messages)])
+                }
+            }
+            return rows.popLast()
         }
     }
 

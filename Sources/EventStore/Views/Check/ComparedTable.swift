@@ -18,14 +18,18 @@ struct ComparedTable {
     /// All of them, but for what only says where rows stand.
     static var all: [ComparedTable] {
         [
-            ordered(.timeline, "conversation", speaker: [Field("speaker", .name)]),
-            ordered(.history, "user", speaker: []),
+            ordered(.timeline, "conversation"),
+            ordered(.history, "user"),
             ComparedTable(
                 view: ConversationsView.name, key: [Field("conversation", .name)], values: conversationFields,
                 rows: { connection throws(DatabaseError) in try .conversations(connection) }),
             plain(
                 ParticipantsView.name, "member", [Field("conversation", .name), Field("user")],
                 [Field("joined"), Field("stamp", .stamp)]),
+            ComparedTable(
+                view: ParticipantsView.name, key: [Field("conversation", .name), Field("speaker", .name)],
+                values: [Field("messages")],
+                rows: { connection throws(DatabaseError) in try .speakers(connection) }),
             plain(
                 ProfilesView.name, "profile", [Field("user", .name), Field("field"), Field("stamp", .stamp)],
                 [Field("value"), Field("author", .name), Field("maximal"), Field("position")]),
@@ -64,13 +68,13 @@ struct ComparedTable {
             })
     }
 
-    private static func ordered(_ table: SortedTable, _ owner: String, speaker: [Field]) -> ComparedTable {
+    private static func ordered(_ table: SortedTable, _ owner: String) -> ComparedTable {
         ComparedTable(
             view: table.name, key: [Field(owner, .name), Field("time"), Field("hlc"), Field("position", .position)],
-            values: speaker,
-            rows: { connection throws(DatabaseError) in
-                try .ordered(table, connection, withSpeaker: !speaker.isEmpty)
-            })
+            values: [
+                Field("type", .name), Field("author", .name), Field("context", .name), Field("message"),
+                Field("counts"), Field("hidden"),
+            ], rows: { connection throws(DatabaseError) in try .ordered(table, connection) })
     }
 
     /// Compares what `found` has with what `expected` has, as of their open transactions.
@@ -133,7 +137,6 @@ final class ViewNames {
 
     func text(_ ref: Int64) -> String {
         if ref == 0 { return "nobody" }
-        if ref == SortedRow.uncounted { return "nobody, for it does not count" }
         return (try? log?.text(ref)) ?? "number \(ref), which the log does not have"
     }
 

@@ -157,8 +157,8 @@ struct ConversationRow {
         try statement.run()
     }
 
-    /// Counts again after `rows` have left the run: they may have been the first or the last.
-    static func left(
+    /// Counts again after `rows` of the run were hidden: they may have been the first or the last.
+    static func hid(
         _ rows: [SortedRow], of conversation: Int64, _ connection: Connection
     ) throws(DatabaseError) {
         let gone = ConversationSum(rows)
@@ -183,10 +183,4 @@ struct ConversationRow {
 extension Binding {
     static func optional(_ text: String?) -> Binding { text.map { .text($0) } ?? .null }
     static func optional(_ stamp: Stamp?) -> Binding { stamp.map { .blob($0.bytes) } ?? .null }
-}
-
-extension ConversationRow: CompactionListener {
-    static func entered(
-        _ rows: ArraySlice<SortedRow>, of conversation: Int64, _ connection: Connection
-    ) throws(DatabaseError) { try add(ConversationSum(rows), to: conversation, connection) }
 }

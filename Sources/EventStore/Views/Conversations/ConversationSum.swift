@@ -33,7 +33,7 @@ struct ConversationSum: Equatable {
     mutating func add(_ row: SortedRow) {
         guard row.isCounted else { return }
         events += 1
-        if row.speaker != 0 { messages += 1 }
+        if row.speaker != nil { messages += 1 }
         let moment = Moment(time: row.time, hlc: row.hlc)
         if moment < first { first = moment }
         if moment > last { last = moment }

@@ -1,17 +1,21 @@
 /// Who takes part in a conversation: named when it started, joined, left, or simply said something.
 ///
 /// Membership is a last-writer register, so a batch gathers what it adds to it and lets the database compare: nothing is
-/// read before it is written. Who said how much is counted when a query asks, in the rows of the timeline: a row for each
-/// pair would be most of what the views write once there are millions.
+/// read before it is written. Who said how much is summed up beside the run of the timeline, once for each generation
+/// (``SpeakerCounts``); readers add the rows that still are in the tail.
 final class ParticipantsView: View {
     static let name = "participants"
-    static let version: Int64 = 1
-    static let tables = ["member"]
-    static let schema = """
-        CREATE TABLE member(
-          conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL, PRIMARY KEY(conversation, user)
-        ) WITHOUT ROWID;
-        """
+    static let version: Int64 = 2
+    static let tables = ["member", "speaker"]
+    static let schema =
+        SpeakerCounts.table + """
+            CREATE TABLE member(
+              conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL,
+              PRIMARY KEY(conversation, user)
+            ) WITHOUT ROWID;
+            """
+    /// The counts are those of the timeline's run.
+    static var foundation: (any View.Type)? { TimelineView.self }
 
     /// By name: a user that a payload names may never have had an event, and then has no ref.
     private struct Member: Hashable, Comparable {
@@ -69,6 +73,19 @@ final class ParticipantsView: View {
         written = [:]
     }
 
+    /// The timeline stands as it did: what its run comes to is summed up again.
+    func begin(_ store: ViewStore) throws(DatabaseError) {
+        var (conversation, counts) = (Int64(0), SpeakerCounts())
+        try SortedTable.timeline.run(store.connection) { row throws(DatabaseError) in
+            if row.owner != conversation {
+                try counts.add(to: conversation, store.connection)
+                (conversation, counts) = (row.owner, SpeakerCounts())
+            }
+            counts.add(row)
+        }
+        try counts.add(to: conversation, store.connection)
+    }
+
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         var conversations = try ConversationsView.all(
             try ConversationSum.pending(store.connection), store.connection)
@@ -102,16 +119,10 @@ final class ParticipantsView: View {
         _ conversation: Int64, _ pending: [SortedRow], _ connection: Connection,
         name: (Int64) throws(DatabaseError) -> String
     ) throws(DatabaseError) -> [Row] {
-        var said: [Int64: Int64] = [:]
-        for row in pending { said[row.speaker, default: 0] += 1 }
-        _ = try SortedTable.timeline.walk(.all(of: conversation), connection) { row in
-            said[row.speaker, default: 0] += 1
-            return true
-        }
-        said[0] = nil
-        said[SortedRow.uncounted] = nil
+        var said = SpeakerCounts(pending)
+        try said.addRun(of: conversation, connection)
         var rows: [ByteText: Row] = [:]
-        for (speaker, messages) in said {
+        for (speaker, messages) in said.messages {
             let user = try name(speaker)
             rows[ByteText(user)] = Row(user: user, messages: messages)
         }

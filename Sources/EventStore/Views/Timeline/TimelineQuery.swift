@@ -12,7 +12,13 @@ package struct TimelineQuery: Hashable, Sendable {
     /// Up to but not including.
     package var until: Int64?
     /// Only these event types; empty: all.
-    package var types: Set<String> = []
+    package var types: [String] = []
+    /// Only events of these conversations, for a history; empty: all.
+    package var conversations: [String] = []
+    /// Only what these users have written; empty: all.
+    package var authors: [String] = []
+    /// Also events that do not count, because the same was recorded earlier elsewhere (twins).
+    package var withTwins = false
     /// Only events that were in the log by this position.
     package var knownAt: UInt64?
     /// Continues after this entry.

@@ -1,8 +1,9 @@
-/// Events of a conversation in display order, and who said them. `time` is the display time; ties of (time, hlc), which only different origins
+/// Events of a conversation in display order, and who said them. Twins that do not count are there, too, but hidden: an audit asks for
+/// them. `time` is the display time; ties of (time, hlc), which only different origins
 /// can make, are settled at reading by the dot.
 final class TimelineView: View {
     static let name = "timeline"
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     static let tables = SortedTable.timeline.tables
     static let schema = SortedTable.timeline.schema
     static let takesAll = true
@@ -17,13 +18,10 @@ final class TimelineView: View {
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation else { return nil }
-        try rows.apply(conversation, event, change, tag: Self.speaker(event), store)
+        let isCounted = event.obstacle == nil && ConversationForm.refusal(event) == nil
+        let tags = RowTags(event, isCounted: isCounted, author: event.author, context: 0)
+        try rows.apply(conversation, event, change, tags, store)
         return nil
-    }
-
-    private static func speaker(_ event: ProjectedEvent) -> Int64 {
-        if event.obstacle != nil || ConversationForm.refusal(event) != nil { return SortedRow.uncounted }
-        return event.isMessage ? event.author : 0
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) { try rows.flush(store.connection) }
@@ -33,10 +31,10 @@ final class TimelineView: View {
     }
 }
 
-/// Every event of a user, in display order.
+/// Every event of a user, in display order, twins hidden as in ``TimelineView``.
 final class HistoryView: View {
     static let name = "history"
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     static let tables = SortedTable.history.tables
     static let schema = SortedTable.history.schema
     static let takesAll = true
@@ -49,7 +47,10 @@ final class HistoryView: View {
     }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
-        try rows.apply(event.user, event, change, store)
+        let author = event.author == event.user ? 0 : event.author
+        let tags = RowTags(
+            event, isCounted: event.obstacle == nil, author: author, context: event.conversation ?? 0)
+        try rows.apply(event.user, event, change, tags, store)
         return nil
     }
 
@@ -62,15 +63,14 @@ final class HistoryView: View {
 
 extension LSMTree {
     fileprivate func apply(
-        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, tag: Int64 = 0, _ store: ViewStore
+        _ owner: Int64, _ event: ProjectedEvent, _ change: ViewChange, _ tags: RowTags, _ store: ViewStore
     ) throws(DatabaseError) {
         let row = SortedRow(
-            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, tag: tag
-        )
+            owner: owner, time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, tags: tags,
+            isHidden: change == .shadow)
         switch change {
-        case .insert: insert(row)
-        case .shadow: break
-        case .remove: try remove(row, store.connection)
+        case .insert, .shadow: insert(row)
+        case .remove: try hide(row, store.connection)
         }
     }
 }
@@ -79,6 +79,7 @@ extension SortedTable {
     fileprivate func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         let log = store.source.log
         try all(store.connection) { row throws(DatabaseError) in
+            if row.isHidden { return }
             digest.add(
                 try store.text(row.owner), String(row.time), HybridTime(ordered: row.hlc).description,
                 try log.dot(at: row.position).description)
