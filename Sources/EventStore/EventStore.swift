@@ -98,7 +98,15 @@ public final class EventStore: Sendable {
         let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
         diskFailure = try Recovery.run(files)
         var surroundings = surroundings
-        if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
+        let end: LogEnd.Found
+        if let inode = try SnapshotInstall.run(files) {
+            if surroundings.file != nil { surroundings.file = inode }
+            // It speaks of the log whose place was taken.
+            end = .missing
+            LogEnd.forget(files)
+        } else {
+            end = try LogEnd.Found(files)
+        }
         let reader = try LogReader(files)
         try reader.checkForWriting()
         let identity = try StoreIdentity(reader)
@@ -112,7 +120,8 @@ public final class EventStore: Sendable {
         self.key = key
         present = Lock(identity)
         forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
-        var memory = try RollbackDetection(reader, identity, key.publicKey, place, surroundings, mark, found.verdict)
+        var memory = try RollbackDetection(
+            reader, identity, key, place, surroundings, .init(mark: mark, end: end, wal: found.verdict))
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
@@ -126,7 +135,7 @@ public final class EventStore: Sendable {
             settings: Mark.settings(name: identity.name, cluster: identity.cluster, witness: memory.folder ?? ""))
         writer = try LogWriter(
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
-            isOver: memory.change != nil, wall: wall)
+            incarnation: identity.incarnation, isOver: memory.change != nil, wall: wall)
         held = HeldFiles(files)
         if let change = memory.change {
             try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
@@ -134,6 +143,7 @@ public final class EventStore: Sendable {
             try blocking { writer.remember(memory.values, completion: $0) }
         }
         FoundWAL.forget(files)
+        try writer.end.keep(files)
         // Before any client can append: the next start must know that this run has begun.
         let signed = memory.change == nil ? writer.opened.signed : nil
         guard let head = signed ?? signer.head()?.head else { return }

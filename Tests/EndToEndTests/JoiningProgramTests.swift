@@ -140,7 +140,7 @@ struct JoiningProgramTests {
         let x = try DaemonProcess("a")
         try FileManager.default.createDirectory(atPath: x.store, withIntermediateDirectories: true)
         #expect(a.terminate() == 0)
-        for name in ["log.db", "log.db-wal", "node.key", "mark.json", "peers.json"] {
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json", "log.end", "peers.json"] {
             guard FileManager.default.fileExists(atPath: a.store + "/" + name) else { continue }
             try FileManager.default.copyItem(atPath: a.store + "/" + name, toPath: x.store + "/" + name)
         }

@@ -381,7 +381,7 @@ def memory_is_lost_after_lies(lab):
     liar = victim.identity()
     shutil.copy(victim.store / 'peers.json', copy / 'peers.json')
     victim.stop()
-    for file in ('log.db', 'log.db-wal', 'log.db-shm', 'mark.json', 'views.db', 'views.db-wal', 'views.db-shm'):  # rewound in place: the inode stays
+    for file in ('log.db', 'log.db-wal', 'log.db-shm', 'mark.json', 'log.end', 'views.db', 'views.db-wal', 'views.db-shm'):  # rewound in place: the inode stays
         if (copy / file).exists():
             (victim.store / file).write_bytes((copy / file).read_bytes())
         else:

@@ -1,11 +1,12 @@
 package import EventStore
 internal import Foundation
 
-/// The files of a store's log at one moment, and its mark, to be put back in place: a rewound disk, a restored snapshot of a
+/// The files of a store's log at one moment, its mark and what says where it ended, to be put back in place: a rewound disk, a restored snapshot of a
 /// machine.
 package struct LogImage {
     private let contents: [String: Data?]
     private let mark: Data?
+    private let end: Data?
 
     /// Of a store that is closed.
     package init(_ files: StoreFiles) {
@@ -13,11 +14,15 @@ package struct LogImage {
         for suffix in ["", "-wal"] { contents[suffix] = FileManager.default.contents(atPath: files.log + suffix) }
         self.contents = contents
         mark = FileManager.default.contents(atPath: files.mark)
+        end = FileManager.default.contents(atPath: files.end)
     }
 
     /// Puts the files back, `log.db` without a new inode.
     package func restore(_ files: StoreFiles, withMark: Bool = true) throws {
-        if withMark { try mark?.write(to: URL(fileURLWithPath: files.mark)) }
+        if withMark {
+            try mark?.write(to: URL(fileURLWithPath: files.mark))
+            try end?.write(to: URL(fileURLWithPath: files.end))
+        }
         for (suffix, data) in contents {
             let path = files.log + suffix
             guard let data else {

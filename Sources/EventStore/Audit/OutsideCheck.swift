@@ -10,8 +10,8 @@ struct Outside {
     }
 
     private(set) var heads: [Known] = []
-    /// The last position that the mark knows.
-    private(set) var position: UInt64 = 0
+    /// The last position that is known, and who knows it.
+    private(set) var position: (last: UInt64, source: String) = (0, "")
     /// Checks the seal of the node's last events; `nil` where the key cannot be read.
     private(set) var sealer: Sealer?
     private(set) var wal = WALVerdict.whole
@@ -41,6 +41,20 @@ struct Outside {
         }
     }
 
+    /// Where the run that made the mark says that its last commit ended. After a power cut that says nothing of commits that were not
+    /// synced.
+    private mutating func lookAtEnd(_ files: StoreFiles, after mark: Mark, isWritten: Bool) throws(StoreError) {
+        let isSameBoot = mark.boot != nil && mark.boot == HostFingerprint.found(around: files).boot
+        switch try LogEnd.Found(files) {
+        case .end(let end) where end.incarnation == mark.incarnation && (isSameBoot || mark.durability == .full):
+            if end.position > position.last { position = (end.position, "log.end") }
+        case .end: break
+        case .missing, .unreadable:
+            guard !isWritten, mark.state == .running else { return }
+            notes.append("log.end is missing or cannot be read: nothing here says how far the last run went")
+        }
+    }
+
     private mutating func look(
         _ files: StoreFiles, isWritten: Bool, _ inspection: WALInspection?
     ) throws(StoreError) {
@@ -52,7 +66,8 @@ struct Outside {
         let mark = try Mark.read(files, key: key).flatMap { $0.incarnation == identity.incarnation ? $0 : nil }
         if let mark {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
-            position = mark.position
+            position = (mark.position, "the store's mark")
+            try lookAtEnd(files, after: mark, isWritten: isWritten)
             let witness = try reader.meta("witness") ?? ""
             if !isWritten,
                 mark.settings != Mark.settings(name: identity.name, cluster: identity.cluster, witness: witness)
@@ -119,8 +134,9 @@ extension LogAudit {
     mutating func checkOutside() throws(DatabaseError) {
         if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
         for cut in outside.cuts { findings.add(.ends, "\(cut.name): when the log was opened, \(cut.text)") }
-        if UInt64(clamping: top) < outside.position {
-            findings.add(.ends, "the log ends at position \(top); the store's mark knows \(outside.position)")
+        if UInt64(clamping: top) < outside.position.last {
+            let (last, source) = outside.position
+            findings.add(.ends, "the log ends at position \(top); \(source) knows \(last)")
         }
         for known in outside.heads { try check(known) }
         try checkSeal()

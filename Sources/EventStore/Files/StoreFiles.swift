@@ -23,6 +23,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var key: String { folder + "/node.key" }
     /// Where the node left its log (``Mark``).
     package var mark: String { folder + "/mark.json" }
+    /// Where the last acknowledged commit ended (``LogEnd``).
+    package var end: String { folder + "/log.end" }
     /// What a start has found of the WAL, until it has acted on it (``FoundWAL``).
     package var foundWAL: String { folder + "/cut.json" }
     /// Held by the process that writes.

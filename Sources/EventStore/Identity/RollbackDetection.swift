@@ -23,10 +23,18 @@ struct RollbackDetection {
     /// What was found of a log that had been cut.
     private var cut: (text: String, head: TreeHead?, position: UInt64)?
 
+    /// What the run before has left beside the log.
+    struct Left {
+        let mark: Mark?
+        let end: LogEnd.Found
+        let wal: WALVerdict
+    }
+
     init(
-        _ reader: LogReader, _ identity: StoreIdentity, _ key: VerifyingKey, _ place: WitnessPlace,
-        _ surroundings: HostFingerprint, _ mark: Mark?, _ wal: WALVerdict
+        _ reader: LogReader, _ identity: StoreIdentity, _ key: SigningKey, _ place: WitnessPlace,
+        _ surroundings: HostFingerprint, _ left: Left
     ) throws(StoreError) {
+        let mark = left.mark
         let before = try reader.meta("witness").flatMap { $0.isEmpty ? nil : $0 }
         let wanted: String? =
             switch place {
@@ -45,7 +53,7 @@ struct RollbackDetection {
         {
             change = .boot
         }
-        switch wal {
+        switch left.wal {
         case .whole: break
         case .torn: change = .cut
         case .damaged(let text):
@@ -54,6 +62,7 @@ struct RollbackDetection {
         }
         if let mark, mark.incarnation == identity.incarnation {
             try compare(mark, reader, origins)
+            try compare(left.end, after: mark, surroundings, reader, key.sealer)
         } else if change == nil, try reader.hasSeals() {
             // Every run leaves one: the store was put together from parts.
             change = .copied
@@ -62,7 +71,7 @@ struct RollbackDetection {
         guard let wanted else { return }
         let keeper = WitnessKeeper(folder: wanted, identity: identity)
         witness = keeper
-        switch keeper.read(key) {
+        switch keeper.read(key.publicKey) {
         case .seen(let found):
             seen = found
             remember(wanted)
@@ -101,12 +110,40 @@ struct RollbackDetection {
     ) throws(StoreError) {
         let isOther = try compare(mark.head, reader, origins)
         guard isOther || top < mark.position else { return }
-        change = .cut
         let text =
             isOther && top >= mark.position
             ? "the log has other events than the store's mark knows"
             : "the log ends at position \(top); the store's mark knows \(mark.position)"
-        cut = (cut.map { $0.text + "; " + text } ?? text, mark.head, mark.position)
+        isCut(text, mark.head, mark.position)
+    }
+
+    /// Compares with where the run before says that its last commit ended. What it does not say, a power cut may have taken.
+    private mutating func compare(
+        _ found: LogEnd.Found, after mark: Mark, _ surroundings: HostFingerprint, _ reader: LogReader,
+        _ sealer: Sealer
+    ) throws(StoreError) {
+        let isSameBoot = mark.boot != nil && mark.boot == surroundings.boot
+        switch found {
+        case .missing:
+            if mark.state == .running { isCut("log.end, which says how far the log went, is not there", nil, 0) }
+        case .unreadable:
+            if isSameBoot { isCut("log.end, which says how far the log went, cannot be read", nil, 0) }
+        case .end(let end):
+            guard end.incarnation == mark.incarnation, isSameBoot || mark.durability == .full else { return }
+            if top < end.position {
+                isCut("the log ends at position \(top); log.end knows \(end.position)", nil, end.position)
+                if end.origin == had.origin { known = max(known, end.size) }
+                if case .signed = self.end { self.end = .left }
+            } else if try reader.tree(of: end.origin, size: end.size).map({ sealer.seal($0) != end.seal }) ?? true {
+                isCut("the log has other events of this node than log.end knows", nil, end.position)
+                if end.origin == had.origin { self.end = .disputed }
+            }
+        }
+    }
+
+    private mutating func isCut(_ text: String, _ head: TreeHead?, _ position: UInt64) {
+        change = .cut
+        cut = (cut.map { $0.text + "; " + text } ?? text, cut?.head ?? head, max(cut?.position ?? 0, position))
     }
 
     private mutating func compare(
@@ -167,6 +204,12 @@ extension RollbackDetection {
 }
 
 extension LogReader {
+    /// What a head of the first `size` events of an origin says; `nil` if they are not here.
+    func tree(of origin: OriginID, size: UInt64) throws(StoreError) -> TreeHead? {
+        guard let hlc = try stamp(of: Dot(origin: origin, seq: size)) else { return nil }
+        return TreeHead(origin: origin, size: size, root: try root(of: origin, size: size), hlc: hlc)
+    }
+
     /// Whether the log has seals: version 1 had none.
     func hasSeals() throws(StoreError) -> Bool {
         try mapped { () throws(DatabaseError) in try Schema.hasSeals(connection) }

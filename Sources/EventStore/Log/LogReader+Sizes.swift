@@ -14,13 +14,16 @@ extension LogReader {
     }
 
     /// When an event was recorded at its origin, Unix milliseconds.
-    package func recorded(_ dot: Dot) throws(StoreError) -> Int64? {
+    package func recorded(_ dot: Dot) throws(StoreError) -> Int64? { try stamp(of: dot)?.milliseconds }
+
+    /// When an event was recorded; `nil` if it is not here.
+    func stamp(of dot: Dot) throws(StoreError) -> HybridTime? {
         try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(dot.origin, on: connection) else { return nil }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(ref),
                 .integer(Int64(bitPattern: dot.seq)))
-            return hlc.map { HybridTime(rawValue: UInt64(bitPattern: $0)).milliseconds }
+            return hlc.map { HybridTime(rawValue: UInt64(bitPattern: $0)) }
         }
     }
 }

@@ -40,6 +40,9 @@ final class Connection {
     init(path: String, mode: Mode) throws(DatabaseError) {
         _ = Self.configured
         self.path = path
+        for suffix in ["", "-wal"] where path != ":memory:" {
+            do throws(StoreError) { try DatabaseFile.require(path + suffix) } catch { throw .file(error) }
+        }
         if mode == .write, path != ":memory:" { Self.makePrivate(path) }
         var use = FileUse(path)
         var handle: OpaquePointer?

@@ -35,7 +35,8 @@ struct WALInspection: Hashable, Sendable {
 
     /// Reads the file; `nil` if there is none.
     init?(path: String) throws(StoreError) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        try DatabaseFile.require(path)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(path)

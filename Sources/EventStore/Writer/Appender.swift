@@ -16,6 +16,8 @@ final class Appender {
     var isFollowed = false
     /// The position of the last own event of the open transaction, until it is sealed.
     private var unsealed: UInt64?
+    /// The last seal that was made, and of how many own events; `nil` if none was since the state was loaded.
+    private(set) var sealed: (size: UInt64, seal: UUIDBits)?
     /// Whether the open transaction has given events back their payloads.
     var isHealed = false
     /// The bytes of the header at hand; one block of memory for all.
@@ -37,7 +39,7 @@ final class Appender {
         reader = InternedStrings()
         advanced = []
         fresh = FewEvents()
-        unsealed = nil
+        (unsealed, sealed) = (nil, nil)
         isHealed = false
         state = try LogState.load(from: connection, using: sha, wall: wall())
     }
@@ -216,7 +218,9 @@ final class Appender {
         guard let position = unsealed, let own = state.own else { return }
         unsealed = nil
         let update = try connection.statement("UPDATE event SET seal = ? WHERE position = ?")
-        try update.bind(1, sealer.seal(state.origins[own].head(using: sha), in: &encoding.bytes))
+        let seal = sealer.seal(state.origins[own].head(using: sha), in: &encoding.bytes)
+        sealed = (state.origins[own].size, seal)
+        try update.bind(1, seal)
         try update.bind(2, position)
         try update.run()
     }
@@ -354,7 +358,9 @@ final class Appender {
         if let sealer {
             let root = state.origins[index].range.root(adding: leaf, using: sha)
             let head = TreeHead(origin: header.dot.origin, size: header.dot.seq, root: root, hlc: header.hlc)
-            try statement.bind(EventRow.seal, sealer.seal(head, in: &encoding.bytes))
+            let seal = sealer.seal(head, in: &encoding.bytes)
+            sealed = (head.size, seal)
+            try statement.bind(EventRow.seal, seal)
         }
         try EventRow.store(
             header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,

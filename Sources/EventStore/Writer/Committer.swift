@@ -5,7 +5,7 @@ final class Committer {
     enum Failure: Error {
         /// The request, a lock or a full disk: others may succeed.
         case refused(StoreError)
-        /// The disk or the page cache can no longer be trusted.
+        /// The disk, the page cache or what stands in the file can no longer be trusted.
         case storeIsDead(StoreError)
 
         var error: StoreError {
@@ -31,13 +31,17 @@ final class Committer {
     private let connection: Connection
     private let appender: Appender
     private let signer: HeadSigner
+    /// Where the log ended when it was opened, and ends since the last commit; `nil` only while it has no origin.
+    private(set) var end: LogEnd?
+    /// How the node's own origin stood then.
+    private var own: OriginState?
 
     /// - Parameters:
     ///   - isOver: Whether the origin is about to be given up: no head of it is handed out.
     ///   - tell: Runs on any thread when there is news of the WAL's copying.
     init(
-        files: StoreFiles, durability: Durability, signer: HeadSigner, isOver: Bool = false, wall: @escaping WallTime,
-        tell: @escaping @Sendable (Checkpointer.News) -> Void = { _ in }
+        files: StoreFiles, incarnation: UInt64 = 0, durability: Durability, signer: HeadSigner, isOver: Bool = false,
+        wall: @escaping WallTime, tell: @escaping @Sendable (Checkpointer.News) -> Void = { _ in }
     ) throws(StoreError) {
         self.signer = signer
         do throws(DatabaseError) {
@@ -64,6 +68,10 @@ final class Committer {
             signer.restore(head)
             if !isOver { signer.committed(origin) }
             signed = head?.head
+            self.own = origin
+            end = LogEnd(
+                incarnation: incarnation, position: appender.state.position, origin: origin.id, size: origin.size,
+                seal: signer.key.sealer.seal(origin.head(using: appender.sha)))
         }
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
@@ -104,7 +112,7 @@ final class Committer {
         defer { (hasWritten, appender.isHealed) = (false, false) }
         return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten,
-            own: state.own.map { state.origins[$0] },
+            own: own, end: end,
             notice: isFollowed && (!advanced.isEmpty || isHealed)
                 ? CommitNotice(top: state.position, origins: advanced, events: events, isHealed: isHealed) : nil)
     }
@@ -170,6 +178,7 @@ final class Committer {
             try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
+            noteEnd()
             return .success(answer)
         } catch {
             return .failure(abandon(error))
@@ -215,10 +224,29 @@ final class Committer {
         return try appender.startOrigin(change, known: known, end: end, key: signer.key, name: name)
     }
 
+    private func noteEnd() {
+        let state = appender.state
+        own = state.own.map { state.origins[$0] }
+        guard let end, let own else { return }
+        let isNew = appender.sealed?.size == own.size
+        self.end = LogEnd(
+            incarnation: end.incarnation, position: state.position, origin: own.id, size: own.size,
+            seal: (isNew ? appender.sealed?.seal : nil) ?? end.seal)
+    }
+
     private func abandon(_ error: DatabaseError) -> Failure {
         connection.rollback()
         guard error.afterCommit == .statement else { return .storeIsDead(StoreError(error)) }
         do throws(DatabaseError) { try appender.reload() } catch { return .storeIsDead(StoreError(error)) }
+        // Nothing is signed of what another hand has written: what is in the file must be what was committed here last.
+        let state = appender.state
+        let found = state.own.map { state.origins[$0] }
+        guard let end, end.position == state.position, found?.id == own?.id, found?.range == own?.range else {
+            return .storeIsDead(
+                .corrupt(
+                    "another program has written log.db while this node had it open; nothing more is stored or signed. "
+                        + "`syncctl verify` names what was changed"))
+        }
         return .refused(StoreError(error))
     }
 }

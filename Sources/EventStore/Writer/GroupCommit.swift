@@ -8,6 +8,8 @@ struct GroupCommit: Sendable {
     let hasWritten: Bool
     /// How the node's own origin stands with it.
     let own: OriginState?
+    /// Where the log ends with it.
+    var end: LogEnd?
     var notice: CommitNotice?
 }
 

@@ -23,6 +23,7 @@ final class LogWriter: Sendable {
     private let signer: HeadSigner
     private let witness: WitnessKeeper?
     private let mark: MarkKeeper?
+    let end: LogEndKeeper
     /// How the log stood when it was opened.
     let opened: (position: UInt64, signed: TreeHead?)
     /// Waits for the disk; `nil` where commits are not synced.
@@ -40,11 +41,12 @@ final class LogWriter: Sendable {
     ///
     /// - Parameters:
     ///   - mark: Told when the log was left in order.
+    ///   - incarnation: Of the store.
     ///   - isOver: Whether the origin is about to be given up.
     ///   - waitForDisk: Instead of a sync, for tests.
     init(
         files: StoreFiles, durability: Durability, signer: HeadSigner, witness: WitnessKeeper?,
-        mark: MarkKeeper? = nil,
+        mark: MarkKeeper? = nil, incarnation: UInt64 = 0,
         isOver: Bool = false, wall: @escaping WallTime, waitForDisk: WaitForDisk? = nil
     ) throws(StoreError) {
         self.signer = signer
@@ -55,11 +57,12 @@ final class LogWriter: Sendable {
         // There is news as soon as there are commits: by then there are observers to tell.
         let news = Lock<(@Sendable (Checkpointer.News) -> Void)?>(nil)
         let committer = try Committer(
-            files: files, durability: durability, signer: signer, isOver: isOver, wall: wall
+            files: files, incarnation: incarnation, durability: durability, signer: signer, isOver: isOver, wall: wall
         ) { told in
             news.withLock { $0 }?(told)
         }
         checkpointer = committer.checkpointer
+        end = LogEndKeeper(committer.end)
         opened = (committer.position, committer.signed)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
@@ -285,13 +288,13 @@ final class LogWriter: Sendable {
                 prepare(commit, notice, observers, sync)
             }
             meanwhile()
-            do throws(StoreError) { try sync.run() } catch {
-                for job in commits.flatMap(\.jobs) { job.fail(error) }
-                fail(error)
-                throw error
-            }
+            do throws(StoreError) {
+                try sync.run()
+                try noteEnd(commits)
+            } catch { throw failed(commits, error) }
         } else {
             meanwhile()
+            do throws(StoreError) { try noteEnd(commits) } catch { throw failed(commits, error) }
         }
         answer()
         for commit in commits {
@@ -317,6 +320,18 @@ final class LogWriter: Sendable {
         return next
     }
 
+    /// The disk has not taken these commits.
+    private func failed(_ commits: [GroupCommit], _ error: StoreError) -> StoreError {
+        for job in commits.flatMap(\.jobs) { job.fail(error) }
+        fail(error)
+        return error
+    }
+
+    /// Says where the log ends now that the disk has these commits.
+    private func noteEnd(_ commits: [GroupCommit]) throws(StoreError) {
+        if let last = commits.last(where: \.hasWritten)?.end { try end.note(last) }
+    }
+
     /// Does, while the disk writes a commit of few events, what else would be done after it: lets its head be signed, and where
     /// this thread is to follow it up, does that. The disk has begun, as whom that wakes may take this thread's processor.
     private func prepare(
@@ -331,7 +346,8 @@ final class LogWriter: Sendable {
     private func refused(_ jobs: [Job], _ failure: Committer.Failure, _ committer: Committer) {
         for job in jobs { job.fail(failure.error) }
         switch failure {
-        case .storeIsDead(let error): fail(error)
+        case .storeIsDead(let error):
+            if case .io = error { fail(error) } else { fail(error, isOfDisk: false) }
         case .refused(let error):
             if case .diskFull = error { queue.withLock { $0.fullDisk = (error, MonotonicClock.now) } }
         }

@@ -48,14 +48,28 @@ extension Mesh {
             let memory = session?.memory ?? entry.memory
             // More of this node's own origin than it has appended, and nothing shown for it: the rest may be as wrong.
             guard !entry.isVolatile, entry.unproven == 0, memory?[local.origin]?.seq ?? 0 <= own else { continue }
+            let said: (OriginID) -> UInt64
             if case .open(_, let outgoing, _)? = session?.state {
-                holders.append(
-                    Holder(node: node, name: entry.peer.name) { max(outgoing.durable[$0], memory?[$0]?.seq ?? 0) })
+                said = { max(outgoing.durable[$0], memory?[$0]?.seq ?? 0) }
             } else if let memory {
-                holders.append(Holder(node: node, name: entry.peer.name) { memory[$0]?.seq ?? 0 })
+                said = { memory[$0]?.seq ?? 0 }
+            } else {
+                continue
             }
+            holders.append(
+                Holder(node: node, name: entry.peer.name) { [self] origin in
+                    hasThisHistory(of: origin, memory) ? said(origin) : 0
+                })
         }
         return holders
+    }
+
+    /// Whether what a peer says to have of an origin is what this log has: its statements carry roots. Of an origin that is proven to
+    /// have two histories only an equal root says so.
+    private func hasThisHistory(of origin: OriginID, _ memory: PeerMemory?) -> Bool {
+        guard let mine = log[origin] else { return true }
+        guard let stated = memory?[origin], stated.seq == mine.seq else { return !local.forked.contains(origin) }
+        return stated.root == mine.rootPrefix
     }
 
     /// How far this node and each of its peers have made what is here durable.
@@ -65,8 +79,12 @@ extension Mesh {
             var durable = entry.memory?.vector(of: log)
             var isConnected = false
             if case .open(_, let outgoing, _)? = session?.state { (durable, isConnected) = (outgoing.durable, true) }
+            let memory = session?.memory ?? entry.memory
+            let same = durable.map { durable in
+                VersionVector(durable.entries.filter { hasThisHistory(of: $0.origin, memory) })
+            }
             return PeerStanding(
-                peer: entry.peer, isConnected: isConnected, durable: durable, account: session?.account)
+                peer: entry.peer, isConnected: isConnected, durable: same, account: session?.account)
         }
         return (log.vector, peers)
     }

@@ -112,6 +112,32 @@ struct PrivateFilesTests {
     }
 
     @Test(
+        "A pipe in the place of a database or its WAL is named at once, by who writes and who reads",
+        .timeLimit(.minutes(1)), arguments: ["log.db", "log.db-wal", "views.db", "views.db-wal"])
+    func databasePipes(name: String) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("m", user: "u")])
+        try Projector(store.files).catchUp()
+        store.close()
+        let path = folder.file(name)
+        unlink(path)
+        #expect(mkfifo(path, 0o600) == 0)
+        let refused = StoreError.unsafe("\(path) is no file: look at what stands there, and take it away")
+        if name.hasPrefix("log") {
+            #expect(throws: refused) { try EventStore(opening: folder.path) }
+            #expect(throws: refused) { try LogReader(store.files).top() }
+        } else {
+            #expect(throws: refused) { try ViewReader(store.files) }
+            let again = try EventStore(opening: folder.path)
+            let thread = ProjectorThread(again.files, top: 2)
+            let isFresh = thread.wait(for: 2, milliseconds: 1_000)
+            #expect(isFresh || thread.lastError == refused)
+            thread.stop()
+            again.close()
+        }
+    }
+
+    @Test(
         "A pipe, a folder or gigabytes in the place of a small file are refused at once", .timeLimit(.minutes(1)),
         arguments: ["peers.json", "node.key", "invitations.json", "lock"])
     func noFile(name: String) throws {

@@ -68,7 +68,7 @@ struct WALReserveTests {
 
         let copy = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: copy.path, withIntermediateDirectories: true)
-        for name in ["log.db", "log.db-wal", "node.key", "mark.json"] {
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json", "log.end"] {
             try FileManager.default.copyItem(atPath: "\(folder.path)/\(name)", toPath: "\(copy.path)/\(name)")
         }
         #expect(try LogReader(StoreFiles(copy.path)).top() == 81)

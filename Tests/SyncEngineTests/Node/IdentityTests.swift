@@ -12,7 +12,7 @@ struct IdentityTests {
     private func copy(_ node: TestNode) throws -> String {
         let folder = TemporaryFolder.unusedPath()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        for name in ["log.db", "log.db-wal", "node.key", "mark.json"]
+        for name in ["log.db", "log.db-wal", "node.key", "mark.json", "log.end"]
         where FileManager.default.fileExists(atPath: "\(node.folder)/\(name)") {
             try FileManager.default.copyItem(atPath: "\(node.folder)/\(name)", toPath: "\(folder)/\(name)")
         }
@@ -104,6 +104,15 @@ struct IdentityTests {
         }
     }
 
+    /// Whether what is named becomes durable on two nodes within a second.
+    private func reached(_ vector: VersionVector, on node: TestNode) -> Bool {
+        let answer = Lock<Bool?>(nil)
+        let isTaken = node.node.wait(for: vector, nodes: 2, timeout: .seconds(1)) { durability in
+            answer.withLock { $0 = durability.isReached }
+        }
+        return isTaken && eventually { answer.withLock { $0 } != nil } && answer.withLock { $0 } == true
+    }
+
     @Test(
         "A rewound disk that appended before anybody could tell it is a fork; the witness would have told it at once")
     func rewound() throws {
@@ -135,6 +144,14 @@ struct IdentityTests {
         #expect(try evidence(back).first?.dot == Dot(origin: origin, seq: 11))
         #expect(eventually { back.store.identity.origin != origin })
         #expect(try eventually { try b.vector()[back.store.identity.origin] == 1 })
+        // Each has as many events of it, and none of the other's last one: that is durable on one node (INV-7).
+        let forked = VersionVector([Dot(origin: origin, seq: 11)])
+        let new = VersionVector([Dot(origin: back.store.identity.origin, seq: 1)])
+        for node in [back, b] {
+            #expect(!reached(forked, on: node))
+            #expect(reached(new, on: node))
+            #expect(node.node.standings().peers[0].durable?[origin] == 0)
+        }
         back.stop()
         b.stop()
     }

@@ -1,0 +1,116 @@
+internal import Glibc
+
+/// Where the last acknowledged commit ended: `log.end` of the store (docs/reference/FORMATS.md).
+///
+/// Written after each commit, when the disk has that and before anyone is told, into memory of the kernel: that outlives the process. So a log
+/// that ends before it has lost what was acknowledged. After a power cut it may be older than the log; newer only where commits
+/// are not synced.
+struct LogEnd: Hashable, Sendable {
+    static let byteCount = 80
+    private static let magic = Array("SilEnd1\n".utf8)
+
+    /// Of the store it is about.
+    let incarnation: UInt64
+    /// The log's last position.
+    let position: UInt64
+    /// The origin the node appends to, and how many of its events there are.
+    let origin: OriginID
+    let size: UInt64
+    /// ``Sealer/seal(_:)`` of those, at the last commit that had any.
+    let seal: UUIDBits
+
+    /// What stands in a store's file.
+    enum Found: Hashable, Sendable {
+        case missing
+        /// Not whole, or no such file.
+        case unreadable
+        case end(LogEnd)
+
+        init(_ files: StoreFiles) throws(StoreError) {
+            guard let bytes = try SmallFile.read(files.end) else {
+                self = .missing
+                return
+            }
+            self = LogEnd(bytes).map(Found.end) ?? .unreadable
+        }
+    }
+
+    static func forget(_ files: StoreFiles) { unlink(files.end) }
+
+    /// 64 bytes, and 16 of their SHA-256.
+    var bytes: [UInt8] {
+        var bytes = Self.magic
+        bytes.reserveCapacity(Self.byteCount)
+        bytes.appendBigEndian(incarnation)
+        bytes.appendBigEndian(position)
+        origin.bits.append(to: &bytes)
+        bytes.appendBigEndian(size)
+        seal.append(to: &bytes)
+        return bytes + SHA256().digest(bytes).bytes.prefix(16)
+    }
+
+    init(incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, seal: UUIDBits) {
+        (self.incarnation, self.position, self.origin) = (incarnation, position, origin)
+        (self.size, self.seal) = (size, seal)
+    }
+
+    /// `nil` if those are not the bytes of one.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.byteCount, bytes.starts(with: Self.magic),
+            SHA256().digest(Array(bytes.prefix(64))).bytes.prefix(16) == bytes.suffix(16)
+        else { return nil }
+        func word(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(
+            incarnation: word(8), position: word(16),
+            origin: OriginID(UUIDBits(high: word(24), low: word(32))), size: word(40),
+            seal: UUIDBits(high: word(48), low: word(56)))
+    }
+}
+
+/// The file, while the store is open for writing.
+final class LogEndFile: Sendable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Makes the file anew, durably, before the store counts as open.
+    init(_ files: StoreFiles, _ end: LogEnd) throws(StoreError) {
+        path = files.end
+        try SmallFile.replace(path, with: end.bytes, mode: 0o600)
+        descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw .system(path) }
+    }
+
+    deinit { close(descriptor) }
+
+    func note(_ end: LogEnd) throws(StoreError) {
+        let bytes = end.bytes
+        while true {
+            let count = pwrite(descriptor, bytes, bytes.count, 0)
+            if count == bytes.count { return }
+            if count < 0, errno == EINTR { continue }
+            throw count < 0 ? .system(path) : .io("\(path): no room for \(bytes.count) bytes")
+        }
+    }
+}
+
+/// Knows where the durable log of an open store ends, and says so in ``LogEndFile`` from ``keep(_:)`` on.
+final class LogEndKeeper: Sendable {
+    private let state: Lock<(last: LogEnd?, file: LogEndFile?)>
+
+    init(_ last: LogEnd?) { state = Lock((last, nil)) }
+
+    /// What the run before has left has been looked at: from now on the file is this run's.
+    func keep(_ files: StoreFiles) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            if let last = state.last { state.file = try LogEndFile(files, last) }
+        }
+    }
+
+    /// The disk has what ends there.
+    func note(_ end: LogEnd) throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            state.last = end
+            try state.file?.note(end)
+        }
+    }
+}

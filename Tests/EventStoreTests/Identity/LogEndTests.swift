@@ -1,0 +1,158 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What a run leaves in `log.end` tells the next start what is missing, also where another hand took it (D21, INV-3).
+struct LogEndTests {
+    private let boot = "11111111-2222-3333-4444-555555555555"
+
+    private func surroundings(_ files: StoreFiles, boot: String? = nil) -> HostFingerprint {
+        var found = HostFingerprint.found(around: files)
+        found.boot = boot ?? self.boot
+        return found
+    }
+
+    /// A store whose process was killed after it had acknowledged messages, as copied while it was open.
+    private func killed(
+        durability: Durability = .full, _ change: (StoreFiles) throws -> Void = { _ in }
+    ) throws -> (TemporaryFolder, StoreFiles) {
+        let (folder, made) = try makeStore()
+        made.close()
+        let store = try EventStore(
+            opening: folder.path, durability: durability, surroundings: surroundings(StoreFiles(folder.path)))
+        defer { store.close() }
+        for number in 0..<6 { _ = try store.appendBlocking([.message("m\(number)", user: "u")]) }
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let files = StoreFiles(copy.path)
+        try change(files)
+        return (copy, files)
+    }
+
+    private func open(_ files: StoreFiles, boot: String? = nil) throws -> EventStore {
+        var found = surroundings(files, boot: boot)
+        // The copy stands for the store that it is of.
+        found.file = nil
+        return try EventStore(opening: files.folder, surroundings: found)
+    }
+
+    @Test("After a kill nothing is missing, and the node goes on")
+    func whole() throws {
+        let (folder, files) = try killed()
+        let store = try open(files)
+        defer { store.close() }
+        #expect(store.originChange == nil && store.cut == nil)
+        #expect(try LogReader(StoreFiles(folder.path)).top() == 7)
+    }
+
+    @Test(
+        "What was taken out of the log or its WAL in the same run of the machine is told, and a new origin begun",
+        arguments: [
+            "no WAL", "empty WAL", "rows", "no WAL and no log.end", "log.end cut off", "rows and an earlier log.end",
+        ])
+    func taken(what: String) throws {
+        var earlier: [UInt8] = []
+        let (folder, files) = try killed { files in
+            let wal = files.log + "-wal"
+            switch what {
+            case "no WAL": unlink(wal)
+            case "empty WAL": truncate(wal, 0)
+            case "no WAL and no log.end":
+                unlink(wal)
+                unlink(files.end)
+            case "log.end cut off": truncate(files.end, 79)
+            default:
+                earlier = try #require(try SmallFile.read(files.end))
+                let connection = try Connection(path: files.log, mode: .write)
+                try connection.execute("PRAGMA wal_autocheckpoint = 0")
+                try connection.execute("DELETE FROM event WHERE position > 4; DELETE FROM head WHERE size > 4")
+                connection.keepWAL()
+            }
+        }
+        if what == "rows and an earlier log.end" {
+            // Without the key no end can be made that says less: its seal is that of other events.
+            let end = try #require(LogEnd(earlier))
+            let forged = LogEnd(
+                incarnation: end.incarnation, position: 4, origin: end.origin, size: 4, seal: end.seal)
+            try Data(forged.bytes).write(to: URL(fileURLWithPath: files.end))
+        }
+        let store = try open(files)
+        defer { store.close() }
+        #expect(store.originChange == .cut)
+        #expect(store.cut != nil, "\(what)")
+        #expect(store.cut?.text.contains("log.end") == true, "\(store.cut?.text ?? "")")
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("A power cut may take what was not synced, and a log.end that was being written")
+    func powerCut() throws {
+        let (folder, files) = try killed { truncate($0.end, 40) }
+        let store = try open(files, boot: "99999999-2222-3333-4444-555555555555")
+        #expect(store.originChange == nil && store.cut == nil)
+        store.close()
+        // Without syncs a log may end before what was acknowledged.
+        let (otherFolder, other) = try killed(durability: .normal) { truncate($0.log + "-wal", 0) }
+        let second = try open(other, boot: "99999999-2222-3333-4444-555555555555")
+        defer { second.close() }
+        #expect(second.originChange != nil && second.cut == nil)
+        withExtendedLifetime((folder, otherFolder)) {}
+    }
+
+    @Test("The bytes are those of FORMATS, and no others are read")
+    func bytes() throws {
+        let end = LogEnd(
+            incarnation: 0x0102_0304_0506_0708, position: 7,
+            origin: OriginID(UUIDBits(high: 0x1111_1111_1111_1111, low: 0x2222_2222_2222_2222)), size: 5,
+            seal: UUIDBits(high: 0x3333_3333_3333_3333, low: 0x4444_4444_4444_4444))
+        #expect(
+            hexText(Array(end.bytes.prefix(64)))
+                == "53696c456e64310a01020304050607080000000000000007"
+                + "111111111111111122222222222222220000000000000005" + "33333333333333334444444444444444")
+        #expect(LogEnd(end.bytes) == end)
+        for index in end.bytes.indices {
+            var bytes = end.bytes
+            bytes[index] ^= 1
+            #expect(LogEnd(bytes) == nil)
+        }
+        #expect(LogEnd(Array(end.bytes.dropLast())) == nil && LogEnd(end.bytes + [0]) == nil)
+    }
+
+    @Test(
+        "Where another program has written the log of an open store nothing more is stored or signed (D5)",
+        arguments: [true, false])
+    func otherHand(isCovered: Bool) throws {
+        let (folder, store) = try makeStore()
+        defer { store.close() }
+        for number in 0..<4 { _ = try store.appendBlocking([.message("m\(number)", user: "u")]) }
+        try store.flushBlocking()
+        let size = try LogReader(store.files).top()
+        let hand = try Connection(path: store.files.log, mode: .write)
+        if isCovered {
+            try hand.execute(
+                "UPDATE event SET payload = '{\"text\":\"forged\"}', leaf = leaf + 1 WHERE position = 3; DELETE FROM head"
+            )
+        }
+        try hand.execute(
+            """
+            INSERT INTO event(position, origin, seq, hlc, id, type, user, leaf, payload, salt)
+            SELECT position + 1, origin, seq + 1, hlc + 1, randomblob(16), type, user, leaf, payload, salt
+            FROM event ORDER BY position DESC LIMIT 1
+            """)
+        #expect(throws: StoreError.self) { try store.appendBlocking([.message("after", user: "u")]) }
+        let told = Lock<StoreError?>(nil)
+        store.observeFailure { error in told.withLock { $0 = error } }
+        guard case .corrupt(let text)? = told.withLock({ $0 }) else {
+            Issue.record("nobody was told")
+            return
+        }
+        #expect(text.contains("another program has written log.db"))
+        #expect(throws: StoreError.self) { try store.appendBlocking([.message("again", user: "u")]) }
+        #expect(try hand.integer("SELECT count(*) FROM head WHERE size > \(size)") == 0)
+        store.close()
+        // Nor at the next start.
+        #expect(throws: StoreError.self) { try EventStore(opening: folder.path) }
+        #expect(DiskFailure(StoreFiles(folder.path)) == nil)
+    }
+}
