@@ -119,7 +119,7 @@ struct AppendRequest: Sendable {
 
 extension EventDraft {
     /// Whether appending this again would say what `stored` says.
-    func matches(_ stored: Event) -> Bool {
+    package func matches(_ stored: Event) -> Bool {
         let header = stored.header
         if let time, time != header.time { return false }
         guard type.hasSameBytes(as: header.type), user.hasSameBytes(as: header.user),

@@ -247,6 +247,9 @@ final class Committer {
                     "another program has written log.db while this node had it open; nothing more is stored or signed. "
                         + "`syncctl verify` names what was changed"))
         }
+        if case .busy = StoreError(error), let holder = WALReaders.writer(of: connection.path) {
+            return .refused(.busy("\(holder) holds the lock of those who write log.db"))
+        }
         return .refused(StoreError(error))
     }
 }

@@ -66,9 +66,7 @@ struct DraftValidation: Sendable {
             for index in drafts.indices {
                 let draft = drafts[index]
                 do throws(InvalidEvent) {
-                    try draft.validateHeader()
-                    if !isOfNode, ReservedType.contains(draft.type) { throw .reserved(type: draft.type) }
-                    if !draft.grammar.isChecked { try JSONScanner.validateObject(draft.payload) }
+                    try draft.validate(isOfNode: isOfNode)
                     let salt = salts.withLock { $0.uuidBits() }
                     let digest = sha.payloadDigest(salt: salt, payload: draft.payload)
                     accepted.append(PreparedDraft(draft: draft, salt: salt, payloadDigest: digest))
@@ -103,5 +101,16 @@ struct DraftValidation: Sendable {
             }
         }
         return outcomes
+    }
+}
+
+extension EventDraft {
+    /// Throws why it cannot be appended, whatever the log has.
+    ///
+    /// - Parameter isOfNode: Whether the node appends for itself: then the type may be a reserved one.
+    package func validate(isOfNode: Bool = false) throws(InvalidEvent) {
+        try validateHeader()
+        if !isOfNode, ReservedType.contains(type) { throw .reserved(type: type) }
+        if !grammar.isChecked { try JSONScanner.validateObject(payload) }
     }
 }

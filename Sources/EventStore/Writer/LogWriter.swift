@@ -349,7 +349,10 @@ final class LogWriter: Sendable {
         case .storeIsDead(let error):
             if case .io = error { fail(error) } else { fail(error, isOfDisk: false) }
         case .refused(let error):
-            if case .diskFull = error { queue.withLock { $0.fullDisk = (error, MonotonicClock.now) } }
+            switch error {
+            case .diskFull, .busy: queue.withLock { $0.refused = (error, MonotonicClock.now) }
+            default: break
+            }
         }
         putBack(committer)
     }

@@ -26,7 +26,7 @@ struct WriteQueue {
     /// How long nothing is committed before memory is given back.
     private static let restNanoseconds: UInt64 = 5_000_000_000
 
-    /// For how long a full disk is taken to be full.
+    /// For how long a full disk is taken to be full, and a lock to be held.
     private static let memoryNanoseconds: UInt64 = 10_000_000_000
 
     var jobs: [LogWriter.Job] = []
@@ -52,18 +52,18 @@ struct WriteQueue {
     var hold: String?
     /// Why the WAL may not become longer; `nil` while it may.
     var walObstacle: String?
-    /// The last commit that found the disk full; `nil` if one was written since.
-    var fullDisk: (error: StoreError, at: UInt64)?
+    /// The last commit that found the disk full, or the log locked by another program; `nil` if one was written since.
+    var refused: (error: StoreError, at: UInt64)?
     /// Whether the WAL can be made short.
     var isTruncationDue = false
 
     /// What keeps the log from storing anything until that is repaired.
-    var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? lackOfRoom }
+    var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? refusedLately }
 
-    /// That a commit has lately found the disk full. Whether it still is only another commit can tell, and where no client sends one
+    /// What a commit has lately met. Whether it is still there only another commit can tell, and where no client sends one
     /// because of this, it is forgotten.
-    private var lackOfRoom: StoreError? {
-        fullDisk.flatMap { MonotonicClock.now - $0.at < Self.memoryNanoseconds ? $0.error : nil }
+    private var refusedLately: StoreError? {
+        refused.flatMap { MonotonicClock.now - $0.at < Self.memoryNanoseconds ? $0.error : nil }
     }
 
     /// Why `job` cannot be queued; `nil` if it can.
@@ -96,7 +96,7 @@ struct WriteQueue {
     mutating func add(_ commit: GroupCommit) -> Result<[GroupCommit], StoreError> {
         if let failure { return .failure(failure) }
         isResting = false
-        if commit.hasWritten { fullDisk = nil }
+        if commit.hasWritten { refused = nil }
         flight.add(commit)
         return .success(flight.begin())
     }

@@ -73,9 +73,9 @@ enum Appender {
         if let views {
             while views.lastError == nil, !views.wait(for: views.top, milliseconds: 100) {}
             views.stop()
-        } else {
-            _ = try? Projector.catchUp(store.files)
         }
+        // After many events, also what the views have not compacted yet: the next reader may be another process.
+        _ = try? Projector.catchUp(store.files)
         store.close()
     }
 

@@ -45,7 +45,8 @@ struct DaemonClient {
         } catch {
             if error.isTimeout {
                 throw CommandFailure(
-                    code: "E_TIMEOUT", "\(owner) did not answer in time", hint: "again; nothing is stored twice",
+                    code: "E_TIMEOUT", "\(owner) did not answer in time",
+                    hint: "look whether it was done, and repeat it then",
                     exitCode: .tryAgain)
             }
             let isForbidden = access(socket, R_OK | W_OK) != 0 && errno == EACCES

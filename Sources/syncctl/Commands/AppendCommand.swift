@@ -68,10 +68,18 @@ enum AppendCommand {
         let appender = try Appender.open(location.files)
         defer { appender.close() }
         let results: [AppendedLine]
-        if let expected {
-            results = try appender.append(draft, expecting: UInt64(expected))
-        } else {
-            results = try appender.start([draft])()
+        do throws(CommandFailure) {
+            if let expected {
+                results = try appender.append(draft, expecting: UInt64(expected))
+            } else {
+                results = try appender.start([draft])()
+            }
+        } catch {
+            // The daemon may have stored it all the same.
+            guard ["E_TIMEOUT", "E_UNREACHABLE"].contains(error.code), let id = draft.id else { throw error }
+            var failure = error
+            failure.hint = "the same command with --id \(id): nothing is stored twice"
+            throw failure
         }
         var tally = AppendTally()
         for result in results { try tally.add(result, line: nil, session) }

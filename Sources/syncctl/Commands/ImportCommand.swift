@@ -54,7 +54,7 @@ enum ImportCommand {
         Interrupt.watch(reading: input.descriptor)
         let target: ImportTarget =
             session.arguments.flag("dry-run")
-            ? .check(try location.reader()) : .store(try Appender.open(location.files, isBulk: true))
+            ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
         defer { target.close() }
         var run = ImportRun(
             session: session, target: target, batch: batch, size: input.size, rejects: rejects)
@@ -108,28 +108,49 @@ enum ImportCommand {
 /// Where imported events go.
 enum ImportTarget {
     case store(Appender)
-    /// Nowhere: they are only looked up.
-    case check(LogReader)
+    /// Nowhere: they are only looked at.
+    case check(ImportCheck)
 
     func start(_ drafts: [EventDraft]) -> Appender.Pending {
         switch self {
         case .store(let appender): return appender.start(drafts)
-        case .check(let reader):
-            return { () throws(CommandFailure) in
-                let place = AppendedLine.Place.told(AppendedLine.PlaceTexts())
-                var results: [AppendedLine] = []
-                for draft in drafts {
-                    let isThere = try stored {
-                        try draft.id.flatMap { id throws(StoreError) in try reader.event(id: id) } != nil
-                    }
-                    results.append(isThere ? .already(place) : .appended(place))
-                }
-                return results
-            }
+        case .check(let check): return { () throws(CommandFailure) in try drafts.map(check.result) }
         }
     }
 
     func close() {
         if case .store(let appender) = self { appender.close() }
+    }
+}
+
+/// What an import would do with each event.
+final class ImportCheck {
+    private let reader: LogReader
+    /// What the file has said so far, by id: twice ``mostRemembered`` at most (INV-9).
+    private var newer: [EventID: EventDraft] = [:]
+    private var older: [EventID: EventDraft] = [:]
+    private static let mostRemembered = 50_000
+
+    init(_ reader: LogReader) { self.reader = reader }
+
+    func result(_ draft: EventDraft) throws(CommandFailure) -> AppendedLine {
+        do throws(InvalidEvent) { try draft.validate() } catch {
+            return AppendedLine(.rejected(.invalid(error)))
+        }
+        let place = AppendedLine.Place.told(AppendedLine.PlaceTexts())
+        guard let id = draft.id else { return .appended(place) }
+        if let stored = try stored({ try reader.event(id: id) }) {
+            return draft.matches(stored.event)
+                ? .already(place) : AppendedLine(.rejected(.idReused(position: stored.position)))
+        }
+        if let other = newer[id] ?? older[id] {
+            guard other != draft else { return .already(place) }
+            return .rejected(
+                code: AppendRejection.idReused(position: 0).code,
+                message: "id: used in an earlier line for an event with other content")
+        }
+        if newer.count == Self.mostRemembered { (older, newer) = (newer, [:]) }
+        newer[id] = draft
+        return .appended(place)
     }
 }

@@ -10,6 +10,21 @@ struct WALBoundTests {
         (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
     }
 
+    @Test("A program that holds the lock of those who write is named, and health says so until a commit succeeds")
+    func locked() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) { store.close() } }
+        let other = try Connection(path: store.files.log, mode: .write)
+        try other.execute("BEGIN IMMEDIATE")
+        let refused = StoreError.busy("this process itself holds the lock of those who write log.db")
+        #expect(throws: refused) { try store.appendBlocking([.message("m", user: "u")]) }
+        #expect(store.obstacle == refused)
+        try other.execute("ROLLBACK")
+        #expect(WALReaders.writer(of: store.files.log) == nil)
+        _ = try store.appendBlocking([.message("m", user: "u")])
+        #expect(store.obstacle == nil)
+    }
+
     @Test(
         "The WAL grows while somebody reads an old state, who is named, and is short again soon after, without any commit"
     )
