@@ -117,7 +117,7 @@ extension LogAudit {
     /// The log reaches as far as is known outside of it, and says the same.
     mutating func checkOutside() throws(DatabaseError) {
         if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
-for cut in outside.cuts { tell(cut) }
+        for cut in outside.cuts { tell(cut) }
         if UInt64(clamping: top) < outside.position.last {
             let (last, source) = outside.position
             findings.add(.ends, "the log ends at position \(top); \(source) knows \(last)")
