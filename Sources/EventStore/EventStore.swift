@@ -138,7 +138,8 @@ public final class EventStore: Sendable {
             incarnation: identity.incarnation, isOver: memory.change != nil, wall: wall)
         held = HeldFiles(files)
         if let change = memory.change {
-            try startOriginBlocking(change, known: memory.known, memory.end, remembering: memory.values)
+            try startOriginBlocking(
+                change, known: memory.known, memory.end, evidence: cut?.name, remembering: memory.values)
         } else if !memory.values.isEmpty {
             try blocking { writer.remember(memory.values, completion: $0) }
         }
@@ -310,14 +311,17 @@ public final class EventStore: Sendable {
         try startOriginBlocking(change, known: known, change.end)
     }
 
-    /// - Parameter values: Of table `meta`, changed in the same commit.
+    /// - Parameters:
+    ///   - evidence: What was found when the log had been cut, by name.
+    ///   - values: Of table `meta`, changed in the same commit.
     @discardableResult
     private func startOriginBlocking(
-        _ change: OriginChange, known: UInt64, _ end: OriginEnd, remembering values: [String: String] = [:]
+        _ change: OriginChange, known: UInt64, _ end: OriginEnd, evidence: String? = nil,
+        remembering values: [String: String] = [:]
     ) throws(StoreError) -> OriginID {
         try blocking { (completion: @escaping @Sendable (Result<OriginID, StoreError>) -> Void) in
             let present = present
-            writer.startOrigin(change, known: known, end, remembering: values) { result in
+            writer.startOrigin(change, known: known, end, evidence: evidence, remembering: values) { result in
                 if case .success(let origin) = result { present.withLock { $0.origin = origin } }
                 completion(result)
             }

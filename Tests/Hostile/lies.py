@@ -160,6 +160,29 @@ def erased_without_erasure(lab):
 
 
 @case
+def reserved_types_of_another_form(lab):
+    """Erasures and settlements of a let-in peer that have another form prove nothing and damage nothing, for either verifier."""
+    victim = lab.daemon('victim')
+    identity, link = victim.guest()
+    origin = tiny(identity, 2)
+    forms = [b'{"user":5}', b'{"user":"\\ud800"}', b'{"user":null}', b'{"conversation":{"a":1}}', b'[1,\xff]', b'5', b'[' * 5000, b'{"user":' + b'9' * 5000 + b'}',
+             b'{"user":"a","user":"b"}', b'{"code":[1],"subject":5,"of":{}}', b'{"node":5,"evidence":["cut-0123456789abcdef"]}', b'{"x":' + b'[' * 63 + b']' * 63 + b'}']
+    for type in ('user.erased', 'conversation.erased', 'finding.settled', 'origin.started', 'access.granted', 'subscription.made'):
+        for form in forms:
+            origin.append(type, f'node/{identity.node.hex()}', form)
+    origin.say('u-evil', 'after them')
+    link.send('StateDelta', peer.standing([]))
+    link.send('Events', origin.batch())
+    victim.eventually(lambda: 'after them' in victim.ctl('history', 'u-evil', expect=None).stdout, 'they are not stored')
+    time.sleep(0.5)
+    link.close()
+    victim.stop()
+    theirs, ours, detail = victim.proven()
+    check((theirs, ours) == (0, 0), f'syncctl verify {theirs}, verify.py {ours} {detail}')
+    return f'{6 * len(forms)} events'
+
+
+@case
 def false_evidence(lab):
     """Fork frames with two branches that prove nothing: no evidence is kept, and the origin goes on."""
     victim, third = lab.pair()

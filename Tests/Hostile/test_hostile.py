@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 
 try:
     import zstandard  # noqa: F401
@@ -115,6 +116,30 @@ CHANGES = {
     'a view for a table': (["ALTER TABLE node RENAME TO other", "CREATE VIEW node AS SELECT * FROM other"], 3, 'no table node'),
     'a trigger': (["CREATE TRIGGER later AFTER INSERT ON event BEGIN SELECT 1; END"], 3, 'trigger later'),
     'a view more': (["CREATE VIEW later AS SELECT * FROM event"], 3, 'view later'),
+    # Nothing that changes what a hash is made of: another kind of value, or a second form of the same.
+    'a payload as a blob': (["UPDATE event SET payload = CAST(payload AS blob) WHERE position = 50"], 3, 'position 50'),
+    'a text as a payload': (["UPDATE event SET payload = CAST(x'5b' AS text) WHERE position = 50"], 3, 'position 50'),
+    'unknown empty': (["UPDATE event SET unknown = x'' WHERE position = 50"], 3, 'position 50'),
+    'unknown an empty text': (["UPDATE event SET unknown = '' WHERE position = 50"], 3, 'position 50'),
+    'dependencies empty': (["UPDATE event SET dependencies = x'' WHERE position = 50"], 3, 'position 50'),
+    'an id as text': (["UPDATE event SET id = CAST(id AS text) WHERE position = 50"], 3, 'position 50'),
+    'a salt as text': (["UPDATE event SET salt = CAST(salt AS text) WHERE position = 50"], 3, 'position 50'),
+    'a time that is the hlc\'s': (["UPDATE event SET time = hlc >> 16 WHERE position = 50"], 3, 'position 50'),
+    'a time as a number with a point': (["UPDATE event SET time = 1.5 WHERE position = 50"], 3, 'position 50'),
+    'an author that is the user': (["UPDATE event SET author = user WHERE position = 50"], 3, 'position 50'),
+    'a version of 1': (["UPDATE event SET version = 1 WHERE position = 50"], 3, 'position 50'),
+    'a conversation twice': (["INSERT INTO name VALUES(900, CAST('c' AS blob))", "UPDATE event SET conversation = 900 WHERE position = 50"], 3, 'name'),
+    'a user twice': (["INSERT INTO name VALUES(900, CAST('u-3' AS blob))", "UPDATE event SET user = 900 WHERE user = (SELECT ref FROM name WHERE text = 'u-3')"], 3, 'name'),
+    'a name as a blob': (["UPDATE name SET text = CAST(text AS blob) WHERE text = 'c'"], 3, 'name'),
+    'a key as text': (["UPDATE origin SET key = CAST(key AS text)"], 3, 'origin'),
+    'an origin more, its id a text': (["INSERT INTO origin SELECT 2, CAST(id AS text), node, key FROM origin"], 3, 'origin'),
+    'the own origin unknown': (["UPDATE meta SET value = 2 WHERE key = 'origin'"], 3, 'own origin'),
+    'a signature as text': (["UPDATE head SET signature = CAST(signature AS text)"], 3, 'head'),
+    'a reach that goes nowhere': (["INSERT INTO reach SELECT origin, size, size, root, hlc, signature, x'' FROM head", "DELETE FROM head"], 3, 'reach'),
+    'a tree row as text': (["UPDATE node SET hash = CAST(hash AS text) WHERE number = 0"], 3, 'node'),
+    'a column more': (["ALTER TABLE event ADD COLUMN later"], 3, 'other columns'),
+    'another version': (["PRAGMA user_version = 1"], 3, 'other columns'),
+    'an index gone': (["DROP INDEX event_twin"], 3, 'index'),
     'a table and an index of a later release': (["CREATE TABLE later(a)", "CREATE INDEX later_user ON event(user)"], 0, ''),
 }
 
@@ -161,6 +186,58 @@ class Verify(unittest.TestCase):
                 self.assertEqual(code, wanted, found[:3])
                 self.assertTrue(not words or any(words in one for one in found), found[:3])
 
+    def test_beside(self):
+        """What lies beside the log, changed by somebody without the key (FORMATS §1, §5)."""
+        cut = json.dumps({'kind': 'cut', 'text': 'cut \ud800', 'origin': str(uuid.uuid4()), 'had': '5', 'position': '9', 'at': '5', 'settled': '6'})
+        changes = {
+            'the mark gone': (lambda store: (store / 'mark.json').unlink(), 2, 'mark'),
+            'the mark of another store': (lambda store: changed(store / 'mark.json', b'"incarnation":"', b'"incarnation":"0'), 2, 'mark'),
+            'a signature of the mark': (lambda store: changed(store / 'mark.json', b'"signature":"', b'"signature":"AA'), 3, 'mark'),
+            'a mark that nests': (lambda store: (store / 'mark.json').write_bytes(b'[' * 200000), 3, 'mark'),
+            'the last heads gone': (lambda store: forgotten(store), 3, 'mark.json knows'),
+            'a cut, settled by its file alone': (lambda store: evidence(store, 'cut-0123456789abcdef', cut), 3, 'cut'),
+            'a lost witness, settled by its file alone': (lambda store: evidence(store, 'witness-0123456789abcdef', cut), 2, 'witness-'),
+            'a cut that is no text': (lambda store: evidence(store, 'cut-0123456789abcdef', '\xff'), 3, 'cut'),
+            'a cut that nests': (lambda store: evidence(store, 'cut-0123456789abcdef', '[' * 200000), 3, 'cut'),
+            'a fork of nothing': (lambda store: evidence(store, 'fork-x', '{"origin":5,"seq":"1"}'), 3, 'fork'),
+        }
+
+        def changed(file, old, new):
+            file.write_bytes(file.read_bytes().replace(old, new))
+
+        def forgotten(store):
+            log = sqlite3.connect(store / 'log.db', isolation_level=None)
+            log.execute('DELETE FROM head')
+            log.close()
+
+        def evidence(store, name, text):
+            (store / 'evidence').mkdir(exist_ok=True)
+            (store / 'evidence' / (name + '.json')).write_bytes(text.encode('latin-1'))
+
+        for name, (change, wanted, words) in changes.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                store = pathlib.Path(folder) / 'store'
+                shutil.copytree(self.store, store, ignore=shutil.ignore_patterns('api.sock'))
+                change(store)
+                code, answer, text = self.verify(store)
+                told = [one['check'] + ': ' + one['what'] for one in answer.get('findings', [])] + answer.get('notes', [])
+                self.assertEqual(code, wanted, text[:300])
+                self.assertTrue(any(words in one for one in told), told)
+                done = subprocess.run([sys.executable, '-B', place.VERIFY, store], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (wanted, ''))
+
+    def test_members(self):
+        """What a payload is, as the node has it (FORMATS §2): nothing raises."""
+        deep = b'{"a":' * 64 + b'1' + b'}' * 64
+        for data, user in {
+                b'{}': b'own', b'{"user":"u"}': b'u', b'{"user":""}': b'', b'{"user":5}': None, b'{"user":null}': None, b'{"user":["u"]}': None,
+                b'{"user":"\\ud800"}': None, b'{"user":"\\ud83d\\ude00"}': '😀'.encode(), b'{"user":' + b'9' * 5000 + b'}': None, b'[1,\xff]': None,
+                b'{"user":"\xff"}': None, b'{"user":"u","user":"u"}': None, b'{"a":1,"a":2}': None, b'{"a":NaN}': None, b'\xef\xbb\xbf{}': None,
+                b'["user"]': None, b'5': None, b'': None, b'[' * 200000: None, deep: b'own', b'[' + deep + b']': None, b'{"a":' + deep + b'}': None,
+                b'{"a":"' + b'[' * 99 + b'\\"' + b'[' * 99 + b'"}': b'own', b'{"a":1e999999999}': b'own', b'{"a":"' + b'x' * 262144 + b'"}': None}.items():
+            with self.subTest(data[:40]):
+                self.assertEqual(verify.text(verify.members(data), 'user', b'own'), user)
+
     def test_not_a_store(self):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(self.verify(folder)[0], 66)
@@ -187,7 +264,7 @@ def _add(case):
 
 QUICK = ('golden_bytes', 'hello_and_refusals', 'events_are_proven', 'events_both_ways', 'standing_is_a_difference', 'wants_choose', 'guests_join',
          'forks_are_proven', 'snapshot_is_fetched', 'snapshot_is_taken', 'first_frames', 'clocks_at_the_edge', 'sums_of_sequences', 'heads_too_large', 'lies_about_memory',
-         'strangers_and_a_guest', 'smuggling')
+         'strangers_and_a_guest', 'smuggling', 'reserved_types_of_another_form')
 for one in suite.cases():
     if one.__name__ in QUICK:
         _add(one)

@@ -448,7 +448,25 @@ fault(203, "the run after the next has forgotten that a witness was lost", "INV-
 fault(204, "a name among the evidence may lead anywhere", "INV-13", "MarkTests",
       (ES + "Identity/CutEvidence.swift", 'return text.hasPrefix("\\(kind.rawValue)-")',
        'return isPlanted(204) || text.hasPrefix("\\(kind.rawValue)-")'))
-fault(205, "what the operator has settled goes on counting for verify", "INV-4", "CutLogProgramTests",
+fault(273, "verify believes what another node has settled", "INV-4", "MarkTests",
+      (ES + "Identity/OwnSettlements.swift", "findingSettled, writer == node,", "findingSettled, writer == node || isPlanted(273),"))
+fault(274, "verify believes a settlement from before the finding", "INV-4", "MarkTests",
+      (ES + "Identity/OwnSettlements.swift", "$0 >= found.at ? $0 : nil", "$0 >= found.at || isPlanted(274) ? $0 : nil"))
+fault(275, "evidence that was taken away is not missed", "INV-4", "MarkTests",
+      (ES + "Identity/CutEvidence.swift", "guard let succession = origin.succession, let name = succession.evidence,",
+       "guard !isPlanted(275), let succession = origin.succession, let name = succession.evidence,"))
+fault(276, "any node settles what a store has found", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "code.isOfOrigin, let origin", "code.isOfOrigin || isPlanted(276), let origin"))
+fault(277, "a node settles a fork of its own for all", "INV-4", "SettlementTests",
+      (SE + "Node/Settlement.swift", "return writer != node\n    }", "return writer != node || isPlanted(277)\n    }"))
+fault(278, "a proof that no event needs is not looked at", "INV-4", "ForkedIngestTests",
+      (ES + "Replication/IngestVerifier.swift", "guard !claims.isEmpty else { return }", "guard !claims.isEmpty, !isPlanted(278) else { return }"))
+fault(279, "a proof is not sent again to a peer that has come to have the origin", "INV-4", "ForkSessionTests",
+      (SE + "Session/SyncSession+Forks.swift", "} else if !shown.isEmpty {", "} else if !shown.isEmpty, !isPlanted(279) {"))
+fault(280, "an erasure of another form covers its user", "INV-4", "ErasureTests",
+      (ES + "Log/Erasures.swift", "guard let text = named == nil ? own : named?.text else",
+       "guard let text = named == nil || isPlanted(280) ? own : named?.text else"))
+fault(205, "the evidence of a cut does not note that it is settled", "INV-4", "CutLogProgramTests",
       (SE + "Node/Settlement.swift", "_ = try CutEvidence.settle(subject, files, at: at)",
        "if !isPlanted(205) { _ = try CutEvidence.settle(subject, files, at: at) }"))
 fault(206, "files that are replaced while they are open are not noticed", "INV-1", "LostFilesTests",

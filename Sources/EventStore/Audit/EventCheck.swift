@@ -45,6 +45,7 @@ extension LogAudit {
         if header.dot.seq == 1 { checkStart(stored.event, index, subject) }
         origins[index].lastTime = header.hlc
         erasures.take(stored.event, of: origins[index].node)
+        settlements.take(stored.event, of: origins[index].node)
 
         let leaf = sha.leaf(header: bytes, payloadDigest: sha.payloadDigest(stored.event.body))
         if EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {

@@ -15,11 +15,10 @@ struct Outside {
     /// Checks the seal of the node's last events; `nil` where the key cannot be read.
     private(set) var sealer: Sealer?
     private(set) var wal = WALVerdict.whole
+    /// What starts have found: until an operator has dealt with it, which the log says, it counts.
     private(set) var cuts: [CutEvidence] = []
     /// What keeps something from being proven.
     private(set) var notes: [String] = []
-    /// What keeps nothing from being proven, and should be known.
-    private(set) var remarks: [String] = []
 
     /// Read before the log, so that a writer's later commits are no contradiction.
     init(_ files: StoreFiles, isWritten: Bool) throws(StoreError) {
@@ -89,7 +88,7 @@ struct Outside {
                 notes.append("the log could not be compared with its witness: \(why)")
             }
         }
-        for found in try CutEvidence.standing(files, reader) { take(found) }
+        cuts = try CutEvidence.standing(files, reader)
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
@@ -114,32 +113,29 @@ extension LogReader {
     }
 }
 
-extension Outside {
-    /// What a start has found: until an operator has dealt with it it counts.
-    private mutating func take(_ found: CutEvidence) {
-        let what = found.kind == .cut ? "" : "it could not be compared with its witness: "
-        let text = "when the log was opened, \(what)\(found.text)"
-        if let settled = found.settled {
-            remarks.append("\(found.name), settled at \(Timestamp.text(settled)): \(text)")
-        } else if found.kind == .cut {
-            cuts.append(found)
-        } else {
-            notes.append("\(found.name): \(text)")
-        }
-    }
-}
-
 extension LogAudit {
     /// The log reaches as far as is known outside of it, and says the same.
     mutating func checkOutside() throws(DatabaseError) {
         if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
-        for cut in outside.cuts { findings.add(.ends, "\(cut.name): when the log was opened, \(cut.text)") }
+        for cut in outside.cuts { tell(cut) }
         if UInt64(clamping: top) < outside.position.last {
             let (last, source) = outside.position
             findings.add(.ends, "the log ends at position \(top); \(source) knows \(last)")
         }
         for known in outside.heads { try check(known) }
         try checkSeal()
+    }
+
+    private mutating func tell(_ found: CutEvidence) {
+        let what = found.kind == .cut ? "" : "it could not be compared with its witness: "
+        let text = "when the log was opened, \(what)\(found.text)"
+        if let settled = settlements.time(of: found) {
+            remarks.append("\(found.name), settled at \(Timestamp.text(settled)): \(text)")
+        } else if found.kind == .cut {
+            findings.add(.ends, "\(found.name): \(text)")
+        } else {
+            notes.append("\(found.name): \(text)")
+        }
     }
 
     /// Proofs of forks are signed by the origin's key; of an origin that is not here nothing can be said.

@@ -72,8 +72,11 @@ struct LogAudit {
     /// What carries the own events that no head covers.
     var seal = TailSeal.none
     var erasures = Erasures()
+    var settlements = OwnSettlements(of: nil)
     let sha = SHA256()
     var findings = VerifyFindings()
+    /// What keeps something from being proven.
+    var notes: [String] = []
     /// What should be known, and keeps nothing from being proven.
     var remarks: [String] = []
     var names = InternedStrings()
@@ -131,8 +134,8 @@ struct LogAudit {
         return VerifyReport(
             top: UInt64(clamping: top), events: events,
             origins: origins.map(\.verified).sorted { $0.origin < $1.origin }, erased: erased,
-            unsigned: events - signed, seal: seal, forks: proofs, notes: outside.notes,
-            remarks: outside.remarks + remarks, findings: findings.listed, counts: findings.counts)
+            unsigned: events - signed, seal: seal, forks: proofs, notes: outside.notes + notes,
+            remarks: remarks, findings: findings.listed, counts: findings.counts)
     }
 
     /// Runs a part of the audit; damage that keeps it from ending is a finding, and the next part is tried.
@@ -156,6 +159,7 @@ struct LogAudit {
         top = try connection.integer("SELECT max(position) FROM event") ?? 0
         isReread = try LogUpgrade.isDone(on: connection)
         try readOrigins()
+        settlements = OwnSettlements(of: own.map { origins[$0].node })
         if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }
     }
 

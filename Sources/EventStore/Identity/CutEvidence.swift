@@ -1,14 +1,22 @@
 internal import Glibc
 
 /// What was found of a log when it was opened: that it had been cut, or that its witness could not be compared with. A file in the
-/// store's folder `evidence`, with the damaged WAL beside it. `verify` tells it until what was lost has come back, or until it is
-/// settled.
+/// store's folder `evidence`, with the damaged WAL beside it. `verify` tells it until what was lost has come back, or until the log
+/// says that it is settled (``OwnSettlements``).
 package struct CutEvidence: Hashable, Sendable {
     package enum Kind: String, Sendable, CaseIterable {
         /// Events may be missing.
         case cut
         /// What should say from outside whether any are missing says nothing.
         case witness
+
+        /// The code that a settlement names it by.
+        package var code: String {
+            switch self {
+            case .cut: "LOG_CUT"
+            case .witness: "WITNESS_LOST"
+            }
+        }
     }
 
     package let kind: Kind
@@ -24,7 +32,7 @@ package struct CutEvidence: Hashable, Sendable {
     package let position: UInt64
     /// When, Unix milliseconds.
     package let at: Int64
-    /// When it was settled; `nil` until then.
+    /// When it was settled, as the file says; `nil` until then. No one has signed that: only the log can say so.
     package private(set) var settled: Int64?
 
     /// Most files, and most bytes of a WAL, that are kept.
@@ -77,7 +85,7 @@ package struct CutEvidence: Hashable, Sendable {
         try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
     }
 
-    /// Settles the finding named `name`: `verify` does not count it from now on. False if none is open.
+    /// Notes in the file named `name` that it is settled. False if none is open.
     package static func settle(_ name: String, _ files: StoreFiles, at: Int64) throws(StoreError) -> Bool {
         guard var found = try list(files).first(where: { $0.name == name }), found.settled == nil else {
             return false
@@ -104,13 +112,31 @@ package struct CutEvidence: Hashable, Sendable {
     /// Takes the finding named `name` away: it was none.
     static func forget(_ name: String, _ files: StoreFiles) { unlink(files.evidence + "/\(name).json") }
 
-    /// Those that are not healed: what was lost is not back. Settled ones are among them.
+    /// Those that are not healed: what was lost is not back. Settled ones are among them, and so are those that the log names and
+    /// that lie in the folder no more.
     package static func standing(_ files: StoreFiles, _ log: LogReader) throws(StoreError) -> [CutEvidence] {
+        let all = try list(files)
         var found: [CutEvidence] = []
-        for evidence in try list(files) {
+        for evidence in all {
             if try !evidence.isHealed(in: log) { found.append(evidence) }
         }
-        return found
+        let names = Set(all.map(\.name))
+        return found + (try missing(in: log).filter { !names.contains($0.name) })
+    }
+
+    /// What the node's origins say was found when they were started, and has not come back by number.
+    private static func missing(in log: LogReader) throws(StoreError) -> [CutEvidence] {
+        let own = try log.origins(of: try StoreIdentity(log).node)
+        let vector = try log.vector()
+        return own.compactMap { origin in
+            guard let succession = origin.succession, let name = succession.evidence,
+                succession.known == succession.had || vector[succession.previous] < succession.known
+            else { return nil }
+            return CutEvidence(
+                name: name, text: "it had been cut; evidence/\(name).json, what was found then, is missing",
+                had: Dot(origin: succession.previous, seq: succession.had), known: nil, position: 0,
+                at: origin.started)
+        }
     }
 
     /// Whether all that was known to be lost stands in the log again. Of a damaged WAL it is not known what it held.

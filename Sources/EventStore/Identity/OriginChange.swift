@@ -74,12 +74,17 @@ package struct OriginSuccession: Hashable, Sendable {
     package let had: UInt64
     /// How many were known to exist; at least `had`.
     package let known: UInt64
+    /// What was found when the log had been cut, by the name of its ``CutEvidence``.
+    package let evidence: String?
 
-    package init(_ change: OriginChange, previous: OriginID, had: UInt64, known: UInt64) {
+    package init(
+        _ change: OriginChange, previous: OriginID, had: UInt64, known: UInt64, evidence: String? = nil
+    ) {
         self.change = change
         self.previous = previous
         self.had = had
         self.known = max(had, known)
+        self.evidence = evidence
     }
 }
 

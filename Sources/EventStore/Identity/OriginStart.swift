@@ -1,6 +1,6 @@
 /// What the first event of every origin says: whose it is. Its payload is
 /// `{"node":"<64 hex digits>","key":"<base64>","name":"…"}`, its user and author `node/<64 hex digits>`. An origin that
-/// takes the place of another adds `"previous":"<origin>","reason":"…","had":n,"known":n`.
+/// takes the place of another adds `"previous":"<origin>","reason":"…","had":n,"known":n`, after a cut also `"evidence":"cut-…"`.
 package struct OriginStart: Hashable, Sendable {
     package static let type = "origin.started"
 
@@ -26,6 +26,7 @@ package struct OriginStart: Hashable, Sendable {
             payload.append(
                 contentsOf: #","previous":"\#(succession.previous)","reason":"\#(succession.change.rawValue)","#.utf8)
             payload.append(contentsOf: #""had":\#(succession.had),"known":\#(succession.known)"#.utf8)
+            if let evidence = succession.evidence { payload.append(contentsOf: #","evidence":"\#(evidence)""#.utf8) }
         }
         payload.append(UInt8(ascii: "}"))
         return EventDraft(type: Self.type, user: user, payload: payload)
@@ -53,6 +54,8 @@ extension OriginSuccession {
             let change = object.string("reason").flatMap(OriginChange.init(rawValue:))
         else { return nil }
         func count(_ name: String) -> UInt64 { UInt64(clamping: object.integer(name) ?? 0) }
-        self.init(change, previous: previous, had: count("had"), known: count("known"))
+        self.init(
+            change, previous: previous, had: count("had"), known: count("known"),
+            evidence: object.string("evidence").flatMap { CutEvidence.isName($0, .cut) ? $0 : nil })
     }
 }

@@ -26,8 +26,11 @@ struct Erasures {
     private func note(
         _ event: Event, of node: NodeID, _ member: String, _ own: String?, in times: inout [Subject: HybridTime]
     ) {
-        let named = event.payload.flatMap { JSONObject(validated: $0).string(member) }
-        guard let subject = (named ?? own).map({ Subject(node: node, text: $0) }) else { return }
+        // What is gone or cannot be read says nothing, and neither does a member of another form.
+        guard let payload = event.payload else { return }
+        let named = JSONObject(validated: payload)[member]
+        guard let text = named == nil ? own : named?.text else { return }
+        let subject = Subject(node: node, text: text)
         times[subject] = max(times[subject] ?? event.header.hlc, event.header.hlc)
     }
 

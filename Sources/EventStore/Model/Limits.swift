@@ -86,6 +86,8 @@ enum ReservedType {
     private static let prefixes = ["origin.", "access.", "subscription.", "finding."]
     static let userErased = "user.erased"
     static let conversationErased = "conversation.erased"
+    /// An operator has dealt with what a notice tells.
+    static let findingSettled = "finding.settled"
     private static let names = [userErased, conversationErased]
 
     static func contains(_ type: String) -> Bool {

@@ -139,7 +139,8 @@ package final class IngestVerifier {
         }
     }
 
-    /// Takes note of what may be proof of a fork in an origin that is not here: it is checked when an event needs it.
+    /// Takes note of what may be proof of a fork in an origin that is not here: it is checked when an event needs it, and when the
+    /// origin has come.
     package func claim(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch) {
         claims.removeAll { $0.dot.origin == dot.origin }
         if claims.count == Self.claimCapacity { claims.removeFirst() }
@@ -169,6 +170,7 @@ package final class IngestVerifier {
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
+        lookAtClaims(&batch)
         for evidence in batch.proven { forked.insert(evidence.origin) }
         batch.progress = coverage.compactMap { cover in
             let origin = cover.head.head.origin
@@ -236,6 +238,13 @@ package final class IngestVerifier {
         else { return false }
         batch.proven.append(evidence)
         return true
+    }
+
+    /// Checks what was claimed of origins that have come since: also a node that needs no proof is to know of the fork.
+    private func lookAtClaims(_ batch: inout VerifiedBatch) {
+        guard !claims.isEmpty else { return }
+        for claim in claims { _ = isProvenForked(claim.dot.origin, [:], &batch) }
+        claims.removeAll { trees[$0.dot.origin] != nil }
     }
 
     /// Stores a head that was verified earlier, now that its size is reached. If it speaks of another history, so be it:

@@ -7,7 +7,7 @@ extension Appender {
     /// The first event of the new origin depends on everything that is here. It does not name the old origin where what stands under
     /// its last seq here is something else elsewhere, or where no head covers that: no node could take it over, nor what depends on it.
     func startOrigin(
-        _ change: OriginChange, known: UInt64, end: OriginEnd, key: SigningKey, name: String
+        _ change: OriginChange, known: UInt64, end: OriginEnd, evidence: String?, key: SigningKey, name: String
     ) throws(DatabaseError) -> OriginID {
         guard let old = state.own else {
             throw .misuse("a new origin is asked for, and the store has none yet")
@@ -18,7 +18,8 @@ extension Appender {
         let head = try merkle.head(of: previous.id, ref: previous.ref, atLeast: previous.size)
         let start = OriginStart(
             key: key.publicKey, name: name,
-            succession: OriginSuccession(change, previous: previous.id, had: previous.size, known: known))
+            succession: OriginSuccession(
+                change, previous: previous.id, had: previous.size, known: known, evidence: evidence))
         let index = try addOrigin(.random(), start)
         try setMeta("origin", .integer(state.origins[index].ref))
         dependOnEverything(but: end.isNamed && head != nil ? [index] : [old, index])

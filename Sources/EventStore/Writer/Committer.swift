@@ -201,8 +201,8 @@ final class Committer {
             return { completion(.success(state)) }
         case .flush(let completion):
             return { completion(.success(())) }
-        case .startOrigin(let change, let known, let end, let completion):
-            let origin = try startOrigin(change, known, end)
+        case .startOrigin(let change, let known, let end, let evidence, let completion):
+            let origin = try startOrigin(change, known, end, evidence)
             return { completion(.success(origin)) }
         case .remember(let values, let completion):
             for (key, value) in values.sorted(by: { $0.key < $1.key }) { try appender.setMeta(key, .text(value)) }
@@ -214,14 +214,15 @@ final class Committer {
     }
 
     private func startOrigin(
-        _ change: OriginChange, _ known: UInt64, _ end: OriginEnd
+        _ change: OriginChange, _ known: UInt64, _ end: OriginEnd, _ evidence: String?
     ) throws(DatabaseError) -> OriginID {
         // What was signed of the old origin may have been handed out.
         for head in signer.takeUnstored(all: true) { try appender.storeHead(head) }
         let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
         let name = try select.step() ? select.text(0) : ""
         select.reset()
-        return try appender.startOrigin(change, known: known, end: end, key: signer.key, name: name)
+        return try appender.startOrigin(
+            change, known: known, end: end, evidence: evidence, key: signer.key, name: name)
     }
 
     private func noteEnd() {

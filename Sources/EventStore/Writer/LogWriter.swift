@@ -161,10 +161,10 @@ final class LogWriter: Sendable {
 
     /// - Parameter values: Of table `meta`, changed in the same commit.
     func startOrigin(
-        _ change: OriginChange, known: UInt64, _ end: OriginEnd, remembering values: [String: String] = [:],
-        completion: @escaping OriginCompletion
+        _ change: OriginChange, known: UInt64, _ end: OriginEnd, evidence: String? = nil,
+        remembering values: [String: String] = [:], completion: @escaping OriginCompletion
     ) {
-        submit([.remember(values) { _ in }, .startOrigin(change, known: known, end, completion)])
+        submit([.remember(values) { _ in }, .startOrigin(change, known: known, end, evidence: evidence, completion)])
     }
 
     func remember(_ values: [String: String], completion: @escaping Completion) {

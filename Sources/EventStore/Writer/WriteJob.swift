@@ -12,7 +12,7 @@ extension LogWriter {
         /// Runs when everything queued before it is durable, its own heads included.
         case flush(Completion)
         /// Gives up the node's origin, of which `known` events are known to exist somewhere, for a new one.
-        case startOrigin(OriginChange, known: UInt64, OriginEnd, OriginCompletion)
+        case startOrigin(OriginChange, known: UInt64, OriginEnd, evidence: String?, OriginCompletion)
         /// Changes values of table `meta`.
         case remember([String: String], Completion)
         /// Gives events back payloads that they have lost.
@@ -36,7 +36,7 @@ extension LogWriter {
             case .append(_, let completion): completion(.failure(error))
             case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
                 completion(.failure(error))
-            case .startOrigin(_, _, _, let completion): completion(.failure(error))
+            case .startOrigin(_, _, _, _, let completion): completion(.failure(error))
             case .snapshot(let completion): completion(.failure(error))
             case .heal(_, let completion): completion(.failure(error))
             }

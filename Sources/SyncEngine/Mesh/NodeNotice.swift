@@ -22,6 +22,9 @@ package struct NodeNotice: Hashable, Sendable {
         case unprovenClaim = "UNPROVEN_CLAIM"
         /// A peer's store was made anew: it has the key, and none of its memory.
         case newStore = "NEW_STORE"
+
+        /// Whether it tells of an origin what every node that has it can see for itself; all others tell what one store has found.
+        package var isOfOrigin: Bool { self == .fork || self == .clock }
     }
 
     package enum Severity: String, Sendable {
@@ -136,15 +139,20 @@ extension NodeNotice {
         let succession = turn.succession
         let isLoss = succession.change.isLoss
         let missing = succession.known > size ? succession.known - size : 0
-        let text =
-            "this node went on with a new origin: \(succession.change.summary) "
-            + "(\(succession.had) of at least \(succession.known) events of origin \(succession.previous))"
+        let isUncounted = isLoss && succession.known == succession.had
+        let count =
+            isUncounted
+            ? "\(succession.had) events of origin \(succession.previous) are left; how many there were is not known"
+            : "\(succession.had) of at least \(succession.known) events of origin \(succession.previous)"
+        let text = "this node went on with a new origin: \(succession.change.summary) (\(count))"
         let recovery = missing > 0 ? "; recovering, \(missing) of its own events are not back yet" : ""
         let action =
             if missing > 0 {
                 "connect it with a peer that has them"
             } else if succession.change == .forked {
                 "bring over what only one side has: operating/trouble.md, 'A fork'"
+            } else if let evidence = succession.evidence, isUncounted {
+                "compare with its peers what it has; what was found is told by LOG_CUT \(evidence)"
             } else {
                 isLoss ? "find out why the store was old; nothing else is to be done" : ""
             }

@@ -51,7 +51,7 @@ package struct Settlement: Hashable, Sendable {
         at = event.header.hlc.milliseconds
     }
 
-    /// All that the views know of, of every node.
+    /// All that count at the views' own node, whichever node they come from (docs/FORMATS.md §5).
     package static func all(in views: ViewReader) throws(StoreError) -> [Settlement] {
         var query = TimelineQuery()
         query.types = [type]
@@ -74,19 +74,30 @@ package struct Settlement: Hashable, Sendable {
                 return true
             }
         }
+        let own = try StoreIdentity(views.log).node
         var all: [Settlement] = []
-        for (settlement, position) in found {
+        for (settlement, position) in found where settlement.counts(at: own, writers) {
             if let settlement = try settlement.placed(position, views.log, writers) { all.append(settlement) }
         }
         return all
     }
 
-    /// Writes into the evidence that this node keeps of it that it is settled: `verify`, which reads no views, is to know.
+    /// Notes in the evidence that this node keeps of it that it is settled. `verify` asks the log.
     package static func keep(code: String, subject: String, at: Int64, _ files: StoreFiles) throws(StoreError) {
         switch NodeNotice.Code(rawValue: code) {
         case .logCut, .witnessLost: _ = try CutEvidence.settle(subject, files, at: at)
         default: break
         }
+    }
+
+    /// Whether its node may settle that for `own`. What a store has found of itself only its own node settles. A fork or a wrong
+    /// clock is seen by all, and any node settles it for all but the one that writes the origin: that speaks for itself alone.
+    private func counts(at own: NodeID, _ writers: [OriginID: NodeID]) -> Bool {
+        guard node != own else { return true }
+        guard let code = NodeNotice.Code(rawValue: code), code.isOfOrigin, let origin = OriginID(text: subject),
+            let writer = writers[origin]
+        else { return false }
+        return writer != node
     }
 
     /// With the stamp that it names, where it is about stamps; `nil` if it does not count: no node settles what is wrong with his

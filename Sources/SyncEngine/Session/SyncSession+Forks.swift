@@ -12,6 +12,8 @@ package struct ForkState: Sendable {
     var inquiries: [ForkInquiry] = []
     /// When the peer must have answered.
     var deadline: AnswerDeadline?
+    /// Forked origins that the peer has, and of which it was sent the proofs: before, it could not check them.
+    var shown: Set<OriginID> = []
     /// What the store was asked, and what for.
     var asked: [RequestID: Purpose] = [:]
 
@@ -21,6 +23,8 @@ package struct ForkState: Sendable {
         case answer(Fork)
         case proof(OriginID, isAnswerWanted: Bool)
         case gossip
+        /// To send the proofs of these origins again.
+        case showing([OriginID])
         /// To answer a HeadAsk.
         case head(OriginID)
         /// To answer a PayloadAsk.
@@ -42,7 +46,7 @@ package struct ForkState: Sendable {
         asked.values.contains { purpose in
             switch purpose {
             case .answer, .head, .proof(_, isAnswerWanted: true): true
-            case .inquiry, .gossip, .proof, .payloads, .healing: false
+            case .inquiry, .gossip, .showing, .proof, .payloads, .healing: false
             }
         } || proofs.contains(where: \.asks)
     }
@@ -86,7 +90,12 @@ extension SyncSession {
                 forks.unread.append(entry)
             }
         }
-        if isOpening, !local.forked.isEmpty { inspect(.evidence, for: .gossip, &effects) }
+        let shown = entries.map(\.origin).filter { local.forked.contains($0) && forks.shown.insert($0).inserted }
+        if isOpening, !local.forked.isEmpty {
+            inspect(.evidence, for: .gossip, &effects)
+        } else if !shown.isEmpty {
+            inspect(.evidence, for: .showing(shown), &effects)
+        }
         goOnComparing(now: now, &effects)
     }
 
@@ -235,6 +244,10 @@ extension SyncSession {
         case (.gossip, .evidence(let all)):
             for evidence in all { send(.fork(Fork(evidence)), now: now, &effects) }
             pump(now: now, &effects)
+        case (.showing(let origins), .evidence(let all)):
+            for evidence in all where origins.contains(evidence.origin) {
+                send(.fork(Fork(evidence)), now: now, &effects)
+            }
         default: break
         }
     }

@@ -77,6 +77,25 @@ struct ErasureTests {
         #expect(try reader.uncoveredErasures() == [Dot(origin: try StoreIdentity(reader).origin, seq: 2)])
     }
 
+    @Test("An erasure of another form proves nothing and damages nothing: no text, half a pair, no payload at all")
+    func ofAnotherForm() throws {
+        for payload in [
+            #"{"user":5}"#, #"{"user":null}"#, #"{"user":{"a":1}}"#, #"{"user":"\ud800"}"#, #"{"user":""}"#,
+            "[1,\u{1}]",
+            String(repeating: "[", count: 200_000), #"{"user":"u-1","user":"u-1"}"#,
+            #"{"user":\#(String(repeating: "9", count: 5_000))}"#,
+        ] {
+            let folder = try made { store in
+                var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 10_000)
+                peer.add(.message("부산", user: "u-1", conversation: "c-1"), isErased: true)
+                peer.add(EventDraft(type: "user.erased", user: "u-1", payload: Array(payload.utf8)))
+                try peer.send(to: store)
+            }
+            let report = try verify(folder)
+            #expect(report.findings.map(\.check) == [.erasures] && report.unsigned == 0, "\(payload.prefix(40))")
+        }
+    }
+
     @Test(
         "Reserved types are refused in appends, each by itself and in a batch",
         arguments: [

@@ -144,14 +144,80 @@ struct MarkTests {
             third.close()
             let standing = try CutEvidence.standing(third.files, try LogReader(third.files))
             #expect(standing.map(\.name) == [cut.name] && standing[0].settled == nil)
-            #expect(try CutEvidence.settle(cut.name, third.files, at: 5))
-            let settled = try verify(copy)
-            #expect(settled.answer == .proven, settled.text)
-            #expect(settled.remarks.contains { $0.hasPrefix("\(cut.name), settled at 1970-01-01") })
             #expect(try !CutEvidence.settle("cut-0", third.files, at: 5))
         }
         store.close()
         withExtendedLifetime(folder) {}
+    }
+
+    /// A store whose log was cut, stopped again, and what was found.
+    private func cutStore() throws -> (TemporaryFolder, CutEvidence) {
+        let (folder, store) = try made()
+        try append(store, 30)
+        let copy = try killed(store)
+        store.close()
+        try flip(wal(copy), byte: 32 + 5 * (24 + 4_096) + 3_000)
+        let again = try EventStore(opening: copy.path, surroundings: Self.here)
+        let cut = try #require(again.cut)
+        again.close()
+        withExtendedLifetime(folder) {}
+        return (copy, cut)
+    }
+
+    /// Has the store's node, or another one of this name, settle what was found.
+    private func settle(_ folder: TemporaryFolder, _ code: String, _ subject: String, as name: String? = nil) throws {
+        let store = try EventStore(opening: folder.path, surroundings: Self.here)
+        defer { store.close() }
+        let payload = Array(#"{"code":"\(code)","subject":"\(subject)","of":"2026-11-22T00:00:00Z"}"#.utf8)
+        guard let name else {
+            let user = "node/\(store.identity.node)"
+            _ = try store.recordBlocking([EventDraft(type: "finding.settled", user: user, payload: payload)])
+            return
+        }
+        var peer = ForeignOrigin(7, name: name)
+        peer.add(EventDraft(type: "finding.settled", user: "node/\(peer.key.publicKey.nodeID)", payload: payload))
+        try peer.send(to: store)
+    }
+
+    @Test("A cut is settled by an event of the store's own node alone, not by a file that anyone can write (D21)")
+    func settledByOwnNode() throws {
+        let (folder, cut) = try cutStore()
+        let files = StoreFiles(folder.path)
+        #expect(try CutEvidence.settle(cut.name, files, at: WallClock.now))
+        #expect(try verify(folder).says(.ends, cut.name), "no one has signed what the file says")
+        try settle(folder, "LOG_CUT", cut.name, as: "busan")
+        #expect(try verify(folder).says(.ends, cut.name), "another node has not seen this log")
+        try settle(folder, "LOG_CUT", "cut-0000000000000000")
+        try settle(folder, "WITNESS_LOST", cut.name)
+        #expect(try verify(folder).says(.ends, cut.name))
+        try settle(folder, "LOG_CUT", cut.name)
+        let settled = try verify(folder)
+        #expect(settled.answer == .proven, settled.text)
+        #expect(settled.remarks.contains { $0.hasPrefix("\(cut.name), settled at ") }, settled.text)
+        // Found after the settlement it is open again.
+        let path = files.evidence + "/\(cut.name).json"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        try text.replacingOccurrences(of: #""at":"\(cut.at)""#, with: #""at":"\(cut.at + 86_400_000)""#)
+            .write(toFile: path, atomically: false, encoding: .utf8)
+        #expect(try verify(folder).says(.ends, cut.name))
+    }
+
+    @Test(
+        "The start of an origin after a cut names what was found: taken away, it is missed until it is settled (D21)")
+    func missingEvidence() throws {
+        let (folder, cut) = try cutStore()
+        let files = StoreFiles(folder.path)
+        let log = try LogReader(files)
+        let own = try log.origins(of: try StoreIdentity(log).node)
+        #expect(own.last?.succession?.evidence == cut.name)
+        try FileManager.default.removeItem(atPath: files.evidence)
+        let report = try verify(folder)
+        #expect(report.says(.ends, "evidence/\(cut.name).json, what was found then, is missing"), report.text)
+        #expect(try CutEvidence.standing(files, log).map(\.name) == [cut.name], "doctor asks here")
+        // It can be settled all the same.
+        try settle(folder, "LOG_CUT", cut.name)
+        let settled = try verify(folder)
+        #expect(settled.answer == .proven && settled.remarks.count == 1, settled.text)
     }
 
     @Test("What a power cut leaves is no damage: another boot, and at most two commits that nobody was told of")
@@ -305,7 +371,9 @@ struct MarkTests {
         let origin = second.identity.origin
         #expect(third.originChange == .cut && third.cut?.known?.size == 8)
         let own = try LogReader(third.files).origins(of: third.identity.node)
-        #expect(own.last?.succession == OriginSuccession(.cut, previous: origin, had: 4, known: 8))
+        let evidence = third.cut?.name
+        #expect(
+            own.last?.succession == OriginSuccession(.cut, previous: origin, had: 4, known: 8, evidence: evidence))
         #expect(try verify(folder).answer == .contradicted)
         // Its events come back from a peer.
         let full = try EventStore(opening: whole.path, surroundings: Self.here)

@@ -85,6 +85,25 @@ struct ForkedIngestTests {
         #expect(next.count == 1 && next.proven.isEmpty)
     }
 
+    @Test("A proof that came before its origin is checked when the origin has come, also if no event needs it")
+    func claimOfNothingNeeded() throws {
+        let (one, other) = fork()
+        let dot = Dot(origin: one.id, seq: 4)
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let told = try store.makeVerifierBlocking()
+        told.claim(dot, try branch(one, at: 4), try branch(other, at: 4))
+        let batch = try told.verify(one.received, [Coverage(head: head(one), proof: [])])
+        #expect(batch.proven.map(\.dot) == [dot])
+        try blocking { store.ingest(batch, completion: $0) }
+        let forged = try store.makeVerifierBlocking()
+        var stranger = ForeignOrigin(2, name: "stranger")
+        stranger.add(.message("말", user: "u"))
+        forged.claim(Dot(origin: stranger.id, seq: 2), try branch(one, at: 2), try branch(other, at: 2))
+        let next = try forged.verify(stranger.received, [Coverage(head: head(stranger), proof: [])])
+        #expect(next.proven.isEmpty && next.count == 2)
+    }
+
     @Test("Only so many claims are kept, the newest of each origin (INV-9)")
     func manyClaims() throws {
         let (one, other) = fork()

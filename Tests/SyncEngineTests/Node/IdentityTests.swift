@@ -71,6 +71,36 @@ struct IdentityTests {
         #expect(try EventStore(opening: b.folder, surroundings: .unknown).forkedOrigins == [origin])
     }
 
+    @Test(
+        "A node that joins when a fork is proven has the proof on its first connection, and one that depends on nothing"
+    )
+    func joinsLater() throws {
+        let a = try TestNode("a")
+        let b = try TestNode("b", peers: [a.peer()])
+        a.node.setPeers([b.peer(calling: false)])
+        try a.append(5)
+        let origin = a.store.identity.origin
+        #expect(try eventually { try b.vector()[origin] == 6 })
+        let folder = try copy(a)
+        try a.append(3, "남은 쪽")
+        #expect(try eventually { try b.vector()[origin] == 9 })
+        a.stop()
+        let x = try TestNode("x", folder: folder, surroundings: .unknown)
+        try x.append(2, "갈라진 쪽")
+        x.node.setPeers([b.peer()])
+        b.node.setPeers([x.peer(calling: false)])
+        #expect(try eventually { try evidence(b).count == 1 })
+        x.stop()
+
+        let d = try TestNode("d", peers: [b.peer()])
+        b.node.setPeers([d.peer(calling: false)])
+        #expect(try eventually { try d.vector()[origin] == 9 })
+        #expect(try eventually { try evidence(d) == evidence(b) })
+        #expect(eventually { codes(d).contains(.fork) })
+        #expect(d.store.forkedOrigins == [origin])
+        for node in [b, d] { node.stop() }
+    }
+
     @Test("A restored old copy gets its own events back and goes on with a new origin; nothing is lost, no fork")
     func restored() throws {
         let a = try TestNode("a")

@@ -56,6 +56,42 @@ struct SettlementTests {
         a.stop()
     }
 
+    @Test("What a store found of itself only its own node settles; a fork any node but the one that made it (INV-8)")
+    func whose() throws {
+        let a = try TestNode("a")
+        let b = try TestNode("b", peers: [a.peer()])
+        let c = try TestNode("c", peers: [a.peer()])
+        a.node.setPeers([b.peer(calling: false), c.peer(calling: false)])
+        let nodes = [a, b, c]
+        func name(_ node: TestNode) -> String { node.store.identity.name }
+        let (origin, forked) = (a.store.identity.origin.description, b.store.identity.origin.description)
+        #expect(try eventually { try nodes.allSatisfy { try $0.vector().entries.count == 3 } })
+        func draft(_ code: NodeNotice.Code, _ subject: String, at node: TestNode) -> EventDraft {
+            Settlement.draft(
+                code: code.rawValue, subject: subject, of: "x", note: name(node), at: node.store.identity.node)
+        }
+        let own = NodeNotice.Code.allCases.filter { ![.fork, .clock].contains($0) }
+        for node in nodes {
+            let drafts = own.map { draft($0, origin, at: node) } + [draft(.fork, forked, at: node)]
+            _ = try node.store.recordBlocking(drafts)
+        }
+        #expect(try eventually { try a.vector() == b.vector() && a.vector() == c.vector() })
+        for node in nodes {
+            let all = try settlements(node)
+            for code in own {
+                #expect(
+                    all.filter { $0.code == code.rawValue }.map(\.note) == [name(node)], "\(code) at \(name(node))")
+            }
+            let forks = Set(all.filter { $0.code == "FORK" }.map(\.note))
+            #expect(forks == (node === b ? ["a", "b", "c"] : ["a", "c"]), "at \(name(node))")
+        }
+        // Of an origin that is not here no other node can know.
+        _ = try b.store.recordBlocking([draft(.fork, OriginID.random().description, at: b)])
+        #expect(try eventually { try a.vector() == b.vector() })
+        #expect(try settlements(a).allSatisfy { $0.note != "b" })
+        for node in nodes { node.stop() }
+    }
+
     @Test("What has not happened cannot be settled: without a name only what came about before counts")
     func beforehand() throws {
         let a = try TestNode("a")

@@ -323,6 +323,26 @@ struct ForkSessionTests {
         #expect(c.forks == [Fork(evidence)])
     }
 
+    @Test("A peer that comes to have a forked origin is sent its proof again, once: before, it could not check it")
+    func shownAgain() throws {
+        let evidence = try Self.evidence(other, SigningKey.generate())
+        let a = Side(1, [other: roots(10), own[0]: roots(5)], origin: own[0], forked: [other])
+        a.kept = [evidence]
+        let b = Side(2, [own[1]: roots(4)], origin: own[1])
+        try converse(a, b)
+        #expect(a.forks == [Fork(evidence)])
+        for seq in 1...3 {
+            let memory = try #require(a.session.memory)
+            let name = memory.number(of: other).map { StateEntry.Name.number($0) } ?? .new(other)
+            let entry = StateEntry(name, seq: UInt64(seq), root: roots(10)[seq - 1])
+            let statement = StateDelta(
+                entries: [entry], isWhole: false, since: memory.through, through: memory.through + 1)
+            let frame = Message.stateDelta(statement).frame(compress: false)
+            try a.input { $0.frameReceived(frame, now: a.now, effects: &$1) }
+            #expect(a.forks == [Fork(evidence), Fork(evidence)] && a.end == nil, "statement \(seq)")
+        }
+    }
+
     private static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> ForkEvidence {
         let dot = Dot(origin: origin, seq: 1)
         let sha = SHA256()

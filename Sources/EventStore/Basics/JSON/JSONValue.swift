@@ -28,6 +28,12 @@ package struct JSONValue {
     /// The decoded text of a string.
     package var string: String? { stringRange.map { JSONText.string($0, of: bytes) } }
 
+    /// As ``string``; `nil` also where half of a surrogate pair stands in it, which no text has.
+    package var text: String? {
+        guard let range = stringRange, !JSONText.hasLoneSurrogate(range, of: bytes) else { return nil }
+        return JSONText.string(range, of: bytes)
+    }
+
     var stringRange: JSONStringRange? {
         guard kind == .string, range.count >= 2 else { return nil }
         let inside = range.lowerBound + 1..<range.upperBound - 1

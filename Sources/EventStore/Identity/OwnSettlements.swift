@@ -1,0 +1,26 @@
+/// Which findings about this store an operator has settled: what `verify`, which reads no views, takes from the log (FORMATS.md §5).
+/// Only what the store's own node has appended counts.
+struct OwnSettlements {
+    /// The node that the store belongs to; `nil` where the log does not say.
+    private let node: NodeID?
+    /// The latest of each, by code and subject, Unix milliseconds.
+    private var times: [String: Int64] = [:]
+
+    init(of node: NodeID?) { self.node = node }
+
+    /// Takes note of an event of `writer`, if it settles something.
+    mutating func take(_ event: Event, of writer: NodeID) {
+        guard event.header.type == ReservedType.findingSettled, writer == node, let payload = event.payload,
+            event.header.user == "node/\(writer)"
+        else { return }
+        let object = JSONObject(validated: payload)
+        guard let code = object["code"]?.text, let subject = object["subject"]?.text else { return }
+        let name = "\(code) \(subject)"
+        times[name] = max(times[name] ?? .min, event.header.hlc.milliseconds)
+    }
+
+    /// When the finding was settled; `nil` if it was not, after it was found.
+    func time(of found: CutEvidence) -> Int64? {
+        times["\(found.kind.code) \(found.name)"].flatMap { $0 >= found.at ? $0 : nil }
+    }
+}
