@@ -61,7 +61,7 @@ struct SyncctlProgramTests {
         #expect(first.code == 0)
         #expect(first.text.hasPrefix("appended position 2 id "))
 
-        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e61"
         let arguments = ["append", "--user", "u-1", "--text", "once", "--id", id, "--json"]
         let appended = try await tool.run(arguments).objects()
         #expect(appended.first?["type"] as? String == "appended")
@@ -147,6 +147,18 @@ struct SyncctlProgramTests {
 
         let dry = try await run("import", "-", "--dry-run", input: Self.sample)
         #expect(dry.text == "8 lines: 0 new, 6 already there, 2 rejected\n")
+        // What an import rejects a dry run rejects, too: a type that only nodes write, an id with other content.
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e61"
+        let bad = [
+            #"{"specversion":"1.0","type":"user.erased","user":"u","data":{}}"#,
+            #"{"specversion":"1.0","id":"\#(id)","type":"t","user":"u","data":{"a":1}}"#,
+            #"{"specversion":"1.0","id":"\#(id)","type":"t","user":"u","data":{"a":2}}"#,
+            #"{"specversion":"1.0","id":"\#(id)","type":"t","user":"u","data":{"a":1}}"#,
+        ].map { $0 + "\n" }.joined()
+        let rejecting = try await run("import", "-", "--dry-run", input: bad)
+        #expect(rejecting.code == 4 && rejecting.text == "4 lines: 1 new, 1 already there, 2 rejected\n")
+        #expect(rejecting.errors.contains("[E_RESERVED]") && rejecting.errors.contains("[E_ID_REUSED]"))
+        #expect(try await run("import", "-", input: bad).text == "4 lines: 1 appended, 1 already there, 2 rejected\n")
         #expect(try await run("import", folder.file("nowhere")).code == 66)
         #expect(try await run("import", folder.path).code == 66)
         #expect(try await run("import", file, "--batch", "0").code == 64)

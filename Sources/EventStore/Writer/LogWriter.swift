@@ -349,10 +349,7 @@ final class LogWriter: Sendable {
         case .storeIsDead(let error):
             if case .io = error { fail(error) } else { fail(error, isOfDisk: false) }
         case .refused(let error):
-            switch error {
-            case .diskFull, .busy: queue.withLock { $0.refused = (error, MonotonicClock.now) }
-            default: break
-            }
+            queue.withLock { $0.note(refusal: error) }
         }
         putBack(committer)
     }

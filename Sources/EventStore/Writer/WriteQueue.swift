@@ -66,6 +66,14 @@ struct WriteQueue {
         refused.flatMap { MonotonicClock.now - $0.at < Self.memoryNanoseconds ? $0.error : nil }
     }
 
+    /// A commit was refused, and nothing of it stored.
+    mutating func note(refusal error: StoreError) {
+        switch error {
+        case .diskFull, .busy: refused = (error, MonotonicClock.now)
+        default: break
+        }
+    }
+
     /// Why `job` cannot be queued; `nil` if it can.
     func refusal(of job: LogWriter.Job) -> StoreError? {
         if let failure { return failure }
