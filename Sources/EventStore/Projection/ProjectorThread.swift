@@ -68,6 +68,11 @@ package final class ProjectorThread: Sendable {
 
     /// How long nothing comes before the tails are emptied.
     private static let idleNanoseconds: UInt64 = 1_000_000_000
+    /// How long nothing comes before a tail of more rows than ``longTail`` is made shorter: beside a trickle of events there is never a
+    /// second of quiet.
+    private static let quietNanoseconds: UInt64 = 50_000_000
+    /// Rows that another process reads through in less than a millisecond.
+    private static let longTail = 4_096
 
     /// What readers in this process look into.
     package let tails: ViewMemtables
@@ -314,9 +319,12 @@ package final class ProjectorThread: Sendable {
             return .done(.copyBack)
         }
         if projector.isMerging { return .done(.merge) }
-        if MonotonicClock.now < state.idleFrom {
+        let now = MonotonicClock.now
+        if now < state.idleFrom {
             state.isResting = false
-            return .until(state.idleFrom)
+            guard projector.pending > longTail else { return .until(state.idleFrom) }
+            let quiet = state.idleFrom - idleNanoseconds + quietNanoseconds
+            return now < quiet ? .until(quiet) : .done(.merge)
         }
         if state.isResting { return .forever }
         guard projector.pending == 0 else { return .done(.merge) }

@@ -96,6 +96,34 @@ struct TailTests {
         }
     }
 
+    @Test("A long tail becomes short beside a trickle of events, too")
+    func trickle() throws {
+        let (folder, store) = try makeStore()
+        let thread = ProjectorThread(store.files, top: 1)
+        for _ in 0..<2 {
+            _ = try store.appendBlocking(
+                (0..<4_000).map { .message("m\($0)", user: "u-\($0 % 40)", conversation: "c") })
+        }
+        thread.logAdvanced(to: 8_001)
+        #expect(thread.wait(for: 8_001, milliseconds: 20_000))
+        let connection = try openForReading(StoreFiles(folder.path).views)
+        func rows() throws -> Int {
+            var rows = 0
+            try SortedTable.history.pending(connection) { _ in rows += 1 }
+            return rows
+        }
+        let deadline = Date(timeIntervalSinceNow: 30)
+        var top = UInt64(8_001)
+        while try rows() > 1_000, Date() < deadline {
+            usleep(200_000)
+            _ = try store.appendBlocking([.message("drop", user: "u-1", conversation: "c")])
+            top += 1
+            thread.logAdvanced(to: top)
+        }
+        #expect(try rows() < 1_000)
+        thread.stop()
+    }
+
     @Test("Tails are emptied when nothing happens, and memory with them (INV-9)")
     func idle() throws {
         let (folder, store) = try makeStore()
