@@ -36,8 +36,7 @@ def audited(leaf, index, size, path):  # The root an audit path (RFC 6962, 2.1.1
     if size == 1: return leaf
     step, k = path.pop(), half(size)
     return join(audited(leaf, index, k, path), step) if index < k else join(step, audited(leaf, index - k, size - k, path))
-def grown(first, second, root, path, whole=True):
-    """The roots of `first` and `second` leaves a consistency proof (RFC 6962, 2.1.2) leads to; uses `path` up from its end."""
+def grown(first, second, root, path, whole=True):  # The roots of `first` and `second` leaves a consistency proof (RFC 6962, 2.1.2) leads to; as above.
     if first == second: return (root, root) if whole else (path.pop(),) * 2
     step, k = path.pop(), half(second)
     old, new = grown(first, k, root, path, whole) if first <= k else grown(first - k, second - k, root, path, False)
@@ -122,6 +121,7 @@ def fork(proof, keys):  # (origin, seq) if the proof holds; raises ValueError wi
 # ---- The store (§1, §3) -------------------------------------------------------------------------------------------------------
 TABLES = {'meta': 'key value', 'name': 'ref text', 'origin': 'ref id node key', 'node': 'origin level number hash',
           'head': 'origin size root hlc signature', 'reach': 'origin size head root hlc signature proof', 'event': ' '.join(Row._fields)}
+MARK = 'node incarnation state position origin size root hlc boot durability settings'
 ODD = (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError, RecursionError)
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     if not os.path.isfile(path): raise OSError(f'no log at {path}')
@@ -133,7 +133,7 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
 class Verifier:
     def __init__(self, path, evidence):
         self.folder, self.findings, self.notes, self.open, self.files = path if os.path.isdir(path) else os.path.dirname(path) or '.', [], [], 0, []
-        names = [file for name in ('mark.json', 'evidence/*.json') for file in sorted(glob.glob(os.path.join(glob.escape(self.folder), name)))]
+        names = [file for name in ('log.end', 'mark.json', 'evidence/*.json') for file in sorted(glob.glob(os.path.join(glob.escape(self.folder), name)))]
         for file in [name for name in names if os.path.isfile(name)] + [evidence] * bool(evidence):  # first: a running node goes on
             try: self.files.append((os.path.basename(file), file == evidence, open(file, 'rb').read()))
             except PermissionError: self.doubts(f'{file} must not be read: nothing can be compared with it')
@@ -178,7 +178,7 @@ class Verifier:
     def beside(self):  # §1: mark.json says where the node left its log; evidence/ has proofs of forks, and what was found of a log that had been cut.
         for name, is_more, data in self.files:
             try:
-                read = json.loads(data)
+                read = {} if name == 'log.end' else json.loads(data)
                 if name == 'mark.json': self.mark(read)
                 elif re.fullmatch(r'(cut|witness)-[0-9a-f]{16}\.json', name):
                     self.cuts[name[:-5]] = {'text': str(read['text']), 'at': int(read['at']), 'position': int(read['position'])}
@@ -190,14 +190,14 @@ class Verifier:
         sealed = self.log.execute('PRAGMA user_version').fetchone()[0] > 1 and os.path.exists(os.path.join(self.folder, 'node.key'))
         if sealed and not self.marked[0]: self.doubts('no mark of this store says how far its log went')
     def mark(self, read):
-        parts = 'node incarnation state position origin size root hlc boot durability settings'.split()
         origin = uuid.UUID(read['origin']).bytes
         if origin not in self.keys or read['incarnation'].encode() != self.meta.get(b'incarnation'): return  # it is of another store
-        settings = sha(b'\0'.join(self.meta.get(key, b'') for key in (b'name', b'cluster', b'witness'))).hex()
-        if settings != read['settings']: raise ValueError('meta has another name, cluster or witness')
-        lines = '\n'.join(['sillok mark v1', *(read[part] for part in parts), '']).encode()
+        if sha(b'\0'.join(self.meta.get(key, b'') for key in (b'name', b'cluster', b'witness'))).hex() != read['settings']: raise ValueError('meta has another name, cluster or witness')
+        lines = '\n'.join(['sillok mark v1', *(read[part] for part in MARK.split()), '']).encode()
         if not signed(self.keys[origin], base64.b64decode(read['signature']), lines): raise ValueError('not signed by the node')
-        self.left, self.marked = int(read['position']), self.expects('mark.json', origin, int(read['size']), base64.b64decode(read['root']))
+        end = dict((name, data) for name, _, data in self.files).get('log.end', b'')  # of 80 bytes; the node alone can check the seal in it
+        is_end = end[:16].hex() == b'SilEnd1\n'.hex() + read['incarnation'] and sha(end[:64])[:16] == end[64:] and read['durability'] == 'full'
+        self.left, self.marked = max(int(read['position']), int.from_bytes(end[16:24], 'big') * is_end), self.expects('mark.json', origin, int(read['size']), base64.b64decode(read['root']))
     def expects(self, name, origin, size, root):
         place = next((ref for ref, (id, _, _) in self.origins.items() if id == origin), 0), size
         self.known.setdefault(place, []).append((name, root))

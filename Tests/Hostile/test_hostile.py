@@ -193,6 +193,7 @@ class Verify(unittest.TestCase):
             'the mark gone': (lambda store: (store / 'mark.json').unlink(), 2, 'mark'),
             'the mark of another store': (lambda store: changed(store / 'mark.json', b'"incarnation":"', b'"incarnation":"0'), 2, 'mark'),
             'a signature of the mark': (lambda store: changed(store / 'mark.json', b'"signature":"', b'"signature":"AA'), 3, 'mark'),
+            'a log that ends before log.end': (lambda store: later(store), 3, 'left it at 999'),
             'a mark that nests': (lambda store: (store / 'mark.json').write_bytes(b'[' * 200000), 3, 'mark'),
             'the last heads gone': (lambda store: forgotten(store), 3, 'mark.json knows'),
             'a cut, settled by its file alone': (lambda store: evidence(store, 'cut-0123456789abcdef', cut), 3, 'cut'),
@@ -204,6 +205,11 @@ class Verify(unittest.TestCase):
 
         def changed(file, old, new):
             file.write_bytes(file.read_bytes().replace(old, new))
+
+        def later(store):
+            end = (store / 'log.end').read_bytes()
+            end = end[:16] + (999).to_bytes(8, 'big') + end[24:64]
+            (store / 'log.end').write_bytes(end + verify.sha(end)[:16])
 
         def forgotten(store):
             log = sqlite3.connect(store / 'log.db', isolation_level=None)
