@@ -168,7 +168,7 @@ struct MarkTests {
     private func settle(_ folder: TemporaryFolder, _ code: String, _ subject: String, as name: String? = nil) throws {
         let store = try EventStore(opening: folder.path, surroundings: Self.here)
         defer { store.close() }
-        let payload = Array(#"{"code":"\(code)","subject":"\(subject)","of":"2026-11-22T00:00:00Z"}"#.utf8)
+        let payload = Array(#"{"code":"\#(code)","subject":"\#(subject)","of":"2026-11-22T00:00:00Z"}"#.utf8)
         guard let name else {
             let user = "node/\(store.identity.node)"
             _ = try store.recordBlocking([EventDraft(type: "finding.settled", user: user, payload: payload)])
@@ -197,7 +197,7 @@ struct MarkTests {
         // Found after the settlement it is open again.
         let path = files.evidence + "/\(cut.name).json"
         let text = try String(contentsOfFile: path, encoding: .utf8)
-        try text.replacingOccurrences(of: #""at":"\(cut.at)""#, with: #""at":"\(cut.at + 86_400_000)""#)
+        try text.replacingOccurrences(of: #""at":"\#(cut.at)""#, with: #""at":"\#(cut.at + 86_400_000)""#)
             .write(toFile: path, atomically: false, encoding: .utf8)
         #expect(try verify(folder).says(.ends, cut.name))
     }
