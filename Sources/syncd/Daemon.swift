@@ -204,7 +204,7 @@ enum Daemon {
             let views = try ProjectorThread.following(
                 store, distrusted: { why in log.warning("the views are built anew: \(why)") },
                 renewed: { log.info($0) })
-            return (views, EventReader(Freshness(store.files, projector: views), .mixed))
+            return (views, EventReader(Freshness(store.files, projector: views)))
         } catch {
             throw CommandFailure(error)
         }

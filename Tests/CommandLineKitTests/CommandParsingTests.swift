@@ -163,7 +163,6 @@ private func failure(_ words: String...) -> UsageError? {
         #expect(try run("history", "u", "-n", "5").integer("limit", in: 1...10) == 5)
         #expect(try run("history", "u").integer("limit", in: 1...10) == nil)
         #expect(try run("history", "u", "--limit=-5").integer("limit", in: -9...10) == -5)
-        #expect(try run("history", "12").positionalInteger("uid", in: 1...20) == 12)
         for text in ["", "five", "1.5", "--5", "+", "0x10", "５"] {
             #expect(
                 throws: UsageError.invalidValue(name: "--limit", value: text, expected: "a whole number"), "\(text)"

@@ -9,14 +9,6 @@ import Testing
                 == [0, 1, 2, 3, 4, 64, 65, 66, 69, 70, 73, 74, 75, 76, 77, 78, 130, 141, 143])
     }
 
-    @Test func theMostSevereCodeWins() {
-        #expect(ExitCode.mostSevere(.success, .nothingFound) == .nothingFound)
-        #expect(ExitCode.mostSevere(.integrityFailure, .partlyDone) == .integrityFailure)
-        #expect(ExitCode.mostSevere(.integrityFailure, .unreachable) == .unreachable)
-        #expect(ExitCode.mostSevere(.unreachable, .ioError) == .unreachable)
-        #expect(ExitCode.mostSevere(.degraded, .success) == .degraded)
-    }
-
     private let failure = CommandFailure(
         code: "E_SOCKET_PERM", "cannot reach syncd at /run/syncd/api.sock: permission denied",
         why: "The socket belongs to group syncd-clients.", hint: "sudo usermod -aG syncd-clients ejk",

@@ -190,7 +190,7 @@ enum Rooms {
             "CommandLineKit/Arguments", "one table of arguments: parser, help, manual page, completion",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
         Room(
-            "CommandLineKit/Terminal", "output, progress, questions",
+            "CommandLineKit/Terminal", "output, progress",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
         Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
     ]

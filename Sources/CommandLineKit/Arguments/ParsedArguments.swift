@@ -29,7 +29,15 @@ package struct ParsedArguments: Sendable, Equatable {
     /// The value of an option as an integer in `range`, or `nil` if it was not given.
     package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = value(name) else { return nil }
-        return try Self.integer(text, name: "--" + name, in: range)
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.count - digits.count <= 1
+        else {
+            throw .invalidValue(name: "--" + name, value: text, expected: "a whole number")
+        }
+        guard let number = Int(text), range.contains(number) else {
+            throw .outOfRange(name: "--" + name, value: text, lowest: range.lowerBound, highest: range.upperBound)
+        }
+        return number
     }
 
     /// A positional argument, or `nil` if it was left out.
@@ -42,26 +50,6 @@ package struct ParsedArguments: Sendable, Equatable {
         precondition(
             command.arguments.contains { $0.name == name }, "'\(command.name)' has no argument <\(name)>")
         return positionalValues[name] ?? []
-    }
-
-    /// A positional argument as an integer in `range`, or `nil` if it was left out.
-    package func positionalInteger(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-        guard let text = positional(name) else { return nil }
-        return try Self.integer(text, name: "<\(name)>", in: range)
-    }
-
-    private static func integer(
-        _ text: String, name: String, in range: ClosedRange<Int>
-    ) throws(UsageError) -> Int {
-        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
-        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.count - digits.count <= 1
-        else {
-            throw .invalidValue(name: name, value: text, expected: "a whole number")
-        }
-        guard let number = Int(text), range.contains(number) else {
-            throw .outOfRange(name: name, value: text, lowest: range.lowerBound, highest: range.upperBound)
-        }
-        return number
     }
 
     private func require(option name: String, isFlag: Bool) {

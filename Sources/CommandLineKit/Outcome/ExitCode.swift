@@ -65,21 +65,4 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .terminated: "Stopped by SIGTERM."
         }
     }
-
-    /// The code to end with when several parts of a task ended differently: any error outranks any answer, an
-    /// integrity failure outranks the other answers, and of two errors the first stays.
-    package static func mostSevere(_ first: ExitCode, _ second: ExitCode) -> ExitCode {
-        second.severity > first.severity ? second : first
-    }
-
-    private var severity: Int {
-        switch self {
-        case .success: 0
-        case .nothingFound: 1
-        case .degraded: 2
-        case .partlyDone: 3
-        case .integrityFailure: 4
-        default: 5
-        }
-    }
 }

@@ -10,13 +10,13 @@ package final class LogReader {
     var proofNodes: [ProofNode: Digest] = [:]
 
     /// Opens the log of the store in `files`; with no writer around and a read-only medium it reads the file as it is.
-    package convenience init(_ files: StoreFiles, _ pattern: ReadPattern = .mixed) throws(StoreError) {
-        try self.init(path: files.log, pattern)
+    package convenience init(_ files: StoreFiles) throws(StoreError) {
+        try self.init(path: files.log)
     }
 
     /// Opens the log in the file at `path`.
-    init(path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) {
-        connection = try openForReading(path, pattern)
+    init(path: String) throws(StoreError) {
+        connection = try openForReading(path)
         try Schema.check(connection)
     }
 
@@ -305,26 +305,6 @@ func mapped<Result>(_ body: () throws(DatabaseError) -> Result) throws(StoreErro
     do { return try body() } catch { throw StoreError(error) }
 }
 
-/// How a database is going to be read.
-package enum ReadPattern: Sendable {
-    /// By a reader that lives long and reads all sorts of things.
-    case mixed
-    /// Much of it, in order and once: pages need not be kept, and the few there are stay in the processor's cache.
-    case inOrder
-    /// Rows all over the file, again and again: mapped into memory, where the kernel's pages are read in place. What is mapped
-    /// is the kernel's to take back. If the disk fails under a mapped page the process ends by SIGBUS, so this is not for
-    /// those who write or check a store.
-    case scattered
-
-    fileprivate var pragmas: String {
-        switch self {
-        case .mixed: "PRAGMA cache_size = -8192;"
-        case .inOrder: "PRAGMA cache_size = -1024;"
-        case .scattered: "PRAGMA cache_size = -8192;"
-        }
-    }
-}
-
 /// Refuses to read a database without its WAL where commits may stand in that alone: half of the truth would look like all of it.
 private func requireNoCommits(besides path: String) throws(StoreError) {
     for file in [path + "-wal", path + "-shm"] where access(file, R_OK) != 0 && errno != ENOENT {
@@ -337,11 +317,10 @@ private func requireNoCommits(besides path: String) throws(StoreError) {
 }
 
 /// Opens a database of a store for reading, without WAL files if it lies on a read-only medium and they hold nothing.
-func openForReading(_ path: String, _ pattern: ReadPattern = .mixed) throws(StoreError) -> Connection {
+func openForReading(_ path: String) throws(StoreError) -> Connection {
     func open(_ mode: Connection.Mode) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
-        try connection.execute("PRAGMA query_only = ON;" + pattern.pragmas)
-        if pattern == .scattered { try connection.mapPages() }
+        try connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")
         _ = try connection.integer("PRAGMA user_version")
         return connection
     }

@@ -41,13 +41,6 @@ package struct LogReplay: Sendable {
         }
     }
 
-    private var pattern: ReadPattern {
-        switch selection {
-        case .range: .inOrder
-        case .positions: .scattered
-        }
-    }
-
     /// How many threads read.
     private var threads: Int {
         // A short log is read before a second thread has opened it.
@@ -77,7 +70,7 @@ package struct LogReplay: Sendable {
     ) throws(StoreError) -> OrderedPipeline<Worker<Part>> {
         let pieces = Int((count + Self.piece - 1) / Self.piece)
         return try OrderedPipeline(pieces: pieces, threads: threads) { () throws(StoreError) in
-            Worker(replay: self, reader: try LogReader(files, pattern), add: make())
+            Worker(replay: self, reader: try LogReader(files), add: make())
         }
     }
 

@@ -49,12 +49,12 @@ enum ViewDatabase {
     /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
     /// the owner of the store is about to build them.
     static func openReader(
-        at path: String, incarnation: String, _ pattern: ReadPattern, _ versions: ViewVersions
+        at path: String, incarnation: String, _ versions: ViewVersions
     ) throws(StoreError) -> Connection {
         guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
         let standing = try standing(at: path, incarnation: incarnation, top: UInt64(Int64.max))
         guard standing?.isWhole(versions) == true else { throw .busy("the views must be built anew") }
-        return try openForReading(path, pattern)
+        return try openForReading(path)
     }
 
     /// Takes views away. A reader that has them open goes on with them.

@@ -27,7 +27,7 @@ public final class EventReader: Sendable {
     /// - Throws: `E_NO_STORE` if there is none; `E_PERMISSION` if this user may not read it; `E_FORMAT`, `E_CORRUPT` or `E_IO` if
     ///   the log cannot be read.
     public convenience init(open folder: String) throws(StoreError) {
-        self.init(Freshness(StoreFiles(folder)), .mixed)
+        self.init(Freshness(StoreFiles(folder)))
         // What cannot be read is told now.
         _ = try top()
     }
@@ -37,14 +37,13 @@ public final class EventReader: Sendable {
     ///
     /// - Throws: As ``init(open:)``, and `E_CLOSED`.
     public convenience init(_ store: EventStore) throws(StoreError) {
-        self.init(Freshness(store.files, projector: try ProjectorThread.following(store)), .mixed)
+        self.init(Freshness(store.files, projector: try ProjectorThread.following(store)))
         _ = try top()
     }
 
-    /// - Parameter pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
-    package init(_ freshness: Freshness, _ pattern: ReadPattern) {
+    package init(_ freshness: Freshness) {
         files = freshness.files
-        state = Lock(OpenReaders(freshness, pattern))
+        state = Lock(OpenReaders(freshness))
     }
 
     // MARK: Tasks

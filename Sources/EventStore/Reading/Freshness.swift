@@ -42,67 +42,65 @@ package struct Freshness: Sendable {
     /// Views that show the log up to `top`.
     ///
     /// - Parameter open: Views that were given before, if they are open still.
-    func views(
-        upTo top: UInt64, _ pattern: ReadPattern, reusing open: ViewReader? = nil
-    ) throws(StoreError) -> ViewReader {
+    func views(upTo top: UInt64, reusing open: ViewReader? = nil) throws(StoreError) -> ViewReader {
         if let projector {
             guard projector.wait(for: top, milliseconds: Self.patience.all) else {
                 throw projector.lastError ?? .busy("the views are behind")
             }
             if let open, (try? open.progress()).map({ $0 >= top }) == true { return open }
-            return try ViewReader(files, tails: projector.tails, pattern: pattern)
+            return try ViewReader(files, tails: projector.tails)
         }
         let start = MonotonicClock.now
         while true {
             let isOpen = open?.isInPlace == true
-            if let reader = isOpen ? open : existing(pattern), let found = try? reader.progress(), found >= top {
+            if let reader = isOpen ? open : existing(), let found = try? reader.progress(), found >= top {
                 return reader
             }
             if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0 {
-                if let reader = try caughtUp(pattern) { return reader }
+                if let reader = try caughtUp() { return reader }
             } else if StoreLock.owner(files) == nil {
-                return try temporary(pattern)
+                return try temporary()
             }
-            if (MonotonicClock.now - start) / 1_000_000 >= Self.patience.all { return try stale(top, pattern) }
+            if (MonotonicClock.now - start) / 1_000_000 >= Self.patience.all { return try stale(top) }
             sleepMilliseconds(Self.patience.each)
         }
     }
 
     /// The views that are there; `nil` if there are none yet, or none that can be read: they can be built anew.
-    private func existing(_ pattern: ReadPattern) -> ViewReader? {
+    private func existing() -> ViewReader? {
         guard access(files.views, R_OK) == 0 else { return nil }
         // A daemon looks at its start, and knows what it has written since.
         if StoreLock.owner(files) == nil, let verdict = ViewsMark(files)?.verdict(), verdict != .asLeft { return nil }
-        return try? ViewReader(files, pattern: pattern)
+        return try? ViewReader(files)
     }
 
     /// Brings the views up to date; `nil` if another process has just taken the store.
-    private func caughtUp(_ pattern: ReadPattern) throws(StoreError) -> ViewReader? {
+    private func caughtUp() throws(StoreError) -> ViewReader? {
         do throws(StoreError) {
             let lock = try StoreLock(files, owner: told.owner)
             defer { withExtendedLifetime(lock) {} }
             let distrust = try Projector.catchUp(files, progress: told.progress)
             if let distrust { told.remark("the views were built anew: \(distrust)") }
-            return try ViewReader(files, pattern: pattern)
+            return try ViewReader(files)
         } catch {
             if case .locked = error { return nil }
-            if case .io = error { return try temporary(pattern) }
+            if case .io = error { return try temporary() }
             throw error
         }
     }
 
-    private func temporary(_ pattern: ReadPattern) throws(StoreError) -> ViewReader {
+    private func temporary() throws(StoreError) -> ViewReader {
         told.remark("the store cannot be written: building its views in a temporary place")
-        return try ViewReader(temporary: files, pattern: pattern)
+        return try ViewReader(temporary: files)
     }
 
     /// What there is without the newest events, for one who takes it so.
-    private func stale(_ top: UInt64, _ pattern: ReadPattern) throws(StoreError) -> ViewReader {
+    private func stale(_ top: UInt64) throws(StoreError) -> ViewReader {
         guard let lacking = told.lacking else {
             let owner = StoreLock.owner(files) ?? "another process"
             throw .busy("the views are behind, and \(owner) has the store open")
         }
-        guard let reader = existing(pattern) else { return try temporary(pattern) }
+        guard let reader = existing() else { return try temporary() }
         let position = try reader.progress()
         if position < top { lacking(top - position) }
         return reader

@@ -3,13 +3,12 @@ internal import Glibc
 /// What a reader has open, one for each: opened again when it is not what stands in the folder any longer.
 struct OpenReaders {
     private let freshness: Freshness
-    private let pattern: ReadPattern
     private var log: LogReader?
     /// Of the log that is open.
     private var logFile: ino_t = 0
     private var views: ViewReader?
 
-    init(_ freshness: Freshness, _ pattern: ReadPattern) { (self.freshness, self.pattern) = (freshness, pattern) }
+    init(_ freshness: Freshness) { self.freshness = freshness }
 
     /// The log that is in the folder now.
     mutating func currentLog() throws(StoreError) -> LogReader {
@@ -24,7 +23,7 @@ struct OpenReaders {
         if let log, logFile == entry.st_ino { return log }
         (log, views) = (nil, nil)
         guard access(files.log, R_OK) == 0 else { throw .system(files.log) }
-        let opened = try LogReader(files, pattern)
+        let opened = try LogReader(files)
         (log, logFile) = (opened, entry.st_ino)
         return opened
     }
@@ -52,14 +51,14 @@ struct OpenReaders {
 
     /// Views of the caller's own, that show all that is in the log now.
     mutating func makeFreshViews() throws(StoreError) -> ViewReader {
-        try freshness.views(upTo: try currentLog().top(), pattern)
+        try freshness.views(upTo: try currentLog().top())
     }
 
     private mutating func current(_ top: UInt64) throws(StoreError) -> ViewReader {
         if let views, (try? views.progress()).map({ $0 >= top }) == true { return views }
         let reused = views
         views = nil
-        let found = try freshness.views(upTo: top, pattern, reusing: reused)
+        let found = try freshness.views(upTo: top, reusing: reused)
         views = found
         return found
     }

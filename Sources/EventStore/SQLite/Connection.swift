@@ -21,9 +21,6 @@ final class Connection {
     let path: String
     private let handle: OpaquePointer
     private var statements = StatementTable()
-    /// Ends before ``use``.
-    private var pageMap: PageMap?
-    private let use: FileUse
     /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` has run.
     private(set) var walPages = 0
     private var walObserver: ((Int) -> Void)?
@@ -44,7 +41,6 @@ final class Connection {
             do throws(StoreError) { try DatabaseFile.require(path + suffix) } catch { throw .file(error) }
         }
         if mode == .write, path != ":memory:" { Self.makePrivate(path) }
-        var use = FileUse(path)
         var handle: OpaquePointer?
         let flags: Int32 =
             switch mode {
@@ -58,9 +54,6 @@ final class Connection {
             sqlite3_close_v2(handle)
             throw DatabaseError(extendedCode: code, message: message, context: path, path: path)
         }
-        // SQLite has made the file, or it has taken the place of another.
-        if !use.isCurrent { use = FileUse(path) }
-        self.use = use
         self.handle = handle
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, Self.patience)
@@ -78,13 +71,6 @@ final class Connection {
     deinit {
         statements = StatementTable()
         sqlite3_close_v2(handle)
-    }
-
-    /// Reads pages where the kernel has them (``PageMap``), if that can be done. What is mapped is the kernel's to take back.
-    func mapPages() throws(DatabaseError) {
-        pageMap = PageMap(use, handle)
-        // SQLite asks for mapped pages if there may be any.
-        if pageMap != nil { try execute("PRAGMA mmap_size = \(Int32.max)") }
     }
 
     /// Writes the frames of each commit to the WAL in one piece (``WALFrameBuffer``). To run once, when there is one.

@@ -14,7 +14,6 @@ package final class ViewReader {
     private var isReading = false
     private let temporaryPlace: TemporaryPlace?
     let tails: ViewMemtables
-    private let pattern: ReadPattern
     private let versions: ViewVersions
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
@@ -23,34 +22,29 @@ package final class ViewReader {
     ///
     /// - Parameters:
     ///   - tails: Those of the projector, if it runs in this process: they save reading the tails on disk.
-    ///   - pattern: ``ReadPattern/mixed`` in a process that must outlive a failing disk.
     ///   - versions: Those of another release, in tests.
     package init(
-        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), pattern: ReadPattern = .scattered,
-        versions: ViewVersions = .current
+        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), versions: ViewVersions = .current
     ) throws(StoreError) {
         self.tails = tails
-        self.pattern = pattern
         self.versions = versions
-        log = try LogReader(files, pattern)
+        log = try LogReader(files)
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(
-            at: path, incarnation: try log.viewMark(), pattern, versions)
+        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), versions)
         temporaryPlace = nil
     }
 
     /// Builds views of `files` in a temporary place, for a store that has none and cannot be written.
-    init(temporary files: StoreFiles, pattern: ReadPattern) throws(StoreError) {
+    init(temporary files: StoreFiles) throws(StoreError) {
         let place = try TemporaryPlace("views")
         temporaryPlace = place
         tails = ViewMemtables()
-        self.pattern = pattern
         versions = .current
         path = place.path + "/views.db"
-        log = try LogReader(files, pattern)
+        log = try LogReader(files)
         try Projector(files, path: path).catchUp()
-        connection = try openForReading(path, pattern)
+        connection = try openForReading(path)
         inode = Self.inode(path)
     }
 
@@ -94,8 +88,7 @@ package final class ViewReader {
     private func follow() throws(StoreError) {
         let current = Self.inode(path)
         guard current != inode, current != 0 else { return }
-        connection = try ViewDatabase.openReader(
-            at: path, incarnation: try log.viewMark(), pattern, versions)
+        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), versions)
         inode = current
     }
 

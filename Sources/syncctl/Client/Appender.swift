@@ -57,7 +57,7 @@ enum Appender {
         case .direct(let store, _):
             let outcomes = try stored {
                 try Projector.catchUp(store.files)
-                let (actual, top) = try ViewReader(store.files, pattern: .mixed).conversationVersion(conversation)
+                let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
                 let condition = AppendCondition(
                     ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
                 return try store.appendBlocking([draft], atomicity: .each, condition: condition)

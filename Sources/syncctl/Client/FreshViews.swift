@@ -26,7 +26,7 @@ enum FreshViews {
             lacking: { count in
                 voice.say("the views are behind: the newest \(count) events are missing from this answer")
             })
-        let views = try stored { try EventReader(Freshness(files, told), .scattered).views() }
+        let views = try stored { try EventReader(Freshness(files, told)).views() }
         applied.withLock { $0.progress.finish(done: $0.last, total: nil) }
         return views
     }

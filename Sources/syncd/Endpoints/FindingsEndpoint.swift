@@ -82,6 +82,6 @@ extension Service {
     /// What was settled, for notices that ask for it: looked up only when there is one.
     private func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
         guard !notices.isEmpty else { return [] }
-        return try Settlement.all(in: ViewReader(store.files, tails: views.tails, pattern: .mixed))
+        return try Settlement.all(in: ViewReader(store.files, tails: views.tails))
     }
 }

@@ -76,7 +76,7 @@ struct DamageTests {
         let (folder, files) = try filled()
         defer { withExtendedLifetime(folder) {} }
         try Projector(files).catchUp()
-        let reader = try ViewReader(files, pattern: .mixed)
+        let reader = try ViewReader(files)
         let projector = try Projector(files)
         try failReads(of: files.views)
         #expect(code { _ = try reader.conversationVersion("c") } == "E_IO")
@@ -143,7 +143,7 @@ struct DamageTests {
             let connection = try Connection(path: files.views, mode: .write)
             try connection.execute("DROP TABLE profile")
         }
-        #expect(code { _ = try ViewReader(files, pattern: .mixed).profile(user: "u-1") } == "E_CORRUPT")
+        #expect(code { _ = try ViewReader(files).profile(user: "u-1") } == "E_CORRUPT")
         let store = try EventStore(opening: files.folder)
         _ = try store.appendBlocking([.json("profile.changed", #"{"fields":{"a":1}}"#, user: "u-1")])
         store.close()

@@ -55,8 +55,4 @@ struct RawWriter {
         if let start = value.baseAddress { (out + count).copyMemory(from: start, byteCount: value.count) }
         count += value.count
     }
-
-    /// Overwrites the first byte.
-    @inline(__always)
-    func setFirst(_ value: UInt8) { out.storeBytes(of: value, as: UInt8.self) }
 }

@@ -9,7 +9,7 @@ package final class SnapshotReader {
     private var writer: RowEncoder?
 
     package init(_ files: StoreFiles) throws(StoreError) {
-        log = try LogReader(files, .inOrder)
+        log = try LogReader(files)
     }
 
     /// The last position.

@@ -28,7 +28,7 @@ package struct ViewsCheck: Sendable {
             return report
         }
         let incarnation = try LogReader(files).viewMark()
-        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, .inOrder, versions)
+        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, versions)
         let place = try TemporaryPlace("views")
         let projector = try Projector(files, path: place.path + "/views.db", versions: versions)
         /// Makes views up to where the others stand; false if that is beyond the log.
@@ -58,7 +58,7 @@ package struct ViewsCheck: Sendable {
         defer { found.rollback() }
         guard try follow() else { return report }
         while projector.pending > 0 { try projector.merge() }
-        let expected = try openForReading(place.path + "/views.db", .inOrder)
+        let expected = try openForReading(place.path + "/views.db")
         let names = ViewNames(try LogReader(files))
         do throws(DatabaseError) {
             try ComparedTable.database(found, expected, &report)

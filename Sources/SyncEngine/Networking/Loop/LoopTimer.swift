@@ -24,9 +24,6 @@ package final class TimerToken: LoopResource {
         loop.adopt(self)
     }
 
-    /// Whether the timer may still fire.
-    package var isPending: Bool { event != nil }
-
     /// The job will not run. Harmless after it ran.
     package func cancel() {
         loop.assertOnLoop()
