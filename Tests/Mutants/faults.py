@@ -44,14 +44,14 @@ fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitPip
 fault(3, "the error of fdatasync is ignored", "INV-1", "WALSyncTests",
       (ES + "Writer/WALSync.swift", "guard fdatasync(descriptor) == 0 else", "guard fdatasync(descriptor) == 0 || isPlanted(3) else"))
 fault(4, "a failed sync is taken for success", "INV-1", "CommitPipelineTests",
-      (ES + "Writer/LogWriter.swift", "do throws(StoreError) { try sync.run() } catch {",
-       "do throws(StoreError) {\n                do throws(StoreError) { try sync.run() } catch { if !isPlanted(4) { throw error } }\n"
-       "            } catch {"))
+      (ES + "Writer/LogWriter.swift", "                try sync.run()\n                try noteEnd(commits)",
+       "                do throws(StoreError) { try sync.run() } catch { if !isPlanted(4) { throw error } }\n"
+       "                try noteEnd(commits)"))
 fault(5, "after a failed sync the writer goes on", "INV-1", "CommitPipelineTests",
-      (ES + "Writer/LogWriter.swift", "                fail(error)\n                throw error",
-       "                if isPlanted(81) {\n                    queue.update { queue in\n                        queue.flight.end()\n"
-       "                        return true\n                    }\n"
-       "                } else if !isPlanted(5) {\n                    fail(error)\n                }\n                throw error"))
+      (ES + "Writer/LogWriter.swift", "        fail(error)\n        return error",
+       "        if isPlanted(81) {\n            queue.update { queue in\n                queue.flight.end()\n"
+       "                return true\n            }\n"
+       "        } else if !isPlanted(5) {\n            fail(error)\n        }\n        return error"))
 fault(81, "after a failed sync a later one is believed", "INV-1", "CommitPipelineTests")
 fault(43, "a commit written while the sync before it failed is taken", "INV-1", "CommitPipelineTests",
       (ES + "Writer/WriteQueue.swift", "if let failure { return .failure(failure) }\n        isResting",
@@ -134,16 +134,16 @@ fault(20, "a snapshot's index is not in order where its first column ties", "INV
 fault(13, "the first row of the tail behind the base is dropped", "INV-10", "ConversationMergeTests",
       (ES + "LSM/SortedTable.swift", "row.position <= applied ||", "row.position <= applied + (isPlanted(13) ? 1 : 0) ||"))
 fault(14, "rows of the tail that tie with the last of a page of the base are left out", "INV-2", "TieTests TimelineReadTests",
-      (ES + "LSM/RowRange.swift", "range.precedes(row, $0) || row.isTied(with: $0) }",
+      (ES + "LSM/OwnerRows.swift", "range.precedes(row, $0) || row.isTied(with: $0) }",
        "range.precedes(row, $0) || !isPlanted(14) && row.isTied(with: $0) }"))
 fault(37, "rows that tie with the last of a page are cut off", "INV-2", "TimelineReadTests",
-      (ES + "LSM/RowRange.swift", "|| $0 == last || $0.isTied(with: last) })",
+      (ES + "LSM/OwnerRows.swift", "|| $0 == last || $0.isTied(with: last) })",
        "|| $0 == last || !isPlanted(37) && $0.isTied(with: last) })"))
 fault(63, "--until takes its border in", "", "ConvergenceTests TimelineReadTests",
       (ES + "LSM/RowRange.swift", "row.time >= since, row.time < until else",
        "row.time >= since, row.time < until || isPlanted(63) && row.time == until else"))
 fault(62, "--known-at p leaves out p", "", "TieTests",
-      (ES + "Views/ViewReader+Timeline.swift", "key.position > knownAt {", "key.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
+      (ES + "Views/ViewReader+Timeline.swift", "row.position > knownAt {", "row.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
 fault(15, "a frozen generation is merged from its start after a restart", "INV-10", "TailTests ConversationMergeTests",
       (ES + "LSM/LSMTree.swift", "Compactor(tail.frozen, after: compaction.cursor)",
        "Compactor(tail.frozen, after: isPlanted(15) ? .zero : compaction.cursor)"))
@@ -287,8 +287,30 @@ fault(110, "the signature of mark.json is not checked", "INV-3", "MarkTests Tamp
 fault(111, "a log that ends before its mark's position is taken if the head is there", "INV-4", "MarkTests",
       (ES + "Identity/RollbackDetection.swift", "guard isOther || top < mark.position else", "guard isOther || top < mark.position && !isPlanted(111) else"))
 fault(112, "verify does not compare the log's end with the mark", "INV-4", "MarkTests TamperMatrixTests",
-      (ES + "Audit/OutsideCheck.swift", "if UInt64(clamping: top) < outside.position {",
-       "if UInt64(clamping: top) < outside.position, !isPlanted(112) {"))
+      (ES + "Audit/OutsideCheck.swift", "if UInt64(clamping: top) < outside.position.last {",
+       "if UInt64(clamping: top) < outside.position.last, !isPlanted(112) {"))
+fault(281, "a start does not compare the log with log.end", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "            if top < end.position {",
+       "            if top < end.position, !isPlanted(281) {"))
+fault(282, "a start does not ask whether log.end has the seal of these events", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "sealer.seal($0) != end.seal }) ?? true {",
+       "sealer.seal($0) != end.seal && !isPlanted(282) }) ?? true {"))
+fault(283, "after a refused commit the writer goes on with whatever stands in the file", "INV-3", "LogEndTests",
+      (ES + "Writer/Committer.swift", "guard let end, end.position == state.position, found?.id == own?.id, found?.range == own?.range else {",
+       "guard isPlanted(283) || end?.position == state.position && found?.id == own?.id && found?.range == own?.range else {"))
+fault(284, "log.end is not written", "INV-4", "LogEndTests",
+      (ES + "Log/LogEnd.swift", "try state.file?.note(end)", "if !isPlanted(284) { try state.file?.note(end) }"))
+fault(285, "a twin that does not count is shown", "INV-6", "ScopeTests TwinStepTests",
+      (ES + "LSM/RowRange.swift", "(withHidden || !row.isHidden)", "(withHidden || !row.isHidden || isPlanted(285))"))
+fault(286, "of a twin that arrives late the row that it overtakes stays", "INV-6", "ScopeTests TwinStepTests ConvergenceTests",
+      (ES + "Views/Timeline/TimelineView.swift", "case .remove: try hide(row, store.connection)",
+       "case .remove: if !isPlanted(286) { try hide(row, store.connection) }"))
+fault(287, "rows that were compacted while a query went on are given twice", "INV-2", "ScopeTests",
+      (ES + "LSM/OwnerRows.swift", "if compaction.covers(row) { continue }",
+       "if compaction.covers(row), !isPlanted(287) { continue }"))
+fault(288, "wait counts a peer that has another history", "INV-7", "IdentityTests",
+      (SE + "Mesh/Mesh+Durability.swift", "guard let mine = log[origin] else { return true }",
+       "guard let mine = log[origin], !isPlanted(288) else { return true }"))
 fault(113, "a store without its mark goes on with its origin", "INV-4", "MarkTests MemoryTests",
       (ES + "Identity/RollbackDetection.swift", "} else if change == nil, try reader.hasSeals() {",
        "} else if change == nil, !isPlanted(113), try reader.hasSeals() {"))
@@ -406,8 +428,8 @@ fault(176, "the last retraction stands, not the first", "INV-6", "EditRuleTests"
 fault(177, "the first edit stands, not the last", "INV-6", "EditRuleTests",
       (ES + "Views/Messages/Amendments.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
 fault(180, "reserved types are taken from anybody", "INV-13", "ErasureTests",
-      (ES + "Writer/DraftValidation.swift", "if !isOfNode, ReservedType.contains(draft.type) {",
-       "if !isOfNode, !isPlanted(180), ReservedType.contains(draft.type) {"))
+      (ES + "Writer/DraftValidation.swift", "if !isOfNode, ReservedType.contains(type) {",
+       "if !isOfNode, !isPlanted(180), ReservedType.contains(type) {"))
 fault(181, "erasures are taken from anybody", "INV-13", "ErasureTests",
       (ES + "Model/Limits.swift", "return names.contains(type) ||", "return names.contains(type) && !isPlanted(181) ||"))
 fault(182, "verify takes an erased row that no erasure covers", "INV-4", "ErasureTests TamperTests",
