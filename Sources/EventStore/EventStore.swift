@@ -98,15 +98,8 @@ public final class EventStore: Sendable {
         let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
         diskFailure = try Recovery.run(files)
         var surroundings = surroundings
-        let end: LogEnd.Found
-        if let inode = try SnapshotInstall.run(files) {
-            if surroundings.file != nil { surroundings.file = inode }
-            // It speaks of the log whose place was taken.
-            end = .missing
-            LogEnd.forget(files)
-        } else {
-            end = try LogEnd.Found(files)
-        }
+        if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }
+        let end = try LogEnd.Found(files)
         let reader = try LogReader(files)
         try reader.checkForWriting()
         let identity = try StoreIdentity(reader)

@@ -184,6 +184,14 @@ struct AppendBatchTests {
         return line.text + "\n"
     }
 
+    @Test("A byte order mark before the first line is passed over, as in a file; before another it is an error")
+    func byteOrderMark() {
+        let event = #"{"type":"note","user":"u","data":{}}"#
+        #expect(Self.batch("\u{feff}" + event, event).drafts.count == 2)
+        #expect(Self.batch(event, "\u{feff}" + event).drafts.count == 1)
+        #expect(Self.batch("\u{feff}").isEmpty)
+    }
+
     @Test("Receipts are written as any other line of output")
     func receipts() {
         let event = #"{"type":"note","user":"u","data":{}}"#

@@ -63,7 +63,8 @@ package final class EvidenceImport {
     private let before: VersionVector
     private var sources: [OriginID: Source] = [:]
     private var forks: [(dot: Dot, branches: [ForkBranch])] = []
-    private var hasEnded = false
+    /// Whether its last line was there.
+    package private(set) var hasEnded = false
     /// The piece at hand.
     private var events: [EncodedEvent] = []
     private var bytes = 0
@@ -205,10 +206,11 @@ package final class EvidenceImport {
         try storePiece()
         try settle()
         guard self.events.isEmpty else { throw .line("events without a proof before the end") }
+        guard events == count, origins == self.origins else {
+            throw .line("the last line counts \(origins) origins and \(events) events, and the first one others")
+        }
         let isWhole = sources.values.allSatisfy { $0.seen == $0.origin.size }
-        guard isWhole, events == count, origins == self.origins, sources.count == origins,
-            events == appended + already
-        else { throw .cut }
+        guard isWhole, sources.count == origins, events == appended + already else { throw .cut }
         guard digest.finish() == expected else { throw .changed }
         for fork in forks {
             guard let key = sources[fork.dot.origin]?.origin.key,

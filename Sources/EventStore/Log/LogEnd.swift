@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Written after each commit, when the disk has that and before anyone is told, into memory of the kernel: that outlives the process. So a log
 /// that ends before it has lost what was acknowledged. After a power cut it may be older than the log; newer only where commits
-/// are not synced.
+/// are not synced. A snapshot that takes the log's place has all of that log, so it holds for the new one, too.
 struct LogEnd: Hashable, Sendable {
     static let byteCount = 80
     private static let magic = Array("SilEnd1\n".utf8)
@@ -34,8 +34,6 @@ struct LogEnd: Hashable, Sendable {
             self = LogEnd(bytes).map(Found.end) ?? .unreadable
         }
     }
-
-    static func forget(_ files: StoreFiles) { unlink(files.end) }
 
     /// 64 bytes, and 16 of their SHA-256.
     var bytes: [UInt8] {

@@ -84,7 +84,9 @@ enum EvidenceTransfer {
             }
             do throws(EvidenceError) { try intake.take(bytes, range) } catch {
                 // A last line that was cut off is no line at all.
-                guard case .line = error, bytes[range].last != UInt8(ascii: "}"), try next(&reader) == nil else {
+                guard case .line = error, !intake.hasEnded, bytes[range].last != UInt8(ascii: "}"),
+                    try next(&reader) == nil
+                else {
                     throw error
                 }
                 throw .cut

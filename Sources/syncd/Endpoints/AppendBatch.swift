@@ -15,7 +15,8 @@ struct AppendBatch: Sendable {
     ///   counts once. Otherwise it gets a new one, unless it carries a `recordid`.
     init(_ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, _ parser: NativeLineParser) {
         self.atomicity = atomicity
-        var start = 0
+        // A byte order mark is passed over, as in a file (docs/reference/FORMATS.md §4).
+        var start = body.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
         var number = 0
         while start < body.count {
             let end = Self.lineEnd(in: body, from: start)

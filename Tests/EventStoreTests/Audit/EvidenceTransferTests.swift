@@ -236,6 +236,8 @@ struct EvidenceTransferTests {
             try result { $0[0] = replaced(#""v":1"#, by: #""v":2"#, in: $0[0]) }
                 == .line("another version of the format"))
         #expect(try result { $0.append($0[0]) } == .line("a line after the last one"))
+        let counted = try result { $0[0] = replaced(#""events":"#, by: #""events":1"#, in: $0[0]) }
+        #expect(counted?.code == "E_EVIDENCE_LINE", "\(String(describing: counted))")
         #expect(try result { $0[1] = Array("nonsense".utf8) } == .line("type: missing or wrong"))
         // All is proven, and yet the file is not the one that was written.
         #expect(try result { $0[0] = $0[0] + [0x20] } == .changed)

@@ -25,6 +25,31 @@ struct SnapshotInstallTests {
         #expect(!FileManager.default.fileExists(atPath: StoreFiles(empty.path).readyLog))
     }
 
+    @Test("A start that ends between the installation and its first commit has lost nothing (INV-3)")
+    func endedBetween() throws {
+        let (full, empty) = try ready()
+        let files = StoreFiles(empty.path)
+        let hidden = files.readyLog + ".hidden"
+        try FileManager.default.moveItem(atPath: files.readyLog, toPath: hidden)
+        // What a run leaves that is killed.
+        let run = try EventStore(opening: empty.path)
+        let mark = try #require(try SmallFile.read(files.mark))
+        run.close()
+        try Data(mark).write(to: URL(fileURLWithPath: files.mark))
+        try FileManager.default.moveItem(atPath: hidden, toPath: files.readyLog)
+        // The next one installs the snapshot, and is refused.
+        let key = try Data(contentsOf: URL(fileURLWithPath: files.key))
+        try FileManager.default.removeItem(atPath: files.key)
+        try FileManager.default.copyItem(atPath: StoreFiles(full.path).key, toPath: files.key)
+        #expect(throws: StoreError.self) { try EventStore(opening: empty.path) }
+        #expect(!FileManager.default.fileExists(atPath: files.readyLog))
+        try key.write(to: URL(fileURLWithPath: files.key))
+        let store = try EventStore(opening: empty.path)
+        defer { store.close() }
+        // That there is no WAL may cost a new origin; it is no damage.
+        #expect(store.cut == nil)
+    }
+
     @Test("What the WAL of the old log holds does not get into the new one")
     func oldWAL() throws {
         let (_, empty) = try ready()
