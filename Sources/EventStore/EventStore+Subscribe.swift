@@ -208,12 +208,12 @@ extension LogReader {
     static let largestPage = (events: 500, bytes: 1 << 20)
 
     /// The events after `position` up to `end`, at most `limit` and what a page holds.
-    func page(
-        after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = largestPage.events
+    package func page(
+        after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = .max
     ) throws(StoreError) -> [StoredEvent] {
         var page: [StoredEvent] = []
         var left = Self.largestPage.bytes
-        try scan(after: position, through: end, limit: limit) { event in
+        try scan(after: position, through: end, limit: min(limit, Self.largestPage.events)) { event in
             left -= event.event.body.count
             page.append(event)
             return left > 0

@@ -128,6 +128,23 @@ class FailingDiskTests(unittest.TestCase):
         self.assertEqual(outcome.statuses[-1], 200, f"it does not go on by itself: {outcome.statuses}")
         self.goes_on(outcome)
 
+    def test_what_a_failed_commit_has_written_is_no_damage(self):
+        # The first piece of a long commit is written, the second finds no room; then a short commit takes its place.
+        recording, outcome = self.fresh(), Outcome()
+        self.daemon = recording.daemon("write:log.db-wal:2:ENOSPC:once")
+        with Client(self.daemon) as client:
+            self.assertTrue(self.append(client, Outcome(), 100, 1))
+            recording.arm()
+            self.append(client, outcome, 3000, 60)
+            self.append(client, outcome, 100, 1)
+        self.assertEqual(outcome.statuses, [507, 200])
+        self.daemon.kill()
+        recording.disarm()
+        self.daemon = recording.daemon()
+        outcome.log = self.daemon.log()
+        self.assertNotIn("LOG_CUT", outcome.log)
+        self.goes_on(outcome)
+
     def test_no_room_for_the_wal(self):
         outcome = self.under("write:log.db-wal:4:ENOSPC:always", after_refusal=20)
         self.assertIn(507, outcome.statuses)

@@ -215,7 +215,7 @@ enum Rooms {
         Room(
             "syncctl/Client", "talking to a daemon, appending, fresh views; libcurl",
             [store, kit, api, "syncctl/Session"]),
-        Room("syncctl/Rendering", "events and timelines as text and JSON", [store, kit, "syncctl/Session"]),
+        Room("syncctl/Rendering", "events and timelines as text and JSON", [store, kit, api, "syncctl/Session"]),
         Room(
             "syncctl/Doctor", "what is wrong with a store and what helps",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client"]),

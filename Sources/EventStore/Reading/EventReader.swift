@@ -104,7 +104,7 @@ public final class EventReader: Sendable {
         of user: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
         try fresh { views throws(StoreError) in
-            try views.history(user: user, before: key, limit: Self.clamped(limit))
+            try views.newest(limit, of: .user(user), before: key).entries
         }
     }
 
@@ -113,7 +113,7 @@ public final class EventReader: Sendable {
         _ id: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
         try fresh { views throws(StoreError) in
-            try views.conversation(id, before: key, limit: Self.clamped(limit))
+            try views.newest(limit, of: .conversation(id), before: key).entries
         }
     }
 
@@ -127,7 +127,7 @@ public final class EventReader: Sendable {
         after last: ConversationSummary? = nil, limit: Int = 50
     ) throws(StoreError) -> [ConversationSummary] {
         try fresh { views throws(StoreError) in
-            try views.conversations(limit: Self.clamped(limit), after: last)
+            try views.conversations(limit: Self.clamped(limit), before: last?.place)
         }
     }
 
@@ -194,8 +194,8 @@ public final class EventReader: Sendable {
         try state.withLock { (open: inout OpenReaders) throws(StoreError) in try body(try open.currentLog()) }
     }
 
-    /// Runs `body` on views that show all that is in the log now.
-    private func fresh<Value>(_ body: (ViewReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    /// Runs `body` on views that show all that is in the log now; once more, if they were built anew meanwhile.
+    package func fresh<Value>(_ body: (ViewReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(body) }
     }
 }

@@ -83,9 +83,11 @@ package struct Freshness: Sendable {
             if let distrust { told.remark("the views were built anew: \(distrust)") }
             return try ViewReader(files)
         } catch {
-            if case .locked = error { return nil }
-            if case .io = error { return try temporary() }
-            throw error
+            switch error {
+            case .locked: return nil
+            case .io, .badFile: return try temporary()
+            default: throw error
+            }
         }
     }
 

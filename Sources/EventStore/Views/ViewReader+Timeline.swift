@@ -11,8 +11,8 @@ extension ViewReader {
     package func history(
         user: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(user) else { return false }
-        return try entries(OwnerRows(.history, tails.history, owner: ref), query, body)
+        guard let table = try rows(of: .user(user)) else { return false }
+        return try entries(table, query, body)
     }
 
     /// Calls `body` with a conversation's events in display order until it returns false. Returns false if nothing
@@ -21,20 +21,20 @@ extension ViewReader {
     package func conversation(
         _ id: String, _ query: TimelineQuery, _ body: (TimelineEntry) -> Bool
     ) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(id) else { return false }
-        return try entries(OwnerRows(.timeline, tails.timeline, owner: ref), query, body)
+        guard let table = try rows(of: .conversation(id)) else { return false }
+        return try entries(table, query, body)
     }
 
     /// The positions in the log of a user's events, in display order. Reads rows alone, and no event.
     package func positions(user: String, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
-        guard let ref = try log.ref(user) else { return [] }
-        return try positions(OwnerRows(.history, tails.history, owner: ref), query)
+        guard let table = try rows(of: .user(user)) else { return [] }
+        return try positions(table, query)
     }
 
     /// As ``positions(user:_:)``, of a conversation's events.
     package func positions(conversation: String, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
-        guard let ref = try log.ref(conversation) else { return [] }
-        return try positions(OwnerRows(.timeline, tails.timeline, owner: ref), query)
+        guard let table = try rows(of: .conversation(conversation)) else { return [] }
+        return try positions(table, query)
     }
 
     private func positions(_ table: OwnerRows, _ query: TimelineQuery) throws(StoreError) -> [UInt64] {
@@ -50,27 +50,12 @@ extension ViewReader {
         }
     }
 
-    /// The newest of a user's events before `bound`, newest first: at most `limit`, and no more once their payloads come to a MiB;
-    /// none if there is none.
-    func history(
-        user: String, before bound: DisplayKey?, limit: Int
-    ) throws(StoreError) -> [TimelineEntry] {
-        guard let ref = try log.ref(user) else { return [] }
-        return try newest(limit, OwnerRows(.history, tails.history, owner: ref), before: bound)
-    }
-
-    /// As ``history(user:before:limit:)``, of a conversation.
-    func conversation(
-        _ id: String, before bound: DisplayKey?, limit: Int
-    ) throws(StoreError) -> [TimelineEntry] {
-        guard let ref = try log.ref(id) else { return [] }
-        return try newest(limit, OwnerRows(.timeline, tails.timeline, owner: ref), before: bound)
-    }
-
-    private func newest(
-        _ limit: Int, _ table: OwnerRows, before bound: DisplayKey?
-    ) throws(StoreError) -> [TimelineEntry] {
-        var table = table
+    /// The newest of what matches before `bound`, newest first: at most `limit`, and no more once their payloads come to a MiB.
+    package func newest(
+        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
+        before bound: DisplayKey? = nil
+    ) throws(StoreError) -> TimelinePage {
+        guard var table = try rows(of: owner), let filter = try filter(query, table) else { return TimelinePage() }
         let limit = min(max(limit, 1), Self.page)
         // Of those that are tied with the bound, only the dots tell which come before it.
         var cursor = bound.map {
@@ -78,27 +63,61 @@ extension ViewReader {
         }
         while true {
             var last: SortedRow?
+            var result = TimelinePage()
             let found = try inOneReading { () throws(StoreError) in
-                let rows = try page(&table, RowFilter(), cursor, limit: limit, isBackward: true)
+                let rows = try page(&table, filter, cursor, limit: limit + 1, isBackward: true)
                 last = rows.last
                 var wanted = try inDisplayOrder(rows)
                 if let bound {
                     while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }
                 }
                 var rest = Array(wanted.reversed().prefix(limit))[...]
-                return rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest)
+                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest)
+                result.hasMore = rows.count > limit || slice.events.count < wanted.count
+                return slice
             }
             guard let last, found.events.isEmpty else {
-                var entries: [TimelineEntry] = []
-                _ = try hand(
-                    found,
-                    to: { entry in
-                        entries.append(entry)
-                        return true
-                    })
-                return entries
+                _ = try hand(found) { entry in
+                    result.entries.append(entry)
+                    return true
+                }
+                return result
             }
             cursor = last
+        }
+    }
+
+    /// The oldest of what matches after `bound`, in display order: at most `limit`, and no more once their payloads come to a MiB.
+    package func oldest(
+        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
+        after bound: DisplayKey? = nil
+    ) throws(StoreError) -> TimelinePage {
+        guard let table = try rows(of: owner) else { return TimelinePage() }
+        let limit = min(max(limit, 1), Self.page)
+        var query = query
+        query.after = bound
+        query.limit = .first(limit + 1)
+        var result = TimelinePage()
+        var bytes = 0
+        _ = try entries(table, query) { entry in
+            guard result.entries.count < limit, bytes < Self.sliceBytes else {
+                result.hasMore = true
+                return false
+            }
+            bytes += entry.stored.event.payload?.count ?? 0
+            result.entries.append(entry)
+            return true
+        }
+        return result
+    }
+
+    /// `nil` if the log does not know the owner.
+    private func rows(of owner: TimelineOwner) throws(StoreError) -> OwnerRows? {
+        switch owner {
+        case .user(let user):
+            try log.ref(user).map { OwnerRows(.history, tails.history, owner: $0) }
+        case .conversation(let id):
+            try log.ref(id).map { OwnerRows(.timeline, tails.timeline, owner: $0) }
         }
     }
 

@@ -108,12 +108,12 @@ package final class ViewReader {
 
     // MARK: Conversations
 
-    /// Conversations, the latest active first, ties by id; continues after `after`. May give a few more than `limit`:
+    /// Conversations, the latest active first, ties by id; continues behind `place`. May give a few more than `limit`:
     /// conversations of equal activity come together.
     package func conversations(
-        limit: Int, after: ConversationSummary? = nil
+        limit: Int, before place: ConversationPlace? = nil
     ) throws(StoreError) -> [ConversationSummary] {
-        let bound = after.map { ConversationSum.Moment(time: $0.lastTime, hlc: $0.lastHLC) } ?? .last
+        let bound = place.map { ConversationSum.Moment(time: $0.time, hlc: $0.hlc.ordered) } ?? .last
         let rows = try reading { connection throws(DatabaseError) in
             try ConversationList(connection).page(limit, before: bound)
         }

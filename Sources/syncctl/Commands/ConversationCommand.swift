@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ConversationCommand {
     static let entry = Subcommand(
@@ -68,11 +69,11 @@ enum ConversationsCommand {
         var count = 0
         var last: ConversationSummary?
         while count < limit {
-            let page = try stored { try views.conversations(limit: min(limit - count, 5_000), after: last) }
+            let page = try stored { try views.conversations(limit: min(limit - count, 5_000), before: last?.place) }
             guard !page.isEmpty else { break }
             for summary in page {
                 if session.isJSON {
-                    try session.output.line(json(summary))
+                    try session.output.line(JSONLine(summary))
                 } else {
                     table.add(cells(summary, session))
                 }
@@ -91,18 +92,5 @@ enum ConversationsCommand {
             .init(session.clock(summary.lastTime)), .init(summary.conversation), .init(String(summary.events)),
             .init(String(summary.messages)), .init(summary.startedBy ?? "-"), .init(summary.title ?? ""),
         ]
-    }
-
-    private static func json(_ summary: ConversationSummary) -> JSONLine {
-        var line = JSONLine(type: "conversation")
-        line.add("conversation", summary.conversation)
-        line.add("title", summary.title)
-        line.add("category", summary.category)
-        line.add("started_by", summary.startedBy)
-        line.add("version", summary.events)
-        line.add("messages", summary.messages)
-        line.add("first_time", Timestamp.text(summary.firstTime))
-        line.add("last_time", Timestamp.text(summary.lastTime))
-        return line
     }
 }

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ExportCommand {
     static let entry = Subcommand(
@@ -43,15 +44,13 @@ enum ExportCommand {
         let start = try session.position("after") ?? 0
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
-        let lines = try NativeLines(reader)
         let top = try stored { try reader.top() }
         let last = min(try session.position("through") ?? top, top)
         var count: UInt64 = 0
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
         let replay = try selection(session, location.files, after: start, through: last)
-        let adder = try lines.adder(upTo: top, of: wanted)
-        let parts = try stored { try replay.parts(adder) }
+        let parts = try stored { try replay.parts(EventLines(reader).adder(upTo: top, of: wanted)) }
         while let part = try stored({ try parts.next() }) {
             try session.output.write(part.bytes)
             count += part.count

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ProfileCommand {
     static let entry = Subcommand(
@@ -21,7 +22,7 @@ enum ProfileCommand {
         ])
         for field in fields {
             if session.isJSON {
-                try session.output.line(json(field))
+                try session.output.line(JSONLine(field))
                 continue
             }
             let others = field.concurrent.filter { $0.value != field.winner.value }
@@ -51,23 +52,5 @@ enum ProfileCommand {
     private static func plain(_ json: String) -> String {
         guard json.hasPrefix("\"") else { return json }
         return JSONObject(validated: Array("{\"value\":\(json)}".utf8)).string("value") ?? json
-    }
-
-    private static func json(_ field: ProfileField) -> JSONLine {
-        func describe(_ write: ProfileWrite, _ line: inout JSONLine) {
-            line.addRaw("value", write.value)
-            line.add("author", write.author)
-            line.add("time", Timestamp.text(write.time))
-            line.add("event", write.dot.description)
-            line.add("position", write.position)
-        }
-        var line = JSONLine(type: "field")
-        line.add("name", field.name)
-        describe(field.winner, &line)
-        line.add("conflict", field.isConflict)
-        line.addArray("concurrent") { array in
-            for write in field.concurrent { array.addObject { describe(write, &$0) } }
-        }
-        return line
     }
 }

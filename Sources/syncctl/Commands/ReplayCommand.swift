@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ReplayCommand {
     static let entry = Subcommand(
@@ -39,7 +40,7 @@ enum ReplayCommand {
         let positions = try find(scope, bounds, location, session)
         let replay = LogReplay(location.files, at: positions)
         if session.isJSON {
-            let adder = try NativeLines(reader).adder(upTo: bounds.top)
+            let adder = try stored { try EventLines(reader).adder(upTo: bounds.top) }
             let parts = try stored { try replay.parts(adder) }
             while let part = try stored({ try parts.next() }) {
                 try session.output.write(part.bytes)

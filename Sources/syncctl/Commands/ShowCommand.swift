@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum ShowCommand {
     static let entry = Subcommand(
@@ -22,7 +23,7 @@ enum ShowCommand {
             return .nothingFound
         }
         if session.isJSON {
-            try session.output.write(try NativeLines(reader).line(event))
+            try session.output.write(try stored { try EventLines(reader).line(event) })
             try session.end(count: 1)
             return .success
         }

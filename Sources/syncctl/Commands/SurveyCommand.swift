@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum SurveyCommand {
     static let entry = Subcommand(
@@ -24,7 +25,7 @@ enum SurveyCommand {
             }
         }
         if session.isJSON {
-            for count in counts { try session.output.line(json(count)) }
+            for count in counts { try session.output.line(JSONLine(count)) }
         } else if !counts.isEmpty {
             try print(counts, session)
         }
@@ -41,10 +42,7 @@ enum SurveyCommand {
         var table = TextTable([.left("SURVEY"), .right("ANSWERS")])
         for survey in surveys {
             if session.isJSON {
-                var line = JSONLine(type: "survey")
-                line.add("survey", survey.survey)
-                line.add("answers", survey.answers)
-                try session.output.line(line)
+                try session.output.line(JSONLine(survey: survey.survey, answers: survey.answers))
             }
             table.add([.init(survey.survey), .init(String(survey.answers))])
         }
@@ -83,14 +81,5 @@ enum SurveyCommand {
             if a.count != b.count { return a.count > b.count }
             return a.value < b.value
         }
-    }
-
-    private static func json(_ count: SurveyCount) -> JSONLine {
-        var line = JSONLine(type: "answer")
-        line.add("survey", count.survey)
-        line.add("question", count.question)
-        line.add("value", count.value)
-        line.add("count", count.count)
-        return line
     }
 }

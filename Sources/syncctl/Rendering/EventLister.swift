@@ -1,18 +1,19 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 /// Prints events one after the other, as they come. Columns are as wide as their widest cell so far, so that lines that
 /// are printed later still stand under the earlier ones.
 struct EventLister {
     private let session: Session
     private var widths: [Int]
-    private let native: NativeLines
+    private let native: EventLines
     private var hasHeading = false
     private let showsIDs: Bool
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
         self.session = session
-        native = try NativeLines(reader)
+        native = try stored { try EventLines(reader) }
         showsIDs = session.arguments.flag("ids")
         widths = showsIDs ? [19, 0, 36, 0, 0, 0, 0] : [19, 0, 0, 0, 0, 0]
     }
@@ -32,7 +33,7 @@ struct EventLister {
     /// Prints events that are known together: their widest cells decide before the first line.
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
         if session.isJSON {
-            for event in events { try session.output.line(try native.wrapped(event)) }
+            for event in events { try session.output.line(try stored { try native.wrapped(event) }) }
             return
         }
         let rows = events.map(cells)

@@ -46,41 +46,6 @@ struct MessageText {
         return lines
     }
 
-    func add(_ entry: TimelineEntry, to line: inout JSONLine) {
-        guard let history = entry.history else { return }
-        if let edit = history.edit {
-            line.add("text", edit.text)
-            line.add("original", entry.stored.event.payload.flatMap { JSONObject(validated: $0).string("text") })
-        }
-        let edits = history.amendments.filter(\.isEdit)
-        if !edits.isEmpty {
-            line.addArray("edits") { array in
-                for edit in edits { array.addObject { Self.describe(edit, "author", &$0) } }
-            }
-        }
-        if let retraction = history.retraction {
-            line.addObject("retracted") { Self.describe(retraction, "by", &$0, appliedIsKnown: true) }
-        }
-        let refused = history.amendments.filter { !$0.isEdit && !$0.counts }
-        if !refused.isEmpty {
-            line.addArray("retractions") { array in
-                for retraction in refused { array.addObject { Self.describe(retraction, "by", &$0) } }
-            }
-        }
-        if history.count > history.amendments.count { line.add("amendments", history.count) }
-    }
-
-    private static func describe(
-        _ amendment: Amendment, _ name: String, _ line: inout JSONLine, appliedIsKnown: Bool = false
-    ) {
-        line.add("id", amendment.id.description)
-        line.add(name, amendment.author)
-        line.add("time", Timestamp.text(amendment.time))
-        if amendment.isEdit { line.add("text", amendment.text) }
-        if let reason = amendment.reason { line.add("reason", reason) }
-        if !appliedIsKnown { line.add("applied", amendment.counts) }
-    }
-
     private func text(_ entry: TimelineEntry) -> String {
         let edited = showsOriginal ? nil : entry.edited
         return EventText.summary(entry.stored.event, text: edited)

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 /// The time filters of `history` and `conversation`.
 struct TimelineOptions {
@@ -45,7 +46,7 @@ struct TimelinePrinter {
     private let session: Session
     /// Shows the conversation of each event.
     private let showsConversation: Bool
-    private let native: NativeLines
+    private let native: EventLines
     private let message: MessageText
     /// Whether messages are shown whole, one after the other and not in a table.
     private let isFull: Bool
@@ -56,7 +57,7 @@ struct TimelinePrinter {
         self.session = session
         message = MessageText(session)
         isFull = session.form == .human && session.arguments.flag("full")
-        native = try NativeLines(views.log)
+        native = try stored { try EventLines(views.log) }
         self.showsConversation = showsConversation
     }
 
@@ -107,8 +108,8 @@ struct TimelinePrinter {
     }
 
     private func json(_ entry: TimelineEntry) throws(CommandFailure) -> JSONLine {
-        var line = try native.wrapped(entry.stored)
-        message.add(entry, to: &line)
+        var line = try stored { try native.wrapped(entry.stored) }
+        line.addHistory(of: entry)
         return line
     }
 }

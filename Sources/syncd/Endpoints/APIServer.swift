@@ -7,14 +7,15 @@ internal import SyncEngine
 /// The HTTP API on its Unix socket, on an event loop of its own; the loop also receives the signals.
 ///
 /// ## Concurrency model
-/// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendEndpoint``; other requests are answered
-/// on one worker thread, because they may take long. What supervisors ask for does not wait behind those: `/livez` is answered
+/// The loop's thread owns the HTTP server. Appends of few events go through its ``AppendEndpoint``, queries to the ``ReadPool``;
+/// other requests are answered on one worker thread, because they may take long. What supervisors ask for does not wait behind those: `/livez` is answered
 /// by the loop, `/readyz` and `/metrics`, which read disk and log, by a thread of their own; all three have places that no other
 /// request gets. Signals reach the main thread through a monitor.
 final class APIServer: Sendable {
     private let loop: EventLoop
     private let worker: SerialWorker<Void>
     private let prober: SerialWorker<Void>
+    private let readers: ReadPool
     /// What supervisors ask for.
     private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
@@ -26,6 +27,8 @@ final class APIServer: Sendable {
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
         self.prober = prober
+        let readers = ReadPool { EventReader(Freshness(service.store.files, projector: service.views)) }
+        self.readers = readers
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "api")
@@ -60,6 +63,12 @@ final class APIServer: Sendable {
                         return
                     }
                     if desk.take(exchange) { return }
+                    if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
+                        if !readers.submit({ ReadEndpoint.answer(exchange, route, $0) }) {
+                            exchange.refuse(.busy, "too many queries are waiting")
+                        }
+                        return
+                    }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
                 try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
@@ -106,6 +115,7 @@ final class APIServer: Sendable {
     func stop() {
         worker.stop()
         prober.stop()
+        readers.stop()
         loop.stop()
     }
 }

@@ -31,7 +31,7 @@ struct Service: Sendable {
     /// Answers a request. Runs on a worker's thread: it may wait.
     func answer(_ exchange: HTTPExchange) {
         let request = exchange.request
-        let path = request.path.split(separator: "/").map(String.init)
+        let path = request.segments
         guard path.first == "v1", path.count > 1 else {
             return exchange.refuse(.notFound, "there is no \(request.path)")
         }
@@ -91,6 +91,7 @@ struct Service: Sendable {
         case (_, .events, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3), (_, .invitations, 1),
             (_, .findings, 1), (_, .join, 1), (_, .quarantine, 2):
             exchange.refuseMethod()
+        case _ where ReadRoute(path) != nil: exchange.refuseMethod()
         default: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
         }
     }

@@ -26,7 +26,7 @@ struct ConversationListTests {
         for limit in [1, 3, 40, 500] {
             var found: [ConversationSummary] = []
             while true {
-                let page = try reader.conversations(limit: limit, after: found.last)
+                let page = try reader.conversations(limit: limit, before: found.last?.place)
                 guard !page.isEmpty else { break }
                 found += page
             }

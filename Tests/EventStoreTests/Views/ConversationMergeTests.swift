@@ -108,7 +108,7 @@ struct ConversationMergeTests {
         for limit in [1, Int.random(in: 2...8, using: &random), 100] {
             var found: [ConversationSummary] = []
             while true {
-                let page = try reader.conversations(limit: limit, after: found.last)
+                let page = try reader.conversations(limit: limit, before: found.last?.place)
                 guard !page.isEmpty else { break }
                 found += page
             }

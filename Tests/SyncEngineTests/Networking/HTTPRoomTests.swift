@@ -48,6 +48,30 @@ import Testing
         #expect(await eventually { usage(server).pendingBytes == 0 && usage(server).connections == 0 })
     }
 
+    @Test("Answers that clients do not take have a bound: the one that has let them wait for longest is closed")
+    func answersMakeRoom() async throws {
+        var limits = HTTPLimits()
+        limits.maximumPendingBytes = 8 << 20
+        let answer = [UInt8](repeating: UInt8(ascii: "a"), count: 2 << 20)
+        let server = try TestHTTPServer(limits: limits) { exchange in
+            exchange.reply(status: 200, contentType: nil, body: exchange.request.path == "/big" ? answer : [])
+        }
+        var lazy: [RawHTTPClient] = []
+        for number in 1...9 {
+            let client = try RawHTTPClient(unixSocket: server.path)
+            client.send("GET /big HTTP/1.1\r\nHost: x\r\n\r\n")
+            lazy.append(client)
+            // The kernel takes some of it.
+            #expect(await eventually { usage(server).pendingBytes > min(number, 3) * (1 << 20) })
+            #expect(usage(server).pendingBytes <= 10 << 20)
+        }
+        #expect(usage(server).crowdedOut >= 4)
+        #expect(lazy[0].read().utf8.count < 2 << 20, "the first is closed")
+        #expect(try server.exchange(Self.get).hasPrefix("HTTP/1.1 200 "))
+        lazy.removeAll()
+        #expect(await eventually { usage(server).pendingBytes == 0 && usage(server).connections == 0 })
+    }
+
     @Test("Requests that nobody has answered yet count, also when their clients have left")
     func unansweredRequestsCount() async throws {
         var limits = HTTPLimits()

@@ -28,9 +28,9 @@ extension JSONValue {
             digits.removeLast()
             exponent += 1
         }
-        digits.trimPrefix(while: { $0 == UInt8(ascii: "0") })
-        if digits.isEmpty { return "0" }
-        return (isNegative ? "-" : "") + Self.text(String(decoding: digits, as: UTF8.self), exponent)
+        let significant = digits.drop { $0 == UInt8(ascii: "0") }
+        if significant.isEmpty { return "0" }
+        return (isNegative ? "-" : "") + Self.text(String(decoding: significant, as: UTF8.self), exponent)
     }
 
     /// What stands behind the `e`.

@@ -28,6 +28,8 @@ enum WALFrameBuffer {
         var isLast = false
         /// Where the commit at hand begins, or the last one ended.
         var start: Int64 = 0
+        /// Where the last commit ended, if that is known.
+        var committed: Int64?
         /// Told of each commit that was written.
         let written: Written
 
@@ -49,9 +51,17 @@ enum WALFrameBuffer {
             guard count > 0 else { return SQLITE_OK }
             defer { (count, awaitsPage) = (0, false) }
             let code = original.pointee.xWrite(file, bytes, Int32(count), offset)
-            // What part of it was written is not known.
-            if code != SQLITE_OK { end = 0 }
+            if code != SQLITE_OK { cut(file) }
             return code
+        }
+
+        /// A write has failed, and its commit with it. What was written of that must not stay behind a later, shorter one: a start would
+        /// take it for a commit that cannot be read.
+        private mutating func cut(_ file: UnsafeMutablePointer<sqlite3_file>) {
+            // Where it cannot be cut, what part of it was written is not known.
+            end = 0
+            guard let committed, original.pointee.xTruncate(file, committed) == SQLITE_OK else { return }
+            end = committed
         }
 
         /// A commit is written: it ends where the file does.
@@ -66,17 +76,26 @@ enum WALFrameBuffer {
         ) -> Int32 {
             if take(part, length, at: place) {
                 let isComplete = isLast && !awaitsPage
-                guard isComplete || count + WALFrameBuffer.frame > WALFrameBuffer.most else { return SQLITE_OK }
+                let isFull = !awaitsPage && count + WALFrameBuffer.frame > WALFrameBuffer.most
+                guard isComplete || isFull else { return SQLITE_OK }
                 let code = flush(file)
-                if code == SQLITE_OK, isComplete { tell() }
+                if code == SQLITE_OK, isComplete {
+                    committed = end
+                    tell()
+                }
                 return code
             }
-            let code = flush(file)
+            var code = flush(file)
             guard code == SQLITE_OK else { return code }
             // The WAL begins anew, or goes on where it is not known yet to end.
-            if place == 0 || place + Int64(length) > end { end = place + Int64(length) }
+            if place == 0 || place + Int64(length) > end {
+                end = place + Int64(length)
+                committed = place == 0 ? end : nil
+            }
             if place == 0 { start = 0 }
-            return original.pointee.xWrite(file, part, Int32(length), place)
+            code = original.pointee.xWrite(file, part, Int32(length), place)
+            if code != SQLITE_OK { cut(file) }
+            return code
         }
     }
 
@@ -110,6 +129,7 @@ enum WALFrameBuffer {
         held.pointee.methods.xTruncate = { file, size in
             WALFrameBuffer.flushed(file) { original, file in
                 WALFrameBuffer.held(file)?.pointee.end = 0
+                WALFrameBuffer.held(file)?.pointee.committed = nil
                 return original.pointee.xTruncate(file, size)
             }
         }

@@ -18,6 +18,17 @@ public struct ConversationSummary: Hashable, Sendable {
     public let lastTime: Int64
     let lastHLC: Int64
     let ref: Int64
+
+    /// Where it stands among all.
+    package var place: ConversationPlace { ConversationPlace(time: lastTime, hlc: HybridTime(ordered: lastHLC)) }
+}
+
+/// When the last event of a conversation was: the order of their list.
+package struct ConversationPlace: Hashable, Sendable {
+    package let time: Int64
+    package let hlc: HybridTime
+
+    package init(time: Int64, hlc: HybridTime) { (self.time, self.hlc) = (time, hlc) }
 }
 
 /// Who takes part in a conversation.

@@ -8,4 +8,8 @@ public struct SurveyCount: Hashable, Sendable {
     public let value: String
     /// How often; each event counts once.
     public let count: UInt64
+
+    package init(survey: String, question: String, value: String, count: UInt64) {
+        (self.survey, self.question, self.value, self.count) = (survey, question, value, count)
+    }
 }

@@ -28,6 +28,19 @@ package struct TimelineQuery: Hashable, Sendable {
     package init() {}
 }
 
+/// Whose events: a user's, across conversations, or a conversation's.
+package enum TimelineOwner: Hashable, Sendable {
+    case user(String)
+    case conversation(String)
+}
+
+/// Some entries of a timeline in a row.
+package struct TimelinePage: Sendable {
+    package var entries: [TimelineEntry] = []
+    /// Whether more may come behind the last one; there may be none after all where it is tied with others.
+    package var hasMore = false
+}
+
 /// An event of a history or a conversation, with what became of it.
 public struct TimelineEntry: Sendable {
     /// The event, and its position in this node's log.

@@ -42,7 +42,7 @@ final class HTTPConnection {
     private var isWriting = false
     /// When the first byte of the request came that is not whole yet; nanoseconds of ``MonotonicClock``.
     private var begun: UInt64?
-    /// Bytes of it that the server counts.
+    /// Bytes of it, and of answers that are not taken, that the server counts.
     private var counted = 0
     /// The place is kept for some requests: others are refused.
     private let isReserved: Bool
@@ -201,6 +201,9 @@ final class HTTPConnection {
     /// When the request began that is not whole; `nil` if there is none.
     var unfinishedSince: UInt64? { if case .reading = phase { begun } else { nil } }
 
+    /// Since when a client has taken nothing of what waits for it; `nil` if nothing waits.
+    var untakenSince: UInt64? { outputLength > 0 ? lastProgress : nil }
+
     /// Since when the client has asked for nothing; `nil` if it has.
     var idleSince: UInt64? { if case .reading = phase, begun == nil { lastProgress } else { nil } }
 
@@ -263,7 +266,7 @@ final class HTTPConnection {
         if case .closed = phase { return }
         guard outputLength == 0 else {
             output += bytes
-            return
+            return count(outputLength)
         }
         let count = write(bytes[...])
         guard count < bytes.count else { return }
@@ -272,6 +275,7 @@ final class HTTPConnection {
         sent = 0
         lastProgress = MonotonicClock.now
         watchWriting(true)
+        self.count(output.count)
     }
 
     /// The answer is complete.
@@ -285,6 +289,7 @@ final class HTTPConnection {
         if case .closed = phase { return }
         sent += count
         if count > 0 { lastProgress = MonotonicClock.now }
+        self.count(outputLength)
         guard sent == output.count else { return }
         (output, sent) = ([], 0)
         watchWriting(false)

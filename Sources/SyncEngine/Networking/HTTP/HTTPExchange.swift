@@ -22,6 +22,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var method: String
     /// Percent-decoded once; not normalised, so compare it whole. Begins with `/`.
     package var path: String
+    /// What stands between the slashes of the path, each decoded by itself: a slash that was encoded parts nothing.
+    package var segments: [String]
     /// Percent-decoded, `+` read as a space, in the order of the request.
     package var query: [HTTPField]
     package var headers: [HTTPField]
@@ -37,6 +39,9 @@ package struct HTTPRequest: Sendable, Equatable {
 
     /// The first query item of this name.
     package func queryItem(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+    /// All query items of this name, in their order.
+    package func queryItems(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 }
 
 /// One HTTP request waiting for its reply.

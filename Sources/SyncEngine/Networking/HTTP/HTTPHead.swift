@@ -25,6 +25,7 @@ struct HTTPHead {
 
     private let method: String
     private let path: String
+    private let segments: [String]
     private let query: [HTTPField]
     private var fields: [HTTPField] = []
     private(set) var terms = HTTPTerms()
@@ -45,15 +46,15 @@ struct HTTPHead {
         else { throw HTTPFault("bad request line") }
         guard version.dropFirst(5).starts(with: "1.".utf8) else { throw HTTPFault(505, "this is HTTP/1.1") }
         method = String(decoding: line[..<first], as: UTF8.self)
-        (path, query) = try Self.target(target)
+        (path, segments, query) = try Self.target(target)
         terms.isHead = method == "HEAD"
         // Keeping an old client's connection needs words of its own (RFC 9112 §9.3); none needs that.
         terms.knowsChunks = minor != UInt8(ascii: "0")
         terms.isLast = !terms.knowsChunks
     }
 
-    /// Path and query, of `/a?b` and of `http://host/a?b`.
-    private static func target(_ target: ArraySlice<UInt8>) throws(HTTPFault) -> (String, [HTTPField]) {
+    /// Path, its segments and query, of `/a?b` and of `http://host/a?b`.
+    private static func target(_ target: ArraySlice<UInt8>) throws(HTTPFault) -> (String, [String], [HTTPField]) {
         guard target.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") }) else {
             throw HTTPFault("bad request target")
         }
@@ -68,7 +69,11 @@ struct HTTPHead {
         guard let path = rawPath.isEmpty ? "/" : percentDecoded(rawPath, plusIsSpace: false),
             let query = queryItems(rest.dropFirst(rawPath.count + 1))
         else { throw HTTPFault("bad percent encoding") }
-        return (path, query)
+        // A broken escape was found in the whole already.
+        let segments = rawPath.split(separator: UInt8(ascii: "/")).compactMap {
+            percentDecoded($0, plusIsSpace: false)
+        }
+        return (path, segments, query)
     }
 
     /// A line of the header (RFC 9112 §5), unfolded.
@@ -124,7 +129,8 @@ struct HTTPHead {
     }
 
     func request(body: [UInt8]) -> HTTPRequest {
-        HTTPRequest(method: method, path: path, query: query, headers: fields, body: body, peer: nil)
+        HTTPRequest(
+            method: method, path: path, segments: segments, query: query, headers: fields, body: body, peer: nil)
     }
 
     /// Visible text, blanks, and whatever is no ASCII.

@@ -137,11 +137,18 @@ package final class HTTPServer: LoopResource {
         return earliest?.connection
     }
 
-    /// Refuses requests that have been coming for longest until what is under way, and `more` bytes, keep to the bound.
+    /// Until what is under way, and `more` bytes, keep to the bound: closes clients that have let an answer wait for longest, then
+    /// refuses requests that have been coming for longest.
     func makeRoom(for more: Int = 0) {
         while usage.figures.pendingBytes + more > limits.maximumPendingBytes {
-            guard let slowest = first(\.unfinishedSince) else { return }
-            slowest.refuseAsBusy()
+            if let idler = first(\.untakenSince) {
+                usage.change { $0.crowdedOut += 1 }
+                idler.close()
+            } else if let slowest = first(\.unfinishedSince) {
+                slowest.refuseAsBusy()
+            } else {
+                return
+            }
         }
     }
 

@@ -8,7 +8,7 @@ internal import EventStore
 package final class HTTPUsage: Sendable {
     package struct Figures: Sendable, Equatable {
         package var connections = 0
-        /// Bytes of requests that have come in part, or whole and are not answered yet.
+        /// Bytes of requests that have come in part, or whole and are not answered yet, and of answers that clients have not taken.
         package var pendingBytes = 0
         /// Whole requests that are not answered yet.
         package var pendingRequests = 0

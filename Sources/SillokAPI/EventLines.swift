@@ -1,42 +1,45 @@
-internal import CommandLineKit
-internal import EventStore
+package import CommandLineKit
+package import EventStore
 
-/// The native form of events: with the node of their origin, and with what counts in place of a twin.
-final class NativeLines {
+/// The native form of events: with the node of their origin, and with what counts in place of a twin. Not Sendable.
+package final class EventLines {
     private let reader: LogReader
     private var writer: NativeLineWriter
     private let sha = SHA256()
 
-    init(_ reader: LogReader) throws(CommandFailure) {
+    package init(_ reader: LogReader) throws(StoreError) {
         self.reader = reader
-        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
+        writer = NativeLineWriter(nodes: try reader.nodes())
     }
 
+    /// Whether they are of that log.
+    package func isOf(_ log: LogReader) -> Bool { reader === log }
+
     /// The event in its native form inside a line of JSON output: `{"type":"event","v":1,"event":{…}}`. The leaf, which
-    /// costs a hash, is left to `export` and `show`.
-    func wrapped(_ event: StoredEvent) throws(CommandFailure) -> JSONLine {
+    /// costs a hash, is left to ``line(_:)``.
+    package func wrapped(_ event: StoredEvent) throws(StoreError) -> JSONLine {
         try learn(event.event.header.dot.origin)
         var line = JSONLine(type: "event")
-        line.addRaw("event", writer.line(event, twinOf: try stored { try reader.counting(inPlaceOf: event) }))
+        line.addRaw("event", writer.line(event, twinOf: try reader.counting(inPlaceOf: event)))
         return line
     }
 
     /// The line with its newline.
-    func line(_ event: StoredEvent) throws(CommandFailure) -> [UInt8] {
+    package func line(_ event: StoredEvent) throws(StoreError) -> [UInt8] {
         try learn(event.event.header.dot.origin)
-        let twinOf = try stored { try reader.counting(inPlaceOf: event) }
+        let twinOf = try reader.counting(inPlaceOf: event)
         return writer.line(event, leaf: sha.leaf(of: event.event), twinOf: twinOf) + [UInt8(ascii: "\n")]
     }
 
     /// Makes what writes lines of events up to position `top` on several threads, for each of them.
     ///
     /// - Parameter origins: Only events of these; `nil`: all.
-    func adder(
+    package func adder(
         upTo top: UInt64, of origins: Set<OriginID>? = nil
-    ) throws(CommandFailure) -> @Sendable () -> (inout LinePart, StoredEvent) -> Void {
-        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
+    ) throws(StoreError) -> @Sendable () -> (inout LinePart, StoredEvent) -> Void {
+        writer = NativeLineWriter(nodes: try reader.nodes())
         let writer = writer
-        let twins = try stored { try reader.twinMarks(through: top) }
+        let twins = try reader.twinMarks(through: top)
         return {
             let sha = SHA256()
             return { part, event in
@@ -51,19 +54,21 @@ final class NativeLines {
     }
 
     /// An origin may have come after the others were read.
-    private func learn(_ origin: OriginID) throws(CommandFailure) {
+    private func learn(_ origin: OriginID) throws(StoreError) {
         guard !writer.knows(origin) else { return }
-        writer = NativeLineWriter(nodes: try stored { try reader.nodes() })
+        writer = NativeLineWriter(nodes: try reader.nodes())
     }
 }
 
 /// Lines of events in a row, each with its newline.
-struct LinePart: ReplayPart {
-    var bytes: [UInt8] = []
-    var count: UInt64 = 0
-    var erased: UInt64 = 0
+package struct LinePart: ReplayPart {
+    package var bytes: [UInt8] = []
+    package var count: UInt64 = 0
+    package var erased: UInt64 = 0
 
-    mutating func removeAll(keepingCapacity: Bool) {
+    package init() {}
+
+    package mutating func removeAll(keepingCapacity: Bool) {
         bytes.removeAll(keepingCapacity: keepingCapacity)
         (count, erased) = (0, 0)
     }

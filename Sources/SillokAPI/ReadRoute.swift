@@ -1,0 +1,81 @@
+/// What `GET` reads below `/v1/` (docs/operating/api.md), as both sides name it. Each has its own `path` and `parameters`.
+package enum ReadRoute: Hashable, Sendable {
+    /// The log, in the order of this node.
+    case events
+    case event(String)
+    case conversations
+    case conversation(String)
+    /// A conversation's events, with what became of each message.
+    case rows(conversation: String)
+    case profile(user: String)
+    /// A user's events across conversations.
+    case history(user: String)
+    case surveys
+    case survey(String)
+
+    /// The route of what stands behind `/v1/`, decoded.
+    package init?(_ path: some Collection<String>) {
+        let path = Array(path)
+        switch (path.first, path.count) {
+        case ("events", 1): self = .events
+        case ("events", 2): self = .event(path[1])
+        case ("conversations", 1): self = .conversations
+        case ("conversations", 2): self = .conversation(path[1])
+        case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
+        case ("users", 2): self = .profile(user: path[1])
+        case ("users", 3) where path[2] == "history": self = .history(user: path[1])
+        case ("surveys", 1): self = .surveys
+        case ("surveys", 2): self = .survey(path[1])
+        default: return nil
+        }
+    }
+
+    /// The route of a whole path, decoded.
+    package init?(version1 segments: [String]) {
+        guard segments.first == "v1" else { return nil }
+        self.init(segments.dropFirst())
+    }
+
+    /// What stands behind `/v1/`, decoded.
+    package var segments: [String] {
+        switch self {
+        case .events: ["events"]
+        case .event(let id): ["events", id]
+        case .conversations: ["conversations"]
+        case .conversation(let id): ["conversations", id]
+        case .rows(let conversation): ["conversations", conversation, "rows"]
+        case .profile(let user): ["users", user]
+        case .history(let user): ["users", user, "history"]
+        case .surveys: ["surveys"]
+        case .survey(let name): ["surveys", name]
+        }
+    }
+
+    /// What may stand behind `?`.
+    package var parameters: Set<String> {
+        let paging: Set<String> = ["limit", "cursor"]
+        let timeline: Set<String> = ["since", "until", "type", "author", "order", "known_at"]
+        return switch self {
+        case .events: paging
+        case .event: []
+        case .conversation: []
+        case .conversations, .profile, .surveys: paging
+        case .rows: paging.union(timeline)
+        case .history: paging.union(timeline).union(["conversation"])
+        case .survey: paging.union(["question"])
+        }
+    }
+
+    /// Whether its pages end at such places.
+    package func hasPlace(_ place: PagePlace) -> Bool {
+        switch (self, place) {
+        case (.rows, .entry), (.history, .entry), (.conversations, .conversation), (.events, .position): true
+        case (.profile, .names(let names)), (.surveys, .names(let names)): names.count == 1
+        case (.survey, .names(let names)): names.count == 2
+        default: false
+        }
+    }
+
+    /// Those of them that may be given more than once: any of the values will do.
+    package static let repeatable: Set<String> = ["type", "author", "conversation"]
+}

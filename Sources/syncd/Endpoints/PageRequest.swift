@@ -1,0 +1,107 @@
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// Why a request for a page cannot be answered.
+struct BadParameter: Error {
+    let message: String
+    var hint: String?
+}
+
+/// Which part of an answer is asked for: the parameters of a ``ReadRoute``.
+struct PageRequest: Sendable {
+    static let most = 500
+    private static let usual = 50
+
+    let route: ReadRoute
+    private let scope: UInt64
+    let limit: Int
+    private let cursor: PageCursor?
+    let isNewestFirst: Bool
+    /// Of a timeline.
+    let query: TimelineQuery
+    let question: String?
+
+    init(_ route: ReadRoute, _ request: HTTPRequest) throws(BadParameter) {
+        self.route = route
+        try Self.check(request, route)
+        scope = PageCursor.scope(route, request.query.map { (name: $0.name, value: $0.value) })
+        limit = try Self.number(request, "limit", in: 1...UInt64(Self.most)).map { Int($0) } ?? Self.usual
+        cursor = try Self.cursor(request, route, scope)
+        isNewestFirst = try Self.isNewestFirst(request)
+        question = request.queryItem("question")
+        var query = TimelineQuery()
+        query.since = try Self.time(request, "since")
+        query.until = try Self.time(request, "until")
+        query.types = request.queryItems("type")
+        query.authors = request.queryItems("author")
+        query.conversations = request.queryItems("conversation")
+        let known = try Self.number(request, "known_at", in: 0...UInt64(Int64.max))
+        query.knownAt = [known, cursor?.knownAt].compactMap { $0 }.min()
+        self.query = query
+    }
+
+    /// Behind it the page begins; `nil`: at the beginning.
+    var place: PagePlace? { cursor?.place }
+
+    /// The cursor of the next page.
+    ///
+    /// - Parameter top: Where the log ended when this page was made.
+    func next(_ place: PagePlace, top: UInt64) -> String {
+        PageCursor(scope: scope, knownAt: cursor?.knownAt ?? top, place: place).text
+    }
+
+    private static let noCursor = BadParameter(
+        message: "cursor: none of this request",
+        hint: "the text of 'next' from the page before, with the same path and parameters but for limit")
+
+    private static func check(_ request: HTTPRequest, _ route: ReadRoute) throws(BadParameter) {
+        var seen: Set<String> = []
+        for item in request.query {
+            guard route.parameters.contains(item.name) else {
+                let names = route.parameters.sorted().joined(separator: ", ")
+                throw BadParameter(
+                    message: "\(item.name): \(request.path) has no such parameter", hint: names.isEmpty ? nil : names)
+            }
+            guard seen.insert(item.name).inserted || ReadRoute.repeatable.contains(item.name) else {
+                throw BadParameter(message: "\(item.name): given more than once")
+            }
+        }
+    }
+
+    private static func number(
+        _ request: HTTPRequest, _ name: String, in range: ClosedRange<UInt64>
+    ) throws(BadParameter) -> UInt64? {
+        guard let text = request.queryItem(name) else { return nil }
+        guard let number = UInt64(text), range.contains(number) else {
+            throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func cursor(
+        _ request: HTTPRequest, _ route: ReadRoute, _ scope: UInt64
+    ) throws(BadParameter) -> PageCursor? {
+        guard let text = request.queryItem("cursor") else { return nil }
+        guard let cursor = PageCursor(text: text), cursor.scope == scope, route.hasPlace(cursor.place) else {
+            throw noCursor
+        }
+        return cursor
+    }
+
+    private static func isNewestFirst(_ request: HTTPRequest) throws(BadParameter) -> Bool {
+        switch request.queryItem("order") {
+        case nil, "newest": return true
+        case "oldest": return false
+        default: throw BadParameter(message: "order: newest or oldest")
+        }
+    }
+
+    private static func time(_ request: HTTPRequest, _ name: String) throws(BadParameter) -> Int64? {
+        guard let text = request.queryItem(name) else { return nil }
+        guard let time = Timestamp.milliseconds(text) else {
+            throw BadParameter(message: "\(name): no time of RFC 3339", hint: "as 2026-08-01T09:00:00+09:00")
+        }
+        return time
+    }
+}

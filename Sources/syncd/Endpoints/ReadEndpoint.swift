@@ -1,0 +1,176 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// `GET` of what is stored: events, histories, conversations, profiles, surveys. An answer sees all that was in the log when it was
+/// asked for, is NDJSON, and is one page: its last line says where the next one begins.
+struct ReadEndpoint {
+    private let request: PageRequest
+    private let views: ViewReader
+    private let lines: EventLines
+    /// Where the log ends.
+    private let top: UInt64
+
+    /// What a page has but for its last line.
+    private struct Page {
+        var body: [UInt8] = []
+        var count = 0
+        /// Where the next page begins.
+        var next: PagePlace?
+        var hasMore = false
+
+        mutating func add(_ line: JSONLine) {
+            line.write(to: &body)
+            count += 1
+        }
+    }
+
+    /// Answers from a thread of the pool.
+    static func answer(_ exchange: HTTPExchange, _ route: ReadRoute, _ reader: ReadPool.Reader) {
+        let request: PageRequest
+        do throws(BadParameter) { request = try PageRequest(route, exchange.request) } catch {
+            return exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
+        do throws(StoreError) {
+            let body = try reader.fresh { views, lines throws(StoreError) in
+                try ReadEndpoint(request: request, views: views, lines: lines, top: views.log.top()).body()
+            }
+            guard let body else { return exchange.refuse(.notFound, "there is no \(exchange.request.path)") }
+            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        } catch {
+            exchange.refuse(error)
+        }
+    }
+
+    /// `nil` if the one thing that is asked for is not there.
+    private func body() throws(StoreError) -> [UInt8]? {
+        guard var page = try page() else { return nil }
+        var end = JSONLine(type: "end")
+        end.add("count", page.count)
+        end.add("position", top)
+        end.add("more", page.hasMore)
+        if let next = page.next { end.add("next", request.next(next, top: top)) }
+        end.write(to: &page.body)
+        return page.body
+    }
+
+    private func page() throws(StoreError) -> Page? {
+        switch request.route {
+        case .events: try events()
+        case .event(let id): try event(id)
+        case .conversations: try conversations()
+        case .conversation(let id): try conversation(id)
+        case .rows(let conversation): try timeline(.conversation(conversation))
+        case .history(let user): try timeline(.user(user))
+        case .profile(let user): try profile(user)
+        case .surveys: try surveys()
+        case .survey(let name): try survey(name)
+        }
+    }
+
+    private func timeline(_ owner: TimelineOwner) throws(StoreError) -> Page {
+        var bound: DisplayKey?
+        if case .entry(let key) = request.place { bound = key }
+        let found =
+            request.isNewestFirst
+            ? try views.newest(request.limit, of: owner, request.query, before: bound)
+            : try views.oldest(request.limit, of: owner, request.query, after: bound)
+        var page = Page()
+        for entry in found.entries {
+            var line = try lines.wrapped(entry.stored)
+            line.addHistory(of: entry)
+            page.add(line)
+        }
+        page.hasMore = found.hasMore
+        if found.hasMore { page.next = (found.entries.last?.key).map(PagePlace.entry) }
+        return page
+    }
+
+    /// The log: there is always a next page, for what is appended later.
+    private func events() throws(StoreError) -> Page {
+        var after: UInt64 = 0
+        if case .position(let position) = request.place { after = position }
+        var page = Page()
+        for event in try views.log.page(after: after, limit: request.limit) {
+            page.body += try lines.line(event)
+            page.count += 1
+            after = event.position
+        }
+        page.hasMore = after < top
+        page.next = .position(after)
+        return page
+    }
+
+    private func event(_ id: String) throws(StoreError) -> Page? {
+        guard let bits = UUIDBits(text: id), let event = try views.log.event(id: EventID(bits)) else { return nil }
+        return Page(body: try lines.line(event), count: 1)
+    }
+
+    private func conversations() throws(StoreError) -> Page {
+        var place: ConversationPlace?
+        if case .conversation(let found) = request.place { place = found }
+        var page = Page()
+        let found = try views.conversations(limit: request.limit, before: place)
+        for summary in found { page.add(JSONLine(summary)) }
+        page.hasMore = found.count >= request.limit
+        if page.hasMore { page.next = (found.last?.place).map(PagePlace.conversation) }
+        return page
+    }
+
+    /// The conversation, then who takes part, by name.
+    private func conversation(_ id: String) throws(StoreError) -> Page? {
+        guard let summary = try views.conversationSummary(id) else { return nil }
+        let participants = try views.participants(of: id)
+        var page = Page()
+        page.add(JSONLine(summary))
+        for participant in participants.prefix(PageRequest.most) { page.add(JSONLine(participant)) }
+        page.hasMore = participants.count > PageRequest.most
+        return page
+    }
+
+    private func profile(_ user: String) throws(StoreError) -> Page {
+        try named(views.profile(user: user), \.name) { JSONLine($0) }
+    }
+
+    private func surveys() throws(StoreError) -> Page {
+        try named(views.surveys(), \.survey) { JSONLine(survey: $0.survey, answers: $0.answers) }
+    }
+
+    private func survey(_ name: String) throws(StoreError) -> Page {
+        var last: SurveyCount?
+        if case .names(let names) = request.place {
+            last = SurveyCount(survey: name, question: names[0], value: names[1], count: 0)
+        }
+        var page = Page()
+        try views.survey(name, question: request.question, after: last) { count in
+            guard page.count < request.limit else {
+                page.hasMore = true
+                return false
+            }
+            page.add(JSONLine(count))
+            page.next = .names([count.question, count.value])
+            return true
+        }
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+
+    /// A page of a list that is sorted by the bytes of names.
+    private func named<Element>(
+        _ all: [Element], _ name: (Element) -> String, _ line: (Element) -> JSONLine
+    ) -> Page {
+        var rest = all[...]
+        if case .names(let last) = request.place {
+            rest = rest.drop { !last[0].utf8.lexicographicallyPrecedes(name($0).utf8) }
+        }
+        var page = Page()
+        for element in rest.prefix(request.limit) {
+            page.add(line(element))
+            page.next = .names([name(element)])
+        }
+        page.hasMore = rest.count > request.limit
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is stored can be read through the socket: the same lines as on the command line, fresh, in pages (INV-6, INV-9).
+@Suite(.serialized)
+struct ReadRoutesTests {
+    private func daemon() throws -> (DaemonProcess, APIClient) {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        return (daemon, APIClient(socket: daemon.store + "/api.sock"))
+    }
+
+    private func text(_ lines: [[String: Any]]) -> [String] {
+        lines.compactMap { line in
+            (try? JSONSerialization.data(withJSONObject: line, options: .sortedKeys)).map {
+                String(decoding: $0, as: UTF8.self)
+            }
+        }
+    }
+
+    private func lines(_ api: APIClient, _ target: String) throws -> [[String: Any]] {
+        let answer = try #require(api.ask("GET", target), "\(target)")
+        try #require(answer.0 == 200, "\(target): \(answer)")
+        let end = try #require(answer.1.last)
+        #expect(end["type"] as? String == "end" && end["count"] as? Int == answer.1.count - 1)
+        #expect(end["position"] is Int && end["more"] is Bool)
+        return answer.1
+    }
+
+    /// All pages of an answer, without their last lines.
+    private func walk(
+        _ api: APIClient, _ target: String, between: (Int) throws -> Void = { _ in }
+    ) throws -> [[String: Any]] {
+        var found: [[String: Any]] = []
+        var cursor: String?
+        var pages = 0
+        repeat {
+            let join = target.contains("?") ? "&" : "?"
+            let page = try lines(api, target + (cursor.map { "\(join)cursor=\($0)" } ?? ""))
+            found += page.dropLast()
+            cursor = page.last?["more"] as? Bool == true ? page.last?["next"] as? String : nil
+            #expect((cursor != nil) == (page.last?["more"] as? Bool))
+            pages += 1
+            try between(pages)
+        } while cursor != nil
+        return found
+    }
+
+    @Test("Each route gives the lines that the command line prints")
+    func sameLines() throws {
+        let (daemon, api) = try daemon()
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Examples/sample.ndjson")
+        let sample = try String(contentsOf: file, encoding: .utf8)
+        #expect(api.ask("POST", "/v1/events", body: sample)?.0 == 200)
+        let texts = ["처음", "둘째", "셋째"].enumerated().map { number, text in
+            #"{"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e0\#(number)","type":"message.posted","user":"node/하늘 a","#
+                + #""subject":"conversation/c d","data":{"text":"\#(text)"}}"#
+        }
+        #expect(api.ask("POST", "/v1/events", body: texts.joined(separator: "\n"))?.0 == 200)
+        let edit =
+            #"{"type":"message.edited","user":"node/하늘 a","subject":"conversation/c d","#
+            + #""data":{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01","text":"둘째!"}}"#
+        let retraction =
+            #"{"type":"message.retracted","user":"node/하늘 a","subject":"conversation/c d","#
+            + #""data":{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e02","reason":"잘못"}}"#
+        #expect(api.ask("POST", "/v1/events", body: edit + "\n" + retraction)?.0 == 200)
+        let user = "node%2F%ED%95%98%EB%8A%98%20a"
+        let pairs: [(String, [String])] = [
+            ("/v1/users/\(user)/history?order=oldest", ["history", "node/하늘 a"]),
+            ("/v1/users/haneul/history?order=oldest", ["history", "haneul"]),
+            (
+                "/v1/users/haneul/history?order=oldest&type=survey.answered",
+                ["history", "haneul", "--type", "survey.answered"]
+            ),
+            (
+                "/v1/users/haneul/history?order=oldest&conversation=headache&author=medibot",
+                ["history", "haneul", "--conversation", "headache", "--author", "medibot"]
+            ),
+            (
+                "/v1/users/haneul/history?order=oldest&since=2026-08-01T11:02:10%2B09:00&until=2026-08-01T02:03:01Z",
+                ["history", "haneul", "--since", "2026-08-01T11:02:10+09:00", "--until", "2026-08-01T02:03:01Z"]
+            ),
+            ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d"]),
+            ("/v1/conversations/headache/rows?order=oldest", ["conversation", "headache"]),
+            ("/v1/conversations", ["conversations"]), ("/v1/users/haneul", ["profile", "haneul"]),
+            ("/v1/surveys", ["survey"]), ("/v1/surveys/satisfaction", ["survey", "satisfaction"]),
+            ("/v1/surveys/satisfaction?question=pain", ["survey", "satisfaction", "--question", "pain"]),
+            ("/v1/events?limit=500", ["export"]),
+            (
+                "/v1/events/0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01",
+                ["show", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01"]
+            ),
+        ]
+        for (target, command) in pairs {
+            let there = try Programs.syncctl(daemon.store, command + ["--json"]).lines.dropLast()
+            #expect(!there.isEmpty, "\(command)")
+            #expect(text(try lines(api, target).dropLast()) == text(Array(there)), "\(target)")
+            let reversed = target.replacingOccurrences(of: "order=oldest", with: "order=newest")
+            if reversed != target {
+                #expect(text(try lines(api, reversed).dropLast().reversed()) == text(Array(there)), "\(reversed)")
+            }
+        }
+        let one = try lines(api, "/v1/conversations/headache")
+        #expect(one.compactMap { $0["user"] as? String } == ["haneul", "medibot"])
+        #expect(one.first?["title"] as? String == "두통 상담")
+        #expect(daemon.terminate() == 0)
+    }
+
+    @Test(
+        "Pages repeat and skip nothing, whatever is appended meanwhile, also before what was read",
+        arguments: [7, 50])
+    func pages(limit: Int) throws {
+        let (daemon, api) = try daemon()
+        // Many at one moment: their order is that of their dots.
+        let events = (0..<400).map { number in
+            #"{"type":"message.posted","user":"u","subject":"conversation/c","time":"2026-08-01T02:00:0\#(number / 60).000Z","#
+                + #""data":{"text":"\#(number)"}}"#
+        }
+        #expect(api.ask("POST", "/v1/events", body: events.joined(separator: "\n"))?.0 == 200)
+        func said(_ lines: [[String: Any]]) -> [String] {
+            lines.compactMap { (($0["event"] as? [String: Any])?["data"] as? [String: Any])?["text"] as? String }
+        }
+        let wanted = said(try Programs.syncctl(daemon.store, ["conversation", "c", "--json"]).lines)
+        #expect(wanted.count == 400)
+        func late(_ number: Int) throws {
+            let event =
+                #"{"type":"message.posted","user":"u","subject":"conversation/c","time":"2026-08-01T02:00:03.500Z","#
+                + #""data":{"text":"late \#(number)"}}"#
+            try #require(api.ask("POST", "/v1/events", body: event)?.0 == 200)
+        }
+        for target in ["/v1/conversations/c/rows?limit=\(limit)", "/v1/users/u/history?limit=\(limit)"] {
+            let newest = said(try walk(api, target, between: late))
+            #expect(newest.filter { !$0.hasPrefix("late") }.reversed() == wanted)
+            // What came after the first page is on no page.
+            let known = newest.filter { $0.hasPrefix("late") }.count
+            let oldest = said(try walk(api, target + "&order=oldest", between: late))
+            #expect(oldest.filter { !$0.hasPrefix("late") } == wanted)
+            #expect(oldest.filter { $0.hasPrefix("late") }.count > known)
+        }
+        let log = try walk(api, "/v1/events?limit=\(limit)")
+        #expect(log.compactMap { $0["position"] as? String } == (1...log.count).map(String.init))
+        #expect(daemon.terminate() == 0)
+    }
+
+    @Test("An answer shows all that was acknowledged when it was asked for")
+    func fresh() throws {
+        let (daemon, api) = try daemon()
+        for number in 0..<150 {
+            let event =
+                #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#(number)"}}"#
+            try #require(api.ask("POST", "/v1/events", body: event)?.0 == 200)
+            let target = ["/v1/users/u/history?limit=1", "/v1/conversations/c/rows?limit=1"][number % 2]
+            let event1 = try #require(try lines(api, target).first?["event"] as? [String: Any])
+            #expect((event1["data"] as? [String: Any])?["text"] as? String == "\(number)")
+        }
+        #expect(daemon.terminate() == 0)
+    }
+
+    @Test("What cannot be answered is refused, and says by which name and how")
+    func refusals() throws {
+        let (daemon, api) = try daemon()
+        let event = #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"a"}}"#
+        #expect(api.ask("POST", "/v1/events", body: event + "\n" + event)?.0 == 200)
+        let next = try #require(try lines(api, "/v1/users/u/history?limit=1").last?["next"] as? String)
+        func refusal(_ method: String, _ target: String) throws -> (Int, String, String) {
+            let answer = try #require(api.ask(method, target), "\(target)")
+            let error = answer.1.first
+            return (answer.0, error?["code"] as? String ?? "", error?["message"] as? String ?? "")
+        }
+        #expect(try lines(api, "/v1/users/u/history?limit=2&cursor=\(next)").count == 2)
+        let history = "/v1/users/u/history"
+        let bad: [(String, String)] = [
+            (history + "?limit=0", "limit"), (history + "?limit=501", "limit"), (history + "?limit=-1", "limit"),
+            (history + "?limit=99999999999999999999", "limit"), (history + "?limit=1&limit=2", "limit"),
+            (history + "?order=up", "order"), (history + "?since=yesterday", "since"), (history + "?until=", "until"),
+            (history + "?known_at=9223372036854775808", "known_at"), (history + "?typ=a", "typ"),
+            (history + "?cursor=", "cursor"), (history + "?cursor=00", "cursor"),
+            (history + "?type=note&cursor=\(next)", "cursor"), ("/v1/users/v/history?cursor=\(next)", "cursor"),
+            ("/v1/conversations/c/rows?cursor=\(next)", "cursor"), ("/v1/events?cursor=\(next)", "cursor"),
+            (history + "?cursor=" + String(next.dropLast(2)), "cursor"),
+            ("/v1/conversations/c/rows?conversation=c", "conversation"), ("/v1/conversations/c?limit=1", "limit"),
+        ]
+        for (target, name) in bad {
+            let answer = try refusal("GET", target)
+            #expect(answer.0 == 400 && answer.1 == "E_PARAMETER" && answer.2.hasPrefix(name), "\(target): \(answer)")
+        }
+        for target in [
+            "/v1/events/1", "/v1/events/0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01", "/v1/conversations/x", "/v1/users",
+            "/v1/users/u/x", "/v1/conversations/c/rows/x", "/v1/surveys/a/b",
+        ] {
+            let answer = try refusal("GET", target)
+            #expect(answer.0 == 404 && answer.1 == "E_NOT_FOUND", "\(target): \(answer)")
+        }
+        for target in [history, "/v1/conversations", "/v1/surveys/s"] {
+            #expect(try refusal("POST", target).0 == 405, "\(target)")
+        }
+        for target in ["/v1/users/nobody/history", "/v1/conversations/x/rows", "/v1/users/nobody", "/v1/surveys/s"] {
+            #expect(try lines(api, target).count == 1, "\(target)")
+        }
+        #expect(api.ask("HEAD", history)?.0 == 200)
+        #expect(daemon.terminate() == 0)
+    }
+}
