@@ -344,7 +344,7 @@ public final class EventStore: Sendable {
     /// What has become of the log's files, or of the lock, if they are no longer those that are open: replaced, moved or removed.
     /// Nothing is stored any more then. To be asked from time to time, and before the end.
     package func findLoss() -> String? {
-        guard let loss = held.loss else { return nil }
+        guard let loss = held.loss ?? writer.end.loss else { return nil }
         writer.lose(loss)
         return loss
     }

@@ -53,7 +53,7 @@ enum Daemon {
         let server = try APIServer(service, configuration.api, log, wake: wake)
 
         let identity = store.identity
-        if let cut = store.cut { log.error("LOG_CUT: \(cut.text); kept as evidence/\(cut.name)") }
+        if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)") }
         if let lost = store.lostWitness {
             log.error(
                 "WITNESS_LOST: the log could not be compared with its witness: \(lost.text); kept as evidence/\(lost.name)"
@@ -76,6 +76,9 @@ enum Daemon {
         case .signal(let signal):
             log.info("signal \(signal): stopping; once more stops at once")
             notify("STOPPING=1")
+        case .diskFailure(.corrupt(let what)):
+            log.error("nothing more is stored: \(what); ending with code 74. See \"Damage\" in operating/trouble.md")
+            bid("the log is damaged", wake)
         case .diskFailure(let error):
             log.error(
                 "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers"
@@ -112,7 +115,7 @@ enum Daemon {
 
     private static func tell(_ loss: String, _ log: Logger) {
         log.error(
-            "\(loss): nothing more is stored, and what was appended since then is lost; ending with code 74. Stop syncd before a "
+            "\(loss): nothing more is stored, and what was acknowledged since the WAL was last copied may be lost; ending with code 74. Stop syncd before a "
                 + "store is restored, moved or removed")
     }
 

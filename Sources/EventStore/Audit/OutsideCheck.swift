@@ -1,6 +1,6 @@
 /// What lies beside the log and speaks of it: the node's key, its mark, its witness, the WAL as a run left it, and what was found
 /// when the log had been cut (D21).
-struct Outside {
+package struct Outside {
     /// A head that the log must reach and agree with, and who says so.
     struct Known {
         let head: TreeHead
@@ -31,6 +31,15 @@ struct Outside {
         }
     }
 
+    /// What the next start will say is missing, as far as can be told without reading the log; `nil` if nothing is.
+    package static func cut(of files: StoreFiles) throws(StoreError) -> String? {
+        let outside = try Outside(files, isWritten: false)
+        if case .damaged(let text) = outside.wal { return text }
+        let (last, source) = outside.position
+        let top = try LogReader(files).top()
+        return top < last ? "the log ends at position \(top); \(source) knows \(last)" : nil
+    }
+
     /// Proofs that origins have two histories.
     mutating func forks(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
         do throws(StoreError) { return try ForkEvidence.list(files) } catch {
@@ -47,11 +56,23 @@ struct Outside {
         switch try LogEnd.Found(files) {
         case .end(let end) where end.incarnation == mark.incarnation && (isSameBoot || mark.durability == .full):
             if end.position > position.last { position = (end.position, "log.end") }
-        case .end: break
-        case .missing, .unreadable:
+        case .end(let end) where end.incarnation == mark.incarnation: break
+        case .end, .missing, .unreadable:
             guard !isWritten, mark.state == .running else { return }
-            notes.append("log.end is missing or cannot be read: nothing here says how far the last run went")
+            notes.append(
+                "log.end is missing, of another log or cannot be read: nothing here says how far the last run went")
         }
+    }
+
+    /// Whether log.end is the node's own, and of these events.
+    private mutating func lookAtSeal(
+        _ found: LogEnd.Found, after mark: Mark, _ reader: LogReader, _ key: SigningKey
+    ) throws(StoreError) {
+        guard case .end(let end) = found, mark.state == .running, end.incarnation == mark.incarnation,
+            let head = try reader.tree(of: end.origin, size: end.size),
+            !end.isSealed(key.sealer.seal(head), by: key.endSealer)
+        else { return }
+        notes.append("the log has other events of this node than log.end knows")
     }
 
     private mutating func look(
@@ -67,6 +88,9 @@ struct Outside {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
             position = (mark.position, "the store's mark")
             try lookAtEnd(files, after: mark, isWritten: isWritten)
+            if !isWritten, let key = pem.flatMap({ SigningKey(pem: $0) }), key.publicKey.nodeID == identity.node {
+                try lookAtSeal(LogEnd.Found(files), after: mark, reader, key)
+            }
             let witness = try reader.meta("witness") ?? ""
             if !isWritten,
                 mark.settings != Mark.settings(name: identity.name, cluster: identity.cluster, witness: witness)
@@ -76,6 +100,7 @@ struct Outside {
         } else if pem != nil, try reader.hasSeals() {
             notes.append("the store has no mark of its own: nothing here says how far its log went")
         }
+        var since: String?
         let strange = try reader.strangeSettings()
         if !strange.isEmpty {
             notes.append("table meta has what this release does not know: \(strange.joined(separator: ", "))")
@@ -84,11 +109,15 @@ struct Outside {
             switch WitnessKeeper(folder: folder, identity: identity).read(key) {
             case .seen(let seen):
                 heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
+                since = seen.since
             case .missing(let why), .unusable(let why):
                 notes.append("the log could not be compared with its witness: \(why)")
             }
         }
         cuts = try CutEvidence.standing(files, reader)
+        if let since, !cuts.contains(where: { $0.name == since }), CutEvidence.isName(since, .witness) {
+            cuts.append(.missing(since, had: Dot(origin: identity.origin, seq: 0)))
+        }
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)

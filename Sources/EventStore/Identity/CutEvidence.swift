@@ -120,12 +120,16 @@ package struct CutEvidence: Hashable, Sendable {
         for evidence in all {
             if try !evidence.isHealed(in: log) { found.append(evidence) }
         }
-        let names = Set(all.map(\.name))
-        return found + (try missing(in: log).filter { !names.contains($0.name) })
+        // No one has signed the files: what the log says of a finding counts above them.
+        let names = Set(found.map(\.name))
+        for told in try told(by: log) where !names.contains(told.name) {
+            found.append(all.first { $0.name == told.name } ?? told)
+        }
+        return found
     }
 
     /// What the node's origins say was found when they were started, and has not come back by number.
-    private static func missing(in log: LogReader) throws(StoreError) -> [CutEvidence] {
+    private static func told(by log: LogReader) throws(StoreError) -> [CutEvidence] {
         let own = try log.origins(of: try StoreIdentity(log).node)
         let vector = try log.vector()
         return own.compactMap { origin in
@@ -158,6 +162,14 @@ package struct CutEvidence: Hashable, Sendable {
         try SmallFile.names(in: files.evidence).filter {
             $0.hasSuffix(ending) && isName($0.dropLast(ending.utf8.count), kind)
         }
+    }
+
+    /// Of a witness that was lost, as the one says that took its place.
+    static func missing(_ name: String, had: Dot) -> CutEvidence {
+        CutEvidence(
+            .witness, name: name, text: "evidence/\(name).json, what was found then, is missing", had: had,
+            known: nil,
+            position: 0, at: 0)
     }
 
     // MARK: The file

@@ -5,6 +5,8 @@ struct OwnSettlements {
     private let node: NodeID?
     /// The latest of each, by code and subject, Unix milliseconds.
     private var times: [String: Int64] = [:]
+    /// Those that name the very time of what they settle: a clock that was ahead may have dated that later than them.
+    private var named: [String: Int64] = [:]
 
     init(of node: NodeID?) { self.node = node }
 
@@ -16,11 +18,15 @@ struct OwnSettlements {
         let object = JSONObject(validated: payload)
         guard let code = object["code"]?.text, let subject = object["subject"]?.text else { return }
         let name = "\(code) \(subject)"
-        times[name] = max(times[name] ?? .min, event.header.hlc.milliseconds)
+        let time = event.header.hlc.milliseconds
+        times[name] = max(times[name] ?? .min, time)
+        if let of = object["of"]?.text { named["\(name) \(of)"] = time }
     }
 
     /// When the finding was settled; `nil` if it was not, after it was found.
     func time(of found: CutEvidence) -> Int64? {
-        times["\(found.kind.code) \(found.name)"].flatMap { $0 >= found.at ? $0 : nil }
+        let name = "\(found.kind.code) \(found.name)"
+        if let time = times[name], time >= found.at { return time }
+        return named["\(name) \(Timestamp.text(found.at))"]
     }
 }

@@ -62,7 +62,7 @@ struct RollbackDetection {
         }
         if let mark, mark.incarnation == identity.incarnation {
             try compare(mark, reader, origins)
-            try compare(left.end, after: mark, surroundings, reader, key.sealer)
+            try compare(left.end, after: mark, surroundings, reader, key)
         } else if change == nil, try reader.hasSeals() {
             // Every run leaves one: the store was put together from parts.
             change = .copied
@@ -109,7 +109,11 @@ struct RollbackDetection {
         _ mark: Mark, _ reader: LogReader, _ origins: [StoredOrigin]
     ) throws(StoreError) {
         let isOther = try compare(mark.head, reader, origins)
-        guard isOther || top < mark.position else { return }
+        guard isOther || top < mark.position else {
+            if try reader.hasHead(of: mark.head.origin, atLeast: mark.head.size) { return }
+            let text = "the head at \(mark.head.size), which the store's mark knows, is not in the log"
+            return isCut(text, nil, mark.position)
+        }
         let text =
             isOther && top >= mark.position
             ? "the log has other events than the store's mark knows"
@@ -120,21 +124,27 @@ struct RollbackDetection {
     /// Compares with where the run before says that its last commit ended. What it does not say, a power cut may have taken.
     private mutating func compare(
         _ found: LogEnd.Found, after mark: Mark, _ surroundings: HostFingerprint, _ reader: LogReader,
-        _ sealer: Sealer
+        _ key: SigningKey
     ) throws(StoreError) {
+        // After an orderly end the mark says it all.
+        guard mark.state == .running else { return }
         let isSameBoot = mark.boot != nil && mark.boot == surroundings.boot
         switch found {
         case .missing:
-            if mark.state == .running { isCut("log.end, which says how far the log went, is not there", nil, 0) }
+            isCut("log.end, which says how far the log went, is not there", nil, 0)
         case .unreadable:
             if isSameBoot { isCut("log.end, which says how far the log went, cannot be read", nil, 0) }
+        case .end(let end) where end.incarnation != mark.incarnation:
+            isCut("log.end, which says how far the log went, is of another log", nil, 0)
         case .end(let end):
-            guard end.incarnation == mark.incarnation, isSameBoot || mark.durability == .full else { return }
+            guard isSameBoot || mark.durability == .full else { return }
             if top < end.position {
                 isCut("the log ends at position \(top); log.end knows \(end.position)", nil, end.position)
                 if end.origin == had.origin { known = max(known, end.size) }
                 if case .signed = self.end { self.end = .left }
-            } else if try reader.tree(of: end.origin, size: end.size).map({ sealer.seal($0) != end.seal }) ?? true {
+            } else if try reader.tree(of: end.origin, size: end.size)
+                .map({ !end.isSealed(key.sealer.seal($0), by: key.endSealer) }) ?? true
+            {
                 isCut("the log has other events of this node than log.end knows", nil, end.position)
                 if end.origin == had.origin { self.end = .disputed }
             }
@@ -174,11 +184,12 @@ extension RollbackDetection {
         guard let witness else { return nil }
         let open = try CutEvidence.list(files).filter { $0.kind == .witness && $0.settled == nil }
         guard let silence else {
-            let since = seen?.since.flatMap { since in open.first { $0.name == since }?.name }
+            let settled = Set(try CutEvidence.list(files).filter { $0.settled != nil }.map(\.name))
             if seen?.since == nil, seen != nil {
                 for finding in open { CutEvidence.forget(finding.name, files) }
             }
-            witness.goOn(since: since)
+            // Also where the file was taken away: only a settlement ends it.
+            witness.goOn(since: seen?.since.flatMap { settled.contains($0) ? nil : $0 })
             return nil
         }
         let name =
@@ -208,6 +219,19 @@ extension LogReader {
     func tree(of origin: OriginID, size: UInt64) throws(StoreError) -> TreeHead? {
         guard let hlc = try stamp(of: Dot(origin: origin, seq: size)) else { return nil }
         return TreeHead(origin: origin, size: size, root: try root(of: origin, size: size), hlc: hlc)
+    }
+
+    /// Whether a head of so many events, or more, is stored.
+    func hasHead(of origin: OriginID, atLeast size: UInt64) throws(StoreError) -> Bool {
+        try mapped { () throws(DatabaseError) in
+            let select = try connection.statement(
+                "SELECT 1 FROM head JOIN origin ON origin.ref = head.origin WHERE origin.id = ? AND head.size >= ? LIMIT 1"
+            )
+            defer { select.reset() }
+            try select.bind(1, blob: origin.bits.bytes)
+            try select.bind(2, size)
+            return try select.step()
+        }
     }
 
     /// Whether the log has seals: version 1 had none.

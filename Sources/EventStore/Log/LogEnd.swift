@@ -16,7 +16,7 @@ struct LogEnd: Hashable, Sendable {
     /// The origin the node appends to, and how many of its events there are.
     let origin: OriginID
     let size: UInt64
-    /// ``Sealer/seal(_:)`` of those, at the last commit that had any.
+    /// Made with the node's key over all that, and over the seal of those events.
     let seal: UUIDBits
 
     /// What stands in a store's file.
@@ -37,6 +37,11 @@ struct LogEnd: Hashable, Sendable {
 
     /// 64 bytes, and 16 of their SHA-256.
     var bytes: [UInt8] {
+        let bytes = bytes(before: seal)
+        return bytes + SHA256().digest(bytes).bytes.prefix(16)
+    }
+
+    private func bytes(before seal: UUIDBits) -> [UInt8] {
         var bytes = Self.magic
         bytes.reserveCapacity(Self.byteCount)
         bytes.appendBigEndian(incarnation)
@@ -44,13 +49,28 @@ struct LogEnd: Hashable, Sendable {
         origin.bits.append(to: &bytes)
         bytes.appendBigEndian(size)
         seal.append(to: &bytes)
-        return bytes + SHA256().digest(bytes).bytes.prefix(16)
+        return bytes
     }
 
-    init(incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, seal: UUIDBits) {
+    private init(incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, seal: UUIDBits) {
         (self.incarnation, self.position, self.origin) = (incarnation, position, origin)
         (self.size, self.seal) = (size, seal)
     }
+
+    /// - Parameters:
+    ///   - history: The ``Sealer/Purpose/events`` seal of the origin's events, as of the last commit that had any.
+    ///   - sealer: The node's, of ``Sealer/Purpose/end``.
+    init(
+        incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, history: UUIDBits, _ sealer: Sealer
+    ) {
+        let open = LogEnd(incarnation: incarnation, position: position, origin: origin, size: size, seal: history)
+        self.init(
+            incarnation: incarnation, position: position, origin: origin, size: size,
+            seal: sealer.seal(open.bytes(before: history)))
+    }
+
+    /// Whether the node made it of a history with this seal.
+    func isSealed(_ history: UUIDBits, by sealer: Sealer) -> Bool { sealer.seal(bytes(before: history)) == seal }
 
     /// `nil` if those are not the bytes of one.
     init?(_ bytes: [UInt8]) {
@@ -80,6 +100,17 @@ final class LogEndFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// What has become of it if its name does not lead to it any more.
+    var loss: String? {
+        var (own, named) = (stat(), stat())
+        guard fstat(descriptor, &own) == 0 else { return nil }
+        guard stat(path, &named) == 0 else {
+            return errno == ENOENT || errno == ENOTDIR ? "\(path) was taken away while it was open" : nil
+        }
+        let isSame = (own.st_dev, own.st_ino) == (named.st_dev, named.st_ino)
+        return isSame ? nil : "\(path) was replaced by another file while it was open"
+    }
+
     func note(_ end: LogEnd) throws(StoreError) {
         let bytes = end.bytes
         while true {
@@ -103,6 +134,9 @@ final class LogEndKeeper: Sendable {
             if let last = state.last { state.file = try LogEndFile(files, last) }
         }
     }
+
+    /// What has become of the file if its name does not lead to it any more.
+    var loss: String? { state.withLock { $0.file?.loss } }
 
     /// The disk has what ends there.
     func note(_ end: LogEnd) throws(StoreError) {

@@ -82,7 +82,7 @@ public enum StoreError: Error, Hashable, Sendable {
         return switch code {
         case ENOSPC, EDQUOT: .diskFull(reason)
         case ELOOP: .unsafe("\(path) is a symbolic link")
-        case EISDIR, ENOTDIR:
+        case EISDIR, ENOTDIR, EEXIST:
             .badFile(
                 reason, wayOut: "the node did not make it so: move it out of the store's folder and start again")
         case EROFS: .readOnly(path: path)

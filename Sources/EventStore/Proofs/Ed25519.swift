@@ -9,6 +9,8 @@ package final class SigningKey: Sendable {
     package let publicKey: VerifyingKey
     /// Seals what this key has not signed yet.
     let sealer: Sealer
+    /// Seals where the log ends.
+    let endSealer: Sealer
 
     private init?(seed: [UInt8]) {
         guard isSodiumReady, seed.count == Int(crypto_sign_ed25519_SEEDBYTES) else { return nil }
@@ -19,7 +21,8 @@ package final class SigningKey: Sendable {
         else { return nil }
         self.secret = secret
         self.publicKey = publicKey
-        sealer = Sealer(secret: seed[...])
+        sealer = Sealer(.events, secret: seed[...])
+        endSealer = Sealer(.end, secret: seed[...])
     }
 
     /// A new random key.

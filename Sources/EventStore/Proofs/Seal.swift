@@ -4,16 +4,23 @@ internal import CCrypto
 /// another history. Only the node itself can check it; a signature, which any node can check, would cost each commit ten times
 /// as much.
 ///
-/// A seal is the first 16 bytes of HMAC-SHA-256 (RFC 2104) over a head's checkpoint text, under
-/// SHA-256("sillok seal v1" ‖ 0x00 ‖ the key's 32 private bytes).
+/// A seal is the first 16 bytes of HMAC-SHA-256 (RFC 2104), under SHA-256(a purpose ‖ 0x00 ‖ the key's 32 private bytes).
 struct Sealer: Sendable {
+    /// What seals are for: those of one purpose are of no use for another.
+    enum Purpose: String {
+        /// The last own event of a commit; over a head's checkpoint text.
+        case events = "sillok seal v1"
+        /// ``LogEnd``.
+        case end = "sillok end v1"
+    }
+
     /// The states of HMAC's two hashes that have taken the key in; copied for each seal.
     private let inner: SHA256_CTX
     private let outer: SHA256_CTX
 
     /// - Parameter secret: The 32 private bytes of the node's key.
-    init(secret: ArraySlice<UInt8>) {
-        let key = SHA256().digest(Array("sillok seal v1".utf8) + [0] + secret).bytes
+    init(_ purpose: Purpose, secret: ArraySlice<UInt8>) {
+        let key = SHA256().digest(Array(purpose.rawValue.utf8) + [0] + secret).bytes
         func keyed(_ pad: UInt8) -> SHA256_CTX {
             var state = SHA256_CTX()
             sillok_sha256_begin(&state)
@@ -29,7 +36,12 @@ struct Sealer: Sendable {
     func seal(_ head: TreeHead, in text: inout [UInt8]) -> UUIDBits {
         text.removeAll(keepingCapacity: true)
         head.appendCheckpoint(to: &text)
-        return withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { code in
+        return seal(text)
+    }
+
+    /// The seal of any bytes.
+    func seal(_ text: [UInt8]) -> UUIDBits {
+        withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { code in
             let bytes = code.assumingMemoryBound(to: UInt8.self).baseAddress
             var state = inner
             sillok_sha256_add(&state, text, text.count)

@@ -33,8 +33,9 @@ final class Committer {
     private let signer: HeadSigner
     /// Where the log ended when it was opened, and ends since the last commit; `nil` only while it has no origin.
     private(set) var end: LogEnd?
-    /// How the node's own origin stood then.
+    /// How the node's own origin stood then, and its seal.
     private var own: OriginState?
+    private var history = UUIDBits(high: 0, low: 0)
 
     /// - Parameters:
     ///   - isOver: Whether the origin is about to be given up: no head of it is handed out.
@@ -69,9 +70,10 @@ final class Committer {
             if !isOver { signer.committed(origin) }
             signed = head?.head
             self.own = origin
+            history = signer.key.sealer.seal(origin.head(using: appender.sha))
             end = LogEnd(
                 incarnation: incarnation, position: appender.state.position, origin: origin.id, size: origin.size,
-                seal: signer.key.sealer.seal(origin.head(using: appender.sha)))
+                history: history, signer.key.endSealer)
         }
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
@@ -229,10 +231,10 @@ final class Committer {
         let state = appender.state
         own = state.own.map { state.origins[$0] }
         guard let end, let own else { return }
-        let isNew = appender.sealed?.size == own.size
+        if let sealed = appender.sealed, sealed.size == own.size { history = sealed.seal }
         self.end = LogEnd(
-            incarnation: end.incarnation, position: state.position, origin: own.id, size: own.size,
-            seal: (isNew ? appender.sealed?.seal : nil) ?? end.seal)
+            incarnation: end.incarnation, position: state.position, origin: own.id, size: own.size, history: history,
+            signer.key.endSealer)
     }
 
     private func abandon(_ error: DatabaseError) -> Failure {

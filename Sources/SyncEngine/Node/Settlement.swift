@@ -123,7 +123,8 @@ package struct Settlement: Hashable, Sendable {
         guard notice.code.rawValue == code, notice.subject == subject else { return false }
         switch notice.matter {
         case .state: return false
-        case .moment: return notice.at <= at
+        // A clock that was ahead may have dated it later than what settles it.
+        case .moment: return notice.at <= at || of == notice.of
         case .once(let names, let since):
             guard let of else { return since <= at }
             return names.isSubset(of: of.split(separator: " ").map(String.init))

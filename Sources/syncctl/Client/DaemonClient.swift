@@ -12,6 +12,8 @@ struct DaemonClient {
 
     /// How long a busy daemon is asked again, in milliseconds.
     static let patience: Int64 = 60_000
+    /// How long one is tried again whose socket is not there: it may be opening its log again, for a snapshot takes its place.
+    private static let pause: Int64 = 2_000
 
     /// The daemon that has the store open; `nil` if none has it open.
     ///
@@ -39,10 +41,16 @@ struct DaemonClient {
         }
     }
 
-    private func send(_ request: HTTPRequest) throws(CommandFailure) -> HTTPRequest.Answer {
+    private func send(
+        _ request: HTTPRequest, until end: Int64 = WallClock.now + pause
+    ) throws(CommandFailure) -> HTTPRequest.Answer {
         do {
             return try request.send(socket: socket)
         } catch {
+            if error.isUnsent, access(socket, F_OK) != 0, WallClock.now < end {
+                sleep(milliseconds: 100)
+                return try send(request, until: end)
+            }
             if error.isTimeout {
                 throw CommandFailure(
                     code: "E_TIMEOUT", "\(owner) did not answer in time",

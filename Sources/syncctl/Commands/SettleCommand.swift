@@ -18,9 +18,10 @@ enum SettleCommand {
                 .init("syncctl doctor --all --json | jq -r 'select(.settled).subject'", "what was settled"),
             ],
             discussion: """
-                Appends an event of type finding.settled, so that all nodes learn it: the finding no longer decides the exit code \
-                of 'doctor' and 'status' anywhere, and is listed by 'doctor --all'. The same about another origin, and what \
-                happens again later, is a finding of its own. Findings that tell of a state, such as a peer that is away, end \
+                Appends an event of type finding.settled: the finding no longer decides the exit code of 'doctor' and 'status' \
+                here, and is listed by 'doctor --all'. A FORK or CLOCK of another node's origin is settled on all nodes by it; what \
+                a node has found of its own store, and a FORK of its own origin, only here. The same about another origin, and \
+                what happens again later, is a finding of its own. Findings that tell of a state, such as a peer that is away, end \
                 when the state does.
                 """), run: run)
 

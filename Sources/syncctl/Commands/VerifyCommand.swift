@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 enum VerifyCommand {
     static let entry = Subcommand(
@@ -16,13 +17,26 @@ enum VerifyCommand {
                 everything is proven, 2 when not all is covered by a signed head yet, 3 when something contradicts.
                 """), run: run)
 
+    /// What cannot even be read as a store is damaged, too.
+    private static func failure(_ error: StoreError) -> CommandFailure {
+        var failure = CommandFailure(error)
+        if case .corrupt = error {
+            failure.hint = "a peer or a backup has a good copy (operating/trouble.md, \"Damage\")"
+            failure.exitCode = .integrityFailure
+        }
+        return failure
+    }
+
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
         let start = MonotonicClock.now
         var progress = Progress("verify", unit: "events", style: session.style())
-        let report = try stored {
-            try Verifier(files).run { done, total in progress.update(done: done, total: total) }
+        let report: VerifyReport
+        do throws(StoreError) {
+            report = try Verifier(files).run { done, total in progress.update(done: done, total: total) }
+        } catch {
+            throw failure(error)
         }
         progress.finish(done: report.events, total: report.top)
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)

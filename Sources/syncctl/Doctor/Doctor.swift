@@ -39,7 +39,8 @@ struct Doctor {
         if let status {
             checkDaemon(status)
         } else {
-            checks += 1
+            checks += 2
+            if let cut = try Finding.cut(files) { note(cut) }
             for finding in try Finding.standing(files, session) { note(finding) }
         }
         findings.sort { ($0.severity.rank, $0.code, $0.subject) < ($1.severity.rank, $1.code, $1.subject) }

@@ -49,6 +49,16 @@ struct Finding: Sendable {
         }
     }
 
+    /// Whether the log is not as the last run left it. The next start finds the same, and keeps it as evidence.
+    static func cut(_ files: StoreFiles) throws(CommandFailure) -> Finding? {
+        guard let text = try stored({ try Outside.cut(of: files) }) else { return nil }
+        return Finding(
+            "LOG_CUT", .integrity, subject: files.log, text,
+            action:
+                "a copy of the folder first; then start syncd, which keeps evidence and goes on with a new origin: "
+                + "operating/trouble.md, 'A log that was cut'")
+    }
+
     /// What the files of a store say without their daemon, and which of it is settled. What cannot be looked up is open.
     static func standing(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> [Finding] {
         let notices = try stored { try NodeNotice.standing(files) }

@@ -46,9 +46,10 @@ struct MarkTests {
         let files = StoreFiles(folder.path)
         let bytes = try #require(FileManager.default.contents(atPath: files.end))
         let end = try #require(LogEnd([UInt8](bytes)))
+        let key = try #require(try SmallFile.read(files.key).flatMap { SigningKey(pem: $0) })
         let earlier = LogEnd(
             incarnation: end.incarnation, position: size, origin: end.origin, size: size,
-            seal: try #require(try Self.seal(files, size)))
+            history: try #require(try Self.seal(files, size)), key.endSealer)
         try Data(earlier.bytes).write(to: URL(fileURLWithPath: files.end))
     }
 
@@ -165,10 +166,13 @@ struct MarkTests {
     }
 
     /// Has the store's node, or another one of this name, settle what was found.
-    private func settle(_ folder: TemporaryFolder, _ code: String, _ subject: String, as name: String? = nil) throws {
+    private func settle(
+        _ folder: TemporaryFolder, _ code: String, _ subject: String, as name: String? = nil,
+        of: String = "2026-11-22T00:00:00Z"
+    ) throws {
         let store = try EventStore(opening: folder.path, surroundings: Self.here)
         defer { store.close() }
-        let payload = Array(#"{"code":"\#(code)","subject":"\#(subject)","of":"2026-11-22T00:00:00Z"}"#.utf8)
+        let payload = Array(#"{"code":"\#(code)","subject":"\#(subject)","of":"\#(of)"}"#.utf8)
         guard let name else {
             let user = "node/\(store.identity.node)"
             _ = try store.recordBlocking([EventDraft(type: "finding.settled", user: user, payload: payload)])
@@ -200,6 +204,9 @@ struct MarkTests {
         try text.replacingOccurrences(of: #""at":"\#(cut.at)""#, with: #""at":"\#(cut.at + 86_400_000)""#)
             .write(toFile: path, atomically: false, encoding: .utf8)
         #expect(try verify(folder).says(.ends, cut.name))
+        // A clock that was ahead dates it later than what settles it: that names its time.
+        try settle(folder, "LOG_CUT", cut.name, of: Timestamp.text(cut.at + 86_400_000))
+        #expect(try verify(folder).answer == .proven)
     }
 
     @Test(
@@ -210,6 +217,16 @@ struct MarkTests {
         let log = try LogReader(files)
         let own = try log.origins(of: try StoreIdentity(log).node)
         #expect(own.last?.succession?.evidence == cut.name)
+        // The file says that what was lost is there: no one has signed that.
+        let path = files.evidence + "/\(cut.name).json"
+        let written = try Data(contentsOf: URL(fileURLWithPath: path))
+        var told = try #require(try JSONSerialization.jsonObject(with: written) as? [String: String])
+        let start = try #require(own.last)
+        let log1 = try LogReader(files)
+        told["known"] = try #require(try log1.tree(of: start.id, size: 1)).checkpointText
+        told["position"] = "1"
+        try JSONSerialization.data(withJSONObject: told).write(to: URL(fileURLWithPath: path))
+        #expect(try verify(folder).says(.ends, cut.name))
         try FileManager.default.removeItem(atPath: files.evidence)
         let report = try verify(folder)
         #expect(report.says(.ends, "evidence/\(cut.name).json, what was found then, is missing"), report.text)
