@@ -124,7 +124,7 @@ package enum SmallFile {
             unlink(temporary)
             fd = open(temporary, flags, mode)
         }
-        guard fd >= 0 else { throw .system(temporary) }
+        guard fd >= 0 else { throw .system(errno == EEXIST ? temporary : path) }
         var written = 0
         while written < bytes.count {
             let count = bytes[written...].withUnsafeBytes { write(fd, $0.baseAddress, $0.count) }
