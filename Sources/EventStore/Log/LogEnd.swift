@@ -35,42 +35,40 @@ struct LogEnd: Hashable, Sendable {
         }
     }
 
-    /// 64 bytes, and 16 of their SHA-256.
-    var bytes: [UInt8] {
-        let bytes = bytes(before: seal)
-        return bytes + SHA256().digest(bytes).bytes.prefix(16)
-    }
-
-    private func bytes(before seal: UUIDBits) -> [UInt8] {
-        var bytes = Self.magic
-        bytes.reserveCapacity(Self.byteCount)
-        bytes.appendBigEndian(incarnation)
-        bytes.appendBigEndian(position)
-        origin.bits.append(to: &bytes)
-        bytes.appendBigEndian(size)
-        seal.append(to: &bytes)
-        return bytes
-    }
-
-    private init(incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, seal: UUIDBits) {
-        (self.incarnation, self.position, self.origin) = (incarnation, position, origin)
-        (self.size, self.seal) = (size, seal)
-    }
+    /// What the file has: 64 bytes, and 16 of their SHA-256.
+    let bytes: [UInt8]
 
     /// - Parameters:
     ///   - history: The ``Sealer/Purpose/events`` seal of the origin's events, as of the last commit that had any.
     ///   - sealer: The node's, of ``Sealer/Purpose/end``.
     init(
-        incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, history: UUIDBits, _ sealer: Sealer
+        incarnation: UInt64, position: UInt64, origin: OriginID, size: UInt64, history: UUIDBits, _ sealer: Sealer,
+        _ sha: SHA256
     ) {
-        let open = LogEnd(incarnation: incarnation, position: position, origin: origin, size: size, seal: history)
-        self.init(
-            incarnation: incarnation, position: position, origin: origin, size: size,
-            seal: sealer.seal(open.bytes(before: history)))
+        (self.incarnation, self.position, self.origin, self.size) = (incarnation, position, origin, size)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        bytes += Self.magic
+        bytes.appendBigEndian(incarnation)
+        bytes.appendBigEndian(position)
+        origin.bits.append(to: &bytes)
+        bytes.appendBigEndian(size)
+        history.append(to: &bytes)
+        seal = sealer.seal(bytes)
+        bytes.removeLast(16)
+        seal.append(to: &bytes)
+        let digest = sha.digest(bytes)
+        bytes.appendBigEndian(digest.words.0)
+        bytes.appendBigEndian(digest.words.1)
+        self.bytes = bytes
     }
 
     /// Whether the node made it of a history with this seal.
-    func isSealed(_ history: UUIDBits, by sealer: Sealer) -> Bool { sealer.seal(bytes(before: history)) == seal }
+    func isSealed(_ history: UUIDBits, by sealer: Sealer) -> Bool {
+        var text = Array(bytes.prefix(48))
+        history.append(to: &text)
+        return sealer.seal(text) == seal
+    }
 
     /// `nil` if those are not the bytes of one.
     init?(_ bytes: [UInt8]) {
@@ -78,10 +76,10 @@ struct LogEnd: Hashable, Sendable {
             SHA256().digest(Array(bytes.prefix(64))).bytes.prefix(16) == bytes.suffix(16)
         else { return nil }
         func word(_ offset: Int) -> UInt64 { bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(
-            incarnation: word(8), position: word(16),
-            origin: OriginID(UUIDBits(high: word(24), low: word(32))), size: word(40),
-            seal: UUIDBits(high: word(48), low: word(56)))
+        (incarnation, position, size) = (word(8), word(16), word(40))
+        origin = OriginID(UUIDBits(high: word(24), low: word(32)))
+        seal = UUIDBits(high: word(48), low: word(56))
+        self.bytes = bytes
     }
 }
 

@@ -73,7 +73,7 @@ final class Committer {
             history = signer.key.sealer.seal(origin.head(using: appender.sha))
             end = LogEnd(
                 incarnation: incarnation, position: appender.state.position, origin: origin.id, size: origin.size,
-                history: history, signer.key.endSealer)
+                history: history, signer.key.endSealer, appender.sha)
         }
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
@@ -234,7 +234,7 @@ final class Committer {
         if let sealed = appender.sealed, sealed.size == own.size { history = sealed.seal }
         self.end = LogEnd(
             incarnation: end.incarnation, position: state.position, origin: own.id, size: own.size, history: history,
-            signer.key.endSealer)
+            signer.key.endSealer, appender.sha)
     }
 
     private func abandon(_ error: DatabaseError) -> Failure {

@@ -135,7 +135,7 @@ struct LogEndTests {
         let end = LogEnd(
             incarnation: 0x0102_0304_0506_0708, position: 7,
             origin: OriginID(UUIDBits(high: 0x1111_1111_1111_1111, low: 0x2222_2222_2222_2222)), size: 5,
-            history: history, sealer)
+            history: history, sealer, SHA256())
         #expect(
             hexText(Array(end.bytes.prefix(64)))
                 == "53696c456e64310a01020304050607080000000000000007"

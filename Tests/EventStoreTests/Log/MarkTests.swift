@@ -49,7 +49,7 @@ struct MarkTests {
         let key = try #require(try SmallFile.read(files.key).flatMap { SigningKey(pem: $0) })
         let earlier = LogEnd(
             incarnation: end.incarnation, position: size, origin: end.origin, size: size,
-            history: try #require(try Self.seal(files, size)), key.endSealer)
+            history: try #require(try Self.seal(files, size)), key.endSealer, SHA256())
         try Data(earlier.bytes).write(to: URL(fileURLWithPath: files.end))
     }
 
