@@ -102,11 +102,11 @@ package struct PageCursor: Hashable, Sendable {
         return hexText(bytes + place.bytes)
     }
 
-    /// Tells requests apart whose pages do not go together: all but `cursor` and `limit` counts.
+    /// Tells requests apart whose pages do not go together: all counts but what asks for the next page, or how much of it.
     package static func scope(_ route: ReadRoute, _ query: [(name: String, value: String)]) -> UInt64 {
         var text: [UInt8] = []
         for segment in route.segments { text.append(counted: segment) }
-        let filters = query.filter { $0.name != "cursor" && $0.name != "limit" }
+        let filters = query.filter { !["cursor", "limit", "wait_ms"].contains($0.name) }
         for (name, value) in filters.sorted(by: { ($0.name, $0.value) < ($1.name, $1.value) }) {
             text.append(counted: name)
             text.append(counted: value)

@@ -56,7 +56,7 @@ package enum ReadRoute: Hashable, Sendable {
         let paging: Set<String> = ["limit", "cursor"]
         let timeline: Set<String> = ["since", "until", "type", "author", "order", "known_at"]
         return switch self {
-        case .events: paging
+        case .events: paging.union(["wait_ms"])
         case .event: []
         case .conversation: []
         case .conversations, .profile, .surveys: paging

@@ -202,4 +202,66 @@ struct ReadRoutesTests {
         #expect(api.ask("HEAD", history)?.0 == 200)
         #expect(daemon.terminate() == 0)
     }
+
+    @Test("A bot follows the log by its cursor: each event once, as soon as it is durable, across a kill (INV-1)")
+    func follow() throws {
+        let (daemon, api) = try daemon()
+        let place = try #require(try lines(api, "/v1/events?limit=500").last?["next"] as? String)
+        let start = Date()
+        #expect(try lines(api, "/v1/events?wait_ms=300&cursor=\(place)").count == 1)
+        let waited = Date().timeIntervalSince(start)
+        #expect(waited >= 0.3 && waited < 3)
+        let total = 200
+        let seen = Follower(api, from: place, until: total)
+        for number in 0..<total {
+            let event =
+                #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#(number)"}}"#
+            while api.ask(
+                "POST", "/v1/events",
+                body: event.replacingOccurrences(of: "{\"type\"", with: "{\"id\":\"\(UUID())\",\"type\""))?.0 != 200
+            {}
+            if number == total / 2 {
+                daemon.kill()
+                try daemon.start()
+            }
+        }
+        seen.finish()
+        #expect(seen.texts == (0..<total).map(String.init))
+        #expect(seen.longest < 1, "an event that was there came after \(seen.longest) s")
+        let bad = try #require(api.ask("GET", "/v1/events?wait_ms=25001"))
+        #expect(bad.0 == 400)
+        #expect(daemon.terminate() == 0)
+    }
+}
+
+/// A bot that asks on from its cursor until it has so many messages, whatever happens to the daemon.
+private final class Follower: @unchecked Sendable {
+    private(set) var texts: [String] = []
+    /// From the moment at which an event was recorded to that at which it was here, seconds.
+    private(set) var longest = 0.0
+    private let done = DispatchSemaphore(value: 0)
+
+    /// `@unchecked Sendable`: its thread alone writes, and ``finish()`` waits for its end.
+    init(_ api: APIClient, from place: String, until total: Int) {
+        Thread { [self] in
+            var place = place
+            let end = Date().addingTimeInterval(60)
+            while texts.count < total, Date() < end {
+                guard let answer = api.ask("GET", "/v1/events?wait_ms=5000&cursor=\(place)", seconds: 30),
+                    answer.0 == 200,
+                    let next = answer.1.last?["next"] as? String
+                else { continue }
+                for line in answer.1.dropLast() where line["type"] as? String == "message.posted" {
+                    texts.append((line["data"] as? [String: Any])?["text"] as? String ?? "")
+                    let hlc = (line["hlc"] as? String ?? "").prefix(12)
+                    let recorded = Double(UInt64(hlc, radix: 16) ?? 0) / 1_000
+                    longest = max(longest, Date().timeIntervalSince1970 - recorded)
+                }
+                place = next
+            }
+            done.signal()
+        }.start()
+    }
+
+    func finish() { done.wait() }
 }

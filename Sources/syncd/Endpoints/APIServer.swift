@@ -27,8 +27,6 @@ final class APIServer: Sendable {
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
         self.prober = prober
-        let readers = ReadPool { EventReader(Freshness(service.store.files, projector: service.views)) }
-        self.readers = readers
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "api")
@@ -36,6 +34,15 @@ final class APIServer: Sendable {
             throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
         }
         let loop = loop
+        let readers: ReadPool
+        do throws(StoreError) {
+            readers = ReadPool(try CommitFeed(service.store, on: loop)) {
+                EventReader(Freshness(service.store.files, projector: service.views))
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        self.readers = readers
         let failure = loop.sync { () -> String? in
             do throws(TransportError) {
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
@@ -64,7 +71,7 @@ final class APIServer: Sendable {
                     }
                     if desk.take(exchange) { return }
                     if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
-                        if !readers.submit({ ReadEndpoint.answer(exchange, route, $0) }) {
+                        if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }
                         return

@@ -12,6 +12,8 @@ struct BadParameter: Error {
 struct PageRequest: Sendable {
     static let most = 500
     private static let usual = 50
+    /// Longest wait of one request, milliseconds.
+    private static let longestWait: UInt64 = 25_000
 
     let route: ReadRoute
     private let scope: UInt64
@@ -21,6 +23,8 @@ struct PageRequest: Sendable {
     /// Of a timeline.
     let query: TimelineQuery
     let question: String?
+    /// How long an answer without lines may wait for some, milliseconds.
+    let wait: Int
 
     init(_ route: ReadRoute, _ request: HTTPRequest) throws(BadParameter) {
         self.route = route
@@ -30,6 +34,7 @@ struct PageRequest: Sendable {
         cursor = try Self.cursor(request, route, scope)
         isNewestFirst = try Self.isNewestFirst(request)
         question = request.queryItem("question")
+        wait = try Self.number(request, "wait_ms", in: 0...Self.longestWait).map { Int($0) } ?? 0
         var query = TimelineQuery()
         query.since = try Self.time(request, "since")
         query.until = try Self.time(request, "until")
@@ -44,6 +49,9 @@ struct PageRequest: Sendable {
     /// Behind it the page begins; `nil`: at the beginning.
     var place: PagePlace? { cursor?.place }
 
+    /// Behind it the next events of the log begin.
+    var position: UInt64 { if case .position(let position) = place { position } else { 0 } }
+
     /// The cursor of the next page.
     ///
     /// - Parameter top: Where the log ended when this page was made.
@@ -53,7 +61,7 @@ struct PageRequest: Sendable {
 
     private static let noCursor = BadParameter(
         message: "cursor: none of this request",
-        hint: "the text of 'next' from the page before, with the same path and parameters but for limit")
+        hint: "the text of 'next' from the page before, with the same path and parameters but for limit and wait_ms")
 
     private static func check(_ request: HTTPRequest, _ route: ReadRoute) throws(BadParameter) {
         var seen: Set<String> = []

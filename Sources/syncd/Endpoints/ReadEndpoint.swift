@@ -11,6 +11,8 @@ struct ReadEndpoint {
     private let lines: EventLines
     /// Where the log ends.
     private let top: UInt64
+    /// Up to where it is durable.
+    private let durable: UInt64
 
     /// What a page has but for its last line.
     private struct Page {
@@ -27,20 +29,42 @@ struct ReadEndpoint {
     }
 
     /// Answers from a thread of the pool.
-    static func answer(_ exchange: HTTPExchange, _ route: ReadRoute, _ reader: ReadPool.Reader) {
-        let request: PageRequest
-        do throws(BadParameter) { request = try PageRequest(route, exchange.request) } catch {
-            return exchange.refuse(.parameter, error.message, hint: error.hint)
+    static func answer(_ exchange: HTTPExchange, _ route: ReadRoute, _ pool: ReadPool, _ reader: ReadPool.Reader) {
+        do throws(BadParameter) {
+            answer(exchange, try PageRequest(route, exchange.request), pool, reader)
+        } catch {
+            exchange.refuse(.parameter, error.message, hint: error.hint)
         }
+    }
+
+    private static func answer(
+        _ exchange: HTTPExchange, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
+        mayWait: Bool = true
+    ) {
+        if mayWait, wait(exchange, request, pool) { return }
         do throws(StoreError) {
+            let durable = pool.feed.durable
             let body = try reader.fresh { views, lines throws(StoreError) in
-                try ReadEndpoint(request: request, views: views, lines: lines, top: views.log.top()).body()
+                try ReadEndpoint(request: request, views: views, lines: lines, top: views.log.top(), durable: durable)
+                    .body()
             }
             guard let body else { return exchange.refuse(.notFound, "there is no \(exchange.request.path)") }
             exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
         } catch {
             exchange.refuse(error)
         }
+    }
+
+    /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
+    private static func wait(_ exchange: HTTPExchange, _ request: PageRequest, _ pool: ReadPool) -> Bool {
+        guard request.wait > 0 else { return false }
+        let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
+            let isTaken = pool.submit { reader in answer(exchange, request, pool, reader, mayWait: false) }
+            if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
+        }
+        guard let number else { return false }
+        exchange.watchClient { pool.feed.cancel(number) }
+        return true
     }
 
     /// `nil` if the one thing that is asked for is not there.
@@ -89,15 +113,14 @@ struct ReadEndpoint {
 
     /// The log: there is always a next page, for what is appended later.
     private func events() throws(StoreError) -> Page {
-        var after: UInt64 = 0
-        if case .position(let position) = request.place { after = position }
+        var after = request.position
         var page = Page()
-        for event in try views.log.page(after: after, limit: request.limit) {
+        for event in try views.log.page(after: after, through: durable, limit: request.limit) {
             page.body += try lines.line(event)
             page.count += 1
             after = event.position
         }
-        page.hasMore = after < top
+        page.hasMore = after < durable
         page.next = .position(after)
         return page
     }

@@ -41,10 +41,13 @@ final class ReadPool: Sendable {
     /// Most queries that wait; further ones are refused.
     private static let most = 1_024
 
+    /// For those that follow the log.
+    let feed: CommitFeed
     private let waiting: Monitor<Line>
     private let threads: [WorkerThread]
 
-    init(_ make: @escaping @Sendable () -> EventReader) {
+    init(_ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
+        self.feed = feed
         let waiting = Monitor(Line())
         self.waiting = waiting
         threads = (0..<Self.threads).map { number in
