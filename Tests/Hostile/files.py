@@ -162,8 +162,10 @@ def views_by_hand(lab):
         other.execute(f'DELETE FROM "{table}"')
         other.close()
         done = subprocess.run([lab.syncctl, '--store', copy, 'verify', '--views'], capture_output=True, text=True)
-        found += done.returncode == 3
-        if done.returncode != 3:
+        # Without their versions they are views of another form: no reader believes them, and all build them anew.
+        wanted = 2 if table == 'view' else 3
+        found += done.returncode == wanted
+        if done.returncode != wanted:
             missed.append(f'{table} ({count} rows): {done.returncode}')
     for table in tables:
         if table != 'meta':
