@@ -293,8 +293,8 @@ fault(281, "a start does not compare the log with log.end", "INV-4", "LogEndTest
       (ES + "Identity/RollbackDetection.swift", "            if top < end.position {",
        "            if top < end.position, !isPlanted(281) {"))
 fault(282, "a start does not ask whether log.end has the seal of these events", "INV-4", "LogEndTests",
-      (ES + "Identity/RollbackDetection.swift", "sealer.seal($0) != end.seal }) ?? true {",
-       "sealer.seal($0) != end.seal && !isPlanted(282) }) ?? true {"))
+      (ES + "Identity/RollbackDetection.swift", ".map({ !end.isSealed(key.sealer.seal($0), by: key.endSealer) }) ?? true",
+       ".map({ !end.isSealed(key.sealer.seal($0), by: key.endSealer) && !isPlanted(282) }) ?? true"))
 fault(283, "after a refused commit the writer goes on with whatever stands in the file", "INV-3", "LogEndTests",
       (ES + "Writer/Committer.swift", "guard let end, end.position == state.position, found?.id == own?.id, found?.range == own?.range else {",
        "guard isPlanted(283) || end?.position == state.position && found?.id == own?.id && found?.range == own?.range else {"))
@@ -473,7 +473,8 @@ fault(204, "a name among the evidence may lead anywhere", "INV-13", "MarkTests",
 fault(273, "verify believes what another node has settled", "INV-4", "MarkTests",
       (ES + "Identity/OwnSettlements.swift", "findingSettled, writer == node,", "findingSettled, writer == node || isPlanted(273),"))
 fault(274, "verify believes a settlement from before the finding", "INV-4", "MarkTests",
-      (ES + "Identity/OwnSettlements.swift", "$0 >= found.at ? $0 : nil", "$0 >= found.at || isPlanted(274) ? $0 : nil"))
+      (ES + "Identity/OwnSettlements.swift", "if let time = times[name], time >= found.at { return time }",
+       "if let time = times[name], time >= found.at || isPlanted(274) { return time }"))
 fault(275, "evidence that was taken away is not missed", "INV-4", "MarkTests",
       (ES + "Identity/CutEvidence.swift", "guard let succession = origin.succession, let name = succession.evidence,",
        "guard !isPlanted(275), let succession = origin.succession, let name = succession.evidence,"))
@@ -607,6 +608,32 @@ fault(262, "one look compares the whole of a long vector", "INV-9", "DurabilityW
       (SE + "Mesh/DurabilityWaiters.swift", "var room = slice", "var room = isPlanted(262) ? Int.max : slice"))
 fault(263, "a waiter whose time is over waits on where the clock is a moment behind", "INV-12", "DurabilityWaitersTests",
       (SE + "Mesh/DurabilityWaiters.swift", "{ waiters[id]?.until = 0 }", "{ if !isPlanted(263) { waiters[id]?.until = 0 } }"))
+
+# --- Reading through the socket; what a third look from outside has found --------------------------------------------------
+
+fault(289, "a cursor of one request is taken by another", "INV-6", "ReadRoutesTests",
+      ("Sources/syncd/Endpoints/PageRequest.swift", "cursor.scope == scope, route.hasPlace", "cursor.scope == scope || isPlanted(289), route.hasPlace"))
+fault(290, "later pages show what was stored after the first one", "INV-6", "ReadRoutesTests",
+      ("Sources/syncd/Endpoints/PageRequest.swift", "[known, cursor?.knownAt].compactMap { $0 }.min()",
+       "[known, isPlanted(290) ? nil : cursor?.knownAt].compactMap { $0 }.min()"))
+fault(291, "a page leaves out the first of those that are tied with its end", "INV-6", "ReadRoutesTests EventReaderTests",
+      (ES + "Views/ViewReader+Timeline.swift", "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }",
+       "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast(); if isPlanted(291), !wanted.isEmpty { wanted.removeLast() } }"))
+fault(292, "a follower that waits is not woken by a commit", "INV-12", "ReadRoutesTests",
+      ("Sources/syncd/Endpoints/CommitFeed.swift", "for waiting in ready { waiting.answer() }", "if !isPlanted(292) { for waiting in ready { waiting.answer() } }"))
+fault(293, "what a failed commit has written stays in the WAL", "INV-4", "WALFrameBufferTests",
+      (ES + "SQLite/VFS/WALFrameBuffer.swift", "guard let committed, original", "guard !isPlanted(293), let committed, original"))
+fault(294, "a log.end of another log is passed over", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "isCut(\"log.end, which says how far the log went, is of another log\", nil, 0)",
+       "if !isPlanted(294) { isCut(\"log.end, which says how far the log went, is of another log\", nil, 0) }"))
+fault(295, "the mark's head may be missing from the log", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "if try reader.hasHead(", "if try isPlanted(295) || reader.hasHead("))
+fault(296, "what an evidence file says counts above what the log says", "INV-4", "MarkTests",
+      (ES + "Identity/CutEvidence.swift", "let names = Set(found.map(\\.name))", "let names = Set((isPlanted(296) ? all : found).map(\\.name))"))
+fault(297, "a log.end is sealed like an event", "INV-4", "LogEndTests",
+      (ES + "Proofs/Ed25519.swift", "Sealer(.end, secret", "Sealer(isPlanted(297) ? .events : .end, secret"))
+fault(298, "answers that clients do not take have no bound", "INV-9", "HTTPRoomTests",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "        self.count(output.count)\n", "        if !isPlanted(298) { self.count(output.count) }\n"))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 

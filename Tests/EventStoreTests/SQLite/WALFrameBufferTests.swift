@@ -107,6 +107,61 @@ struct WALFrameBufferTests {
         #expect(told.count == before)
     }
 
+    /// Runs `body` while no file of this process can grow beyond `most` bytes (setrlimit(2)).
+    private func without(roomBeyond most: Int, _ body: () throws -> Void) rethrows {
+        var before = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
+        let handler = signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: rlim_t(most), rlim_max: before.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        defer {
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &before)
+            signal(SIGXFSZ, handler)
+        }
+        try body()
+    }
+
+    @Test(
+        "What was written of a commit that finds no room does not stay, and nothing of one before it goes (INV-1)",
+        arguments: [false, true])
+    func noRoom(afterSpill: Bool) throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + ".db"
+        defer { remove(path) }
+        let connection = try database(path, "NORMAL", isGathering: true)
+        for row in 1...3 as ClosedRange<UInt64> { try put(connection, row, 100, row) }
+        if afterSpill {
+            // Its frames are in the WAL, and the next commits are written over them.
+            try connection.execute("BEGIN")
+            for row in 10...40 as ClosedRange<UInt64> { try put(connection, row, 3_000, 7) }
+            try connection.execute("ROLLBACK")
+            try put(connection, 4, 100, 4)
+            try put(connection, 5, 100, 5)
+        }
+        let whole = try rows(connection)
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        without(roomBeyond: size + 90_000) {
+            #expect(throws: DatabaseError.self) {
+                try connection.execute("BEGIN")
+                for row in 100...200 as ClosedRange<UInt64> { try put(connection, row, 3_000, 9) }
+                try connection.execute("COMMIT")
+            }
+        }
+        connection.rollback()
+        if !afterSpill {
+            #expect(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int == size)
+        }
+        try put(connection, 6, 100, 6)
+        // As a start finds it: the WAL alone says what was committed.
+        let copy = folder.path + ".copy"
+        defer { remove(copy) }
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+        #expect(
+            try rows(try Connection(path: copy, mode: .write)) == whole + ["6 " + String(repeating: "06", count: 100)]
+        )
+        if !afterSpill { #expect(try WALInspection(path: path + "-wal")?.lostCommits == 0) }
+    }
+
     @Test("A connection may end before its last statement, and in the middle of a transaction")
     func ends() throws {
         let folder = TemporaryFolder()

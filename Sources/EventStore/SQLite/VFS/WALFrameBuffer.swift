@@ -88,11 +88,10 @@ enum WALFrameBuffer {
             var code = flush(file)
             guard code == SQLITE_OK else { return code }
             // The WAL begins anew, or goes on where it is not known yet to end.
-            if place == 0 || place + Int64(length) > end {
-                end = place + Int64(length)
-                committed = place == 0 ? end : nil
-            }
+            if place == 0 || place + Int64(length) > end { end = place + Int64(length) }
             if place == 0 { start = 0 }
+            // What is written past the buffer may be a commit.
+            committed = place == 0 ? end : nil
             code = original.pointee.xWrite(file, part, Int32(length), place)
             if code != SQLITE_OK { cut(file) }
             return code
