@@ -160,7 +160,7 @@ class Verifier:
         for ref, origin, node, key in self.rows('origin', 'ixyy'):
             if ref != len(self.origins) + 1 or node_of(key) != node: self.finds('origins', f'{origin.hex()}: refs have a gap, or its key is not its node\'s')
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
-        heads = f'(SELECT origin, size, size, root, hlc, signature, NULL FROM head{self.later}) AS head'
+        heads = f'(SELECT origin, size, size, root, hlc, signature, NULL FROM head{self.later}) AS head_or_reach'
         for ref, size, *head in self.rows(heads, 'iiiyib[byn]'): self.heads.setdefault((ref, size), []).append(head)
         self.meta = {key: value for key, value in self.log.execute('SELECT * FROM meta') if isinstance(key, Text)}
         for key, form in META.items():
@@ -203,7 +203,7 @@ class Verifier:
                     origin, seq, holds = fork(said, self.keys)
                     if holds: self.forks[origin] = seq; self.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
                     elif data or origin in self.keys: self.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
-                elif (kind := re.fullmatch(r'(cut|witness)-[0-9a-f]{16}\.json', name)) and kind[1] == said['kind'] and uuid.UUID(said['origin']) and int(said['had']) >= 0:
+                elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
                     self.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), 253402300799999)), 'position': int(said['position'])}
                     self.expects(name[:-5], *parsed(said['known']))
             except ODD as error:

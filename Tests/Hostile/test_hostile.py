@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import uuid
 
@@ -65,6 +66,18 @@ class Vectors(unittest.TestCase):
         self.assertTrue(verify.signed(self.bytes('public_key'), self.bytes('mark_signature'), self.bytes('mark')))
         self.assertEqual(self.bytes('mark').split(b'\n')[0], b'sillok mark v1')
 
+    def test_statements(self):
+        """What verify.py knows of the tables are the digests of FORMATS §3."""
+        formats = (wire.ROOT / 'docs' / 'reference' / 'FORMATS.md').read_text()
+        statements = re.findall(r'^CREATE .*?(?=\n(?:CREATE|```))', formats, re.M | re.S)
+        made = {}
+        for statement in statements:
+            kind, name, table = re.match(r'CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)(?: ON (\w+))?', statement).groups()
+            made[f'{kind.lower()} {name}'] = verify.sha(f'{table or name} {statement}'.encode()).hex()[:16]
+        self.assertEqual(made, {name: code.split()[-1] for name, code in verify.DEFINED.items()})
+        first = next(one for one in statements if one.startswith('CREATE TABLE event')).replace(', seal BLOB', '')
+        self.assertEqual(verify.sha(b'event ', first.encode()).hex()[:16], verify.DEFINED['table event'].split()[0])
+
     def test_weak_keys(self):
         """A key or R of a small order fits messages that nobody has signed (FORMATS §2)."""
         for key in (bytes([1]) + bytes(31), bytes(32), bytes.fromhex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')):
@@ -113,7 +126,7 @@ CHANGES = {
     'a tree row gone': (["DELETE FROM node WHERE number = 0"], 3, 'tree'),
     'a table gone': (["DROP TABLE head"], 3, 'head'),
     'another kind of file': (["PRAGMA application_id = 1"], 3, 'no Sillok log'),
-    'a view for a table': (["ALTER TABLE node RENAME TO other", "CREATE VIEW node AS SELECT * FROM other"], 3, 'no table node'),
+    'a view for a table': (["ALTER TABLE node RENAME TO other", "CREATE VIEW node AS SELECT * FROM other"], 3, 'table node'),
     'a trigger': (["CREATE TRIGGER later AFTER INSERT ON event BEGIN SELECT 1; END"], 3, 'trigger later'),
     'a view more': (["CREATE VIEW later AS SELECT * FROM event"], 3, 'view later'),
     # Nothing that changes what a hash is made of: another kind of value, or a second form of the same.
@@ -137,8 +150,8 @@ CHANGES = {
     'a signature as text': (["UPDATE head SET signature = CAST(signature AS text)"], 3, 'head'),
     'a reach that goes nowhere': (["INSERT INTO reach SELECT origin, size, size, root, hlc, signature, x'' FROM head", "DELETE FROM head"], 3, 'reach'),
     'a tree row as text': (["UPDATE node SET hash = CAST(hash AS text) WHERE number = 0"], 3, 'node'),
-    'a column more': (["ALTER TABLE event ADD COLUMN later"], 3, 'other columns'),
-    'another version': (["PRAGMA user_version = 1"], 3, 'other columns'),
+    'a column more': (["ALTER TABLE event ADD COLUMN later"], 3, 'table event'),
+    'another version': (["PRAGMA user_version = 1"], 3, 'table event'),
     'an index gone': (["DROP INDEX event_twin"], 3, 'index'),
     'a table and an index of a later release': (["CREATE TABLE later(a)", "CREATE INDEX later_user ON event(user)"], 0, ''),
 }
@@ -192,15 +205,15 @@ class Verify(unittest.TestCase):
         changes = {
             'the mark gone': (lambda store: (store / 'mark.json').unlink(), 2, 'mark'),
             'the mark of another store': (lambda store: changed(store / 'mark.json', b'"incarnation":"', b'"incarnation":"0'), 2, 'mark'),
-            'a signature of the mark': (lambda store: changed(store / 'mark.json', b'"signature":"', b'"signature":"AA'), 3, 'mark'),
+            'a signature of the mark': (lambda store: changed(store / 'mark.json', b'"signature":"', b'"signature":"AA'), 2, 'mark'),
             'a log that ends before log.end': (lambda store: later(store), 3, 'left it at 999'),
-            'a mark that nests': (lambda store: (store / 'mark.json').write_bytes(b'[' * 200000), 3, 'mark'),
+            'a mark that nests': (lambda store: (store / 'mark.json').write_bytes(b'[' * 200000), 2, 'mark'),
             'the last heads gone': (lambda store: forgotten(store), 3, 'mark.json knows'),
             'a cut, settled by its file alone': (lambda store: evidence(store, 'cut-0123456789abcdef', cut), 3, 'cut'),
-            'a lost witness, settled by its file alone': (lambda store: evidence(store, 'witness-0123456789abcdef', cut), 2, 'witness-'),
-            'a cut that is no text': (lambda store: evidence(store, 'cut-0123456789abcdef', '\xff'), 3, 'cut'),
-            'a cut that nests': (lambda store: evidence(store, 'cut-0123456789abcdef', '[' * 200000), 3, 'cut'),
-            'a fork of nothing': (lambda store: evidence(store, 'fork-x', '{"origin":5,"seq":"1"}'), 3, 'fork'),
+            'a lost witness, settled by its file alone': (lambda store: evidence(store, 'witness-0123456789abcdef', cut.replace('"cut"', '"witness"')), 2, 'witness-'),
+            'a cut that is no text': (lambda store: evidence(store, 'cut-0123456789abcdef', '\xff'), 0, ''),
+            'a cut that nests': (lambda store: evidence(store, 'cut-0123456789abcdef', '[' * 200000), 0, ''),
+            'a fork of nothing': (lambda store: evidence(store, 'fork-x', '{"origin":5,"seq":"1"}'), 0, ''),
         }
 
         def changed(file, old, new):
@@ -228,7 +241,7 @@ class Verify(unittest.TestCase):
                 code, answer, text = self.verify(store)
                 told = [one['check'] + ': ' + one['what'] for one in answer.get('findings', [])] + answer.get('notes', [])
                 self.assertEqual(code, wanted, text[:300])
-                self.assertTrue(any(words in one for one in told), told)
+                self.assertTrue(not words or any(words in one for one in told), told)
                 done = subprocess.run([sys.executable, '-B', place.VERIFY, store], capture_output=True, text=True)
                 self.assertEqual((done.returncode, done.stderr), (wanted, ''))
 
@@ -253,6 +266,156 @@ class Verify(unittest.TestCase):
 
     def test_size(self):
         self.assertLessEqual(len(place.VERIFY.read_text().splitlines()), 300, 'an auditor reads it in an hour')
+
+
+def written(name, data):
+    return lambda store: (store / name).write_bytes(data)
+
+
+def gone(*names):
+    return lambda store: [(store / name).unlink() for name in names]
+
+
+def folder(name):
+    return lambda store: ((store / name).unlink(), (store / name).mkdir())
+
+
+def kept(name, text):
+    """A file of evidence."""
+    return lambda store: ((store / 'evidence').mkdir(exist_ok=True), (store / 'evidence' / name).write_text(text))
+
+
+def marked(**members):
+    """Members of the mark replaced, or taken away."""
+    def change(store):
+        mark = {**json.loads((store / 'mark.json').read_text()), **members}
+        (store / 'mark.json').write_text(json.dumps({name: value for name, value in mark.items() if value is not None}))
+    return change
+
+
+def ended(place, data):
+    """Bytes of log.end replaced, and its digest made anew."""
+    def change(store):
+        end = (store / 'log.end').read_bytes()
+        end = end[:place] + data + end[place + len(data):64]
+        (store / 'log.end').write_bytes(end + verify.sha(end)[:16])
+    return change
+
+
+def sparse(name):
+    return lambda store: os.truncate(store / name, 64 << 30)
+
+
+def run(*statements):
+    def change(store):
+        log = sqlite3.connect(store / 'log.db', isolation_level=None)
+        for statement in statements:
+            log.execute(statement)
+        log.close()
+    return change
+
+
+PLANTED = json.dumps({'kind': 'cut', 'text': 'x', 'origin': str(uuid.uuid4()), 'had': '1', 'position': '1', 'at': '1'})
+# What is done to a store, and what both provers must answer, by the state of the store: stopped in order, killed, and killed where
+# commits are not synced. Nothing is left unsigned in any of them.
+ANSWERS = {
+    'stopped': {
+        'nothing': (lambda store: None, 0),
+        'index event_id not unique': (run('DROP INDEX event_id', 'CREATE INDEX event_id ON event(id)'), 3),
+        'index event_id of nothing': (run('DROP INDEX event_id', 'CREATE UNIQUE INDEX event_id ON event(id) WHERE position < 0'), 3),
+        'index event_dot of another column': (run('DROP INDEX event_dot', 'CREATE INDEX event_dot ON event(seq)'), 3),
+        'table meta without a key': (run('CREATE TABLE more AS SELECT * FROM meta', 'DROP TABLE meta', 'ALTER TABLE more RENAME TO meta'), 3),
+        'an index of a later release': (run('CREATE INDEX later ON event(abs(hlc))'), 0),
+        'a setting of a later release': (run("INSERT INTO meta VALUES('later', 1)"), 2),
+        'another name': (run("UPDATE meta SET value = 'other' WHERE key = 'name'"), 3),
+        'another cluster': (run("UPDATE meta SET value = 'other' WHERE key = 'cluster'"), 2),
+        'a witness that is not there': (run("INSERT OR REPLACE INTO meta VALUES('witness', '/nowhere')"), 2),
+        'an origin without events': (run('INSERT INTO origin SELECT 2, zeroblob(16), node, key FROM origin'), 3),
+        'table reach missing': (run('DROP TABLE reach'), 0),
+        'the heads gone': (run('DELETE FROM head'), 3),
+        'a mark whose signature is changed': (marked(signature='A' * 86 + '=='), 2),
+        'a mark with another position': (marked(position='0'), 2),
+        'a mark without a root': (marked(root=None), 2),
+        'a mark with a number for a text': (marked(settings=5), 2),
+        'an empty mark': (written('mark.json', b''), 2),
+        'a mark that is no JSON': (written('mark.json', b'{'), 2),
+        'a mark that nests': (written('mark.json', b'[' * 200000), 2),
+        'no mark': (gone('mark.json'), 2),
+        'no mark and no key': (gone('mark.json', 'node.key'), 0),
+        'a folder for a mark': (folder('mark.json'), 2),
+        'no log.end': (gone('log.end'), 0),
+        'log.end of 64 GiB': (sparse('log.end'), 2),
+        'a cut': (kept('cut-0000000000000001.json', PLANTED), 3),
+        'a cut of another kind': (kept('cut-0000000000000001.json', PLANTED.replace('cut', 'witness')), 0),
+        'a cut that is no JSON': (kept('cut-0000000000000001.json', 'x'), 0),
+        'a cut under another name': (kept('cut-x.json', PLANTED), 0),
+        'a lost witness': (kept('witness-0000000000000001.json', PLANTED.replace('cut', 'witness')), 2),
+        'a fork that is none': (kept('fork-x.json', '{}'), 0),
+    },
+    'killed': {
+        'nothing': (lambda store: None, 0),
+        'no log.end': (gone('log.end'), 2),
+        'a folder for log.end': (folder('log.end'), 2),
+        'a garbled log.end': (written('log.end', b'x' * 80), 2),
+        'log.end of another store': (ended(8, b'12345678'), 2),
+        'log.end ahead': (ended(16, (99).to_bytes(8, 'big')), 3),
+        'log.end of 64 GiB': (sparse('log.end'), 2),
+        'no WAL': (gone('log.db-wal'), 3),
+        'an empty WAL': (written('log.db-wal', b''), 3),
+        'no WAL and no log.end': (gone('log.db-wal', 'log.end'), 2),
+        'no WAL and log.end of another store': (lambda store: (gone('log.db-wal')(store), ended(8, b'12345678')(store)), 2),
+        'a mark that says stopped': (marked(state='stopped'), 2),
+    },
+    'not synced': {
+        'nothing': (lambda store: None, 0),
+        'no WAL': (gone('log.db-wal'), 3),
+        'an empty WAL': (written('log.db-wal', b''), 3),
+        'no log.end': (gone('log.end'), 2),
+        'log.end ahead': (ended(16, (99).to_bytes(8, 'big')), 3),
+    },
+}
+
+
+@HAVE
+class Agreement(unittest.TestCase):
+    """`syncctl verify` and Scripts/verify.py answer the same, with the same exit code."""
+
+    @staticmethod
+    def made(lab, state):
+        """A store that was stopped, and then had events more, all of them signed."""
+        daemon = lab.daemon(state.replace(' ', '-'), env={'SYNCD_STORAGE__DURABILITY': 'normal'} if state == 'not synced' else None)
+        daemon.append('before')
+        daemon.stop()
+        daemon.start()
+        for number in range(3):
+            daemon.append(f'after {number}')
+        covered = 'SELECT (SELECT max(size) FROM head) = (SELECT count(*) FROM event)'
+
+        def is_covered():
+            log = sqlite3.connect(f'file:{daemon.store}/log.db?mode=ro', uri=True)
+            try:
+                return log.execute(covered).fetchone() == (1,)
+            finally:
+                log.close()
+        daemon.eventually(is_covered, 'the last events are not signed')
+        time.sleep(0.2)
+        daemon.stop() if state == 'stopped' else daemon.kill()
+        return daemon.store
+
+    def test_answers(self):
+        with place.Lab(BIN / 'syncd', BIN / 'syncctl') as lab:
+            for state, changes in ANSWERS.items():
+                whole = self.made(lab, state)
+                for name, (change, wanted) in changes.items():
+                    with self.subTest(f'{state}: {name}'):
+                        store = lab.folder / 'changed'
+                        shutil.rmtree(store, ignore_errors=True)
+                        shutil.copytree(whole, store, ignore=shutil.ignore_patterns('api.sock', '*-shm', 'views.*'))
+                        change(store)
+                        ours = [lab.syncctl, '--store', store, 'verify'], [sys.executable, '-B', place.VERIFY, store]
+                        both = [subprocess.Popen(one, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for one in ours]
+                        told = [one.communicate(timeout=60)[0] for one in both]
+                        self.assertEqual([one.returncode for one in both], [wanted, wanted], told)
 
 
 @HAVE
