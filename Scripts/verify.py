@@ -3,7 +3,7 @@
     Scripts/verify.py STORE [--json] [--evidence FILE]       a store's folder, or a log.db; a proof of a fork as well
 Needs Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven,
 2 not all covered by signatures, or not to be told, 3 contradicted, 64 usage, 66 cannot be read.
-Proven means: every event is, byte for byte, one its origin's key has signed, in the order it has signed. What nobody can
+Proven means: every event is, byte for byte, one its origin's key has signed, in the order it has signed. What no one can
 see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with those of a peer."""
 import argparse, base64, collections, datetime, functools, hashlib, json, os, re, sqlite3, sys, uuid
 from cryptography.exceptions import InvalidSignature
@@ -111,7 +111,7 @@ META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}
 KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*', re.S)
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
-    if not os.path.isfile(path): raise OSError(f'no log at {path}')
+    if not os.path.isfile(path) or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'no log at {path}')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
@@ -193,7 +193,7 @@ class Verifier:
         if witness: self.expects('its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
         if re.fullmatch('witness-[0-9a-f]{16}', str((witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
-    def evidence(self):  # §1: proofs of forks, and what starts have found. Nobody has signed the latter: what has not their form says nothing.
+    def evidence(self):  # §1: proofs of forks, and what starts have found. No one has signed the latter: what has not their form says nothing.
         try: names = sorted(os.listdir(os.path.join(self.folder, 'evidence')))
         except OSError as error: names = not isinstance(error, FileNotFoundError) and self.doubts(f'what is in evidence cannot be told: {error}') or []
         for name, data in [(name, None) for name in names] + self.asked:
@@ -252,7 +252,7 @@ class Verifier:
                 self.finds('heads', f'{what} of these, or reach does not lead to it: look from seq {self.good[row.origin] + 1} on', at)
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
             else: self.good[row.origin] = row.seq
-    def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by somebody.
+    def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
         must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts for name, _ in known)}
         for table, rows in (('head or reach', self.heads), ('node', self.nodes), ('a head known beside the log', must)):
             for row in sorted(rows)[:9]: self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have')

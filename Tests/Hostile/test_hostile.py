@@ -263,6 +263,9 @@ class Verify(unittest.TestCase):
             self.assertEqual(self.verify(folder, '--nonsense')[0], 64)
             (pathlib.Path(folder) / 'log.db').write_bytes(b'no database at all' * 99)
             self.assertEqual(self.verify(folder)[0], 3)
+            (pathlib.Path(folder) / 'a.evidence').write_bytes(b'{"type":"evidence","v":1,"origins":0,"events":0}\n')
+            self.assertEqual(self.verify(pathlib.Path(folder) / 'a.evidence')[0], 66)
+            self.assertEqual(self.verify(self.store, '--evidence', pathlib.Path(folder) / 'a.evidence')[0], 66)
 
     def test_size(self):
         self.assertLessEqual(len(place.VERIFY.read_text().splitlines()), 300, 'an auditor reads it in an hour')
