@@ -17,6 +17,8 @@ package struct Outside {
     private(set) var wal = WALVerdict.whole
     /// What starts have found: until an operator has dealt with it, which the log says, it counts.
     private(set) var cuts: [CutEvidence] = []
+    /// The finding since which the witness says to be kept.
+    private var since: String?
     /// What keeps something from being proven.
     private(set) var notes: [String] = []
 
@@ -28,6 +30,12 @@ package struct Outside {
             try look(files, isWritten: isWritten, inspection)
         } catch {
             notes.append("the log could not be compared with what lies beside it: \(error)")
+        }
+        // Whatever else could not be read.
+        do throws(StoreError) {
+            try lookAtCuts(files)
+        } catch {
+            notes.append("what is kept of cuts could not be read: \(error)")
         }
     }
 
@@ -41,12 +49,20 @@ package struct Outside {
     }
 
     /// Proofs that origins have two histories.
-    mutating func forks(_ files: StoreFiles) throws(StoreError) -> [ForkEvidence] {
+    mutating func forks(_ files: StoreFiles) -> [ForkEvidence] {
         do throws(StoreError) { return try ForkEvidence.list(files) } catch {
-            guard case .forbidden = error else { throw error }
             notes.append("what is kept of forks could not be read: \(error)")
             return []
         }
+    }
+
+    private mutating func lookAtCuts(_ files: StoreFiles) throws(StoreError) {
+        let reader = try LogReader(files)
+        cuts = try CutEvidence.standing(files, reader)
+        guard let since, !cuts.contains(where: { $0.name == since }), CutEvidence.isName(since, .witness) else {
+            return
+        }
+        cuts.append(.missing(since, had: Dot(origin: try StoreIdentity(reader).origin, seq: 0)))
     }
 
     /// Where the run that made the mark says that its last commit ended. After a power cut that says nothing of commits that were not
@@ -100,7 +116,6 @@ package struct Outside {
         } else if pem != nil, try reader.hasSeals() {
             notes.append("the store has no mark of its own: nothing here says how far its log went")
         }
-        var since: String?
         let strange = try reader.strangeSettings()
         if !strange.isEmpty {
             notes.append("table meta has what this release does not know: \(strange.joined(separator: ", "))")
@@ -113,10 +128,6 @@ package struct Outside {
             case .missing(let why), .unusable(let why):
                 notes.append("the log could not be compared with its witness: \(why)")
             }
-        }
-        cuts = try CutEvidence.standing(files, reader)
-        if let since, !cuts.contains(where: { $0.name == since }), CutEvidence.isName(since, .witness) {
-            cuts.append(.missing(since, had: Dot(origin: identity.origin, seq: 0)))
         }
         guard !isWritten else { return }
         let boot = HostFingerprint.found(around: files).boot

@@ -28,7 +28,7 @@ package struct Verifier: Sendable {
         var outside = try Outside(files, isWritten: isWritten)
         let connection = try openForReading(files.log)
         try Schema.check(connection)
-        let proofs = try outside.forks(files)
+        let proofs = outside.forks(files)
         return try mapped { () throws(DatabaseError) in
             var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
             return try audit.run(progress)

@@ -54,12 +54,21 @@ struct OwnHeadTests {
     func goesOn() throws {
         let (folder, files, head) = try closed()
         defer { withExtendedLifetime(folder) {} }
-        // As after `kill -9` before a head was stored.
-        try change(files, "DELETE FROM head WHERE size = 300")
+        // As after `kill -9` before a head was stored: the mark is that of the run's beginning, and there is a WAL.
+        let again = try EventStore(opening: files.folder)
+        let mark = try #require(try SmallFile.read(files.mark))
+        _ = try again.appendBlocking([.message("끝", user: "u")])
+        again.close()
+        try SmallFile.replace(files.mark, with: mark, mode: 0o600)
+        try change(files, "DELETE FROM head WHERE size = 301")
+        try SmallFile.replace(files.log + "-wal", with: [], mode: 0o600)
         #expect(!isRefused(files))
         try change(files, "UPDATE event SET payload = '{}' WHERE seq = 9")
         let store = try EventStore(opening: files.folder)
         try LogReader(files).checkOwnHead()
-        #expect(store.head()?.head.root == head.head.root)
+        #expect(store.originChange == nil)
+        #expect(store.head()?.head.size == 301)
+        #expect(try LogReader(files).root(of: head.head.origin, size: 300) == head.head.root)
+        store.close()
     }
 }
