@@ -11,7 +11,7 @@ struct FormatVectorTests {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         let page = try String(contentsOf: root.appending(path: "docs/reference/FORMATS.md"), encoding: .utf8)
-        let block = try #require(page.components(separatedBy: "```").dropFirst().first)
+        let block = try #require(page.components(separatedBy: "```").first { $0.contains("\nopaque_header: ") })
         var values: [String: String] = [:]
         for line in block.split(separator: "\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }
