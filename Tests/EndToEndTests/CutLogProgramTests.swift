@@ -52,7 +52,7 @@ struct CutLogProgramTests {
         let text = try String(contentsOfFile: node.store + "/evidence/\(name).json", encoding: .utf8)
         #expect(text.contains(#""settled":"#))
         if let proven = try await prove(node.store) {
-            #expect([0, 2].contains(proven.code) && proven.text.contains("\(name).json: settled"), "\(proven)")
+            #expect([0, 2].contains(proven.code) && proven.text.contains("settled: \(name)"), "\(proven)")
         }
         try node.start()
         #expect(try node.syncctl("doctor", "--all").output.contains("the disk was replaced"))
