@@ -86,9 +86,12 @@ struct StoreWorkersTests {
         body[body.count - 10] ^= 1
         let bad = Frame(type: good.type, flags: 0, body: body)
         while !workers.storeLeading(bad, completion: answer) { sleepMilliseconds(1) }
+        // Where the writer is at a commit of its own, as of a head, its thread answers.
+        #expect(answers.wait(milliseconds: 20_000) { $0.count == 2 ? true : nil } == true)
         #expect(throws: SessionFailure.self) { try answers.withLock { $0[1] }.get() }
         #expect(try seq() == 1)
         while !workers.storeLeading(good, completion: answer) { sleepMilliseconds(1) }
+        #expect(answers.wait(milliseconds: 20_000) { $0.count == 3 ? true : nil } == true)
         #expect(try answers.withLock { $0[2] }.get().events == 1)
         #expect(try seq() == 2)
     }
