@@ -33,52 +33,64 @@ final class SurveysView: View {
         var answers: [Answer] = []
         /// Those that count no longer, whenever they came.
         var removed: [Answer] = []
+
+        mutating func take(_ more: [Answer], _ change: ViewChange) {
+            for answer in more { counts[answer.value, default: 0] += change.amount }
+            if change == .remove { removed += more } else { answers += more }
+        }
     }
 
     private var changes: [Question: Change] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .surveyAnswered, let payload = event.payload else { return nil }
-        guard let survey = payload.string("survey") else { return "survey is missing or not text" }
-        guard let question = payload.string("question") else { return "question is missing or not text" }
-        guard let values = Self.values(payload) else {
-            return "choice, choices or rating is missing or of a wrong type"
-        }
-        let asked = Question(survey: ByteText(survey), question: ByteText(question))
-        for value in values {
-            changes[asked, default: Change()].counts[ByteText(value), default: 0] += change.amount
-            let answer = Answer(
+        let members = Members(payload)
+        guard let survey = members.survey?.string else { return "survey is missing or not text" }
+        guard let question = members.question?.string else { return "question is missing or not text" }
+        guard let values = members.values else { return "choice, choices or rating is missing or of a wrong type" }
+        if change == .shadow { return nil }
+        let answers = values.map { value in
+            Answer(
                 time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, user: event.user,
                 value: ByteText(value))
-            switch change {
-            case .insert: changes[asked, default: Change()].answers.append(answer)
-            case .shadow: break
-            case .remove: changes[asked, default: Change()].removed.append(answer)
-            }
         }
+        let asked = Question(survey: ByteText(survey), question: ByteText(question))
+        changes[asked, default: Change()].take(answers, change)
         return nil
     }
 
-    private static func values(_ payload: JSONObject) -> [String]? {
-        if let choice = payload["choice"], !choice.isNull { return choice.string.map { [$0] } }
-        if let rating = payload["rating"], !rating.isNull { return rating.plainNumber.map { [$0] } }
-        guard let elements = payload.elements("choices") else { return nil }
-        let texts = elements.compactMap(\.string)
-        return texts.count == elements.count ? Set(texts.map(ByteText.init)).sorted().map(\.text) : nil
+    /// The members that tell of an answer, found in one walk over the payload.
+    private struct Members {
+        private(set) var survey, question, choice, rating, choices: JSONValue?
+
+        init(_ payload: JSONObject) {
+            for member in payload {
+                switch member.name {
+                case "survey": survey = member.value
+                case "question": question = member.value
+                case "choice": choice = member.value
+                case "rating": rating = member.value
+                case "choices": choices = member.value
+                default: break
+                }
+            }
+        }
+
+        /// What was answered; of several choices each once. `nil` if none can be read.
+        var values: [String]? {
+            if let choice, !choice.isNull { return choice.string.map { [$0] } }
+            if let rating, !rating.isNull { return rating.plainNumber.map { [$0] } }
+            guard let elements = choices?.elements else { return nil }
+            let texts = elements.compactMap(\.string)
+            return texts.count == elements.count ? Set(texts.map(ByteText.init)).sorted().map(\.text) : nil
+        }
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for question in changes.keys.sorted() {
             guard let change = changes[question] else { continue }
-            try save(change.answers, to: question, store)
-            for answer in change.removed {
-                try store.run(
-                    """
-                    DELETE FROM survey_answer
-                    WHERE survey = ? AND question = ? AND time = ? AND hlc = ? AND position = ? AND value = ?
-                    """, .text(question.survey.text), .text(question.question.text), .integer(answer.time),
-                    .integer(answer.hlc), .integer(Int64(bitPattern: answer.position)), .text(answer.value.text))
-            }
+            try write(change.answers, of: question, store, Self.insertion)
+            try write(change.removed, of: question, store, Self.removal)
             for value in change.counts.keys.sorted() {
                 guard let amount = change.counts[value], amount != 0 else { continue }
                 try store.run(
@@ -96,18 +108,26 @@ final class SurveysView: View {
         changes = [:]
     }
 
-    private func save(_ answers: [Answer], to question: Question, _ store: ViewStore) throws(DatabaseError) {
-        let insert = try store.connection.statement(
-            "INSERT INTO survey_answer(survey, question, time, hlc, position, user, value) VALUES(?,?,?,?,?,?,?)")
-        try insert.bind(1, text: Array(question.survey.text.utf8))
-        try insert.bind(2, text: Array(question.question.text.utf8))
+    private static let insertion =
+        "INSERT INTO survey_answer(survey, question, time, hlc, position, value, user) VALUES(?,?,?,?,?,?,?)"
+    private static let removal = """
+        DELETE FROM survey_answer
+        WHERE survey = ? AND question = ? AND time = ? AND hlc = ? AND position = ? AND value = ? AND user = ?
+        """
+
+    private func write(
+        _ answers: [Answer], of question: Question, _ store: ViewStore, _ sql: String
+    ) throws(DatabaseError) {
+        let statement = try store.connection.statement(sql)
+        try statement.bind(1, text: Array(question.survey.text.utf8))
+        try statement.bind(2, text: Array(question.question.text.utf8))
         for answer in answers.sorted(by: { ($0.time, $0.hlc, $0.position) < ($1.time, $1.hlc, $1.position) }) {
-            try insert.bind(3, answer.time)
-            try insert.bind(4, answer.hlc)
-            try insert.bind(5, answer.position)
-            try insert.bind(6, answer.user)
-            try insert.bind(7, text: Array(answer.value.text.utf8))
-            try insert.run()
+            try statement.bind(3, answer.time)
+            try statement.bind(4, answer.hlc)
+            try statement.bind(5, answer.position)
+            try statement.bind(6, text: Array(answer.value.text.utf8))
+            try statement.bind(7, answer.user)
+            try statement.run()
         }
     }
 
