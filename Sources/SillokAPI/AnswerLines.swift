@@ -88,6 +88,7 @@ extension JSONLine {
         add("id", amendment.id.description)
         add(name, amendment.author)
         add("time", Timestamp.text(amendment.time))
+        add("hlc", amendment.hlc.description)
         if amendment.isEdit { add("text", amendment.text) }
         if let reason = amendment.reason { add("reason", reason) }
         if !appliedIsKnown { add("applied", amendment.counts) }

@@ -20,7 +20,7 @@ package final class EventLines {
     package func wrapped(_ event: StoredEvent) throws(StoreError) -> JSONLine {
         try learn(event.event.header.dot.origin)
         var line = JSONLine(type: "event")
-        line.addRaw("event", writer.line(event, twinOf: try reader.counting(inPlaceOf: event)))
+        line.addRaw("event", writer.line(event, twinOf: try reader.counting(inPlaceOf: event))[...])
         return line
     }
 

@@ -51,6 +51,12 @@ package enum ReadRoute: Hashable, Sendable {
         }
     }
 
+    /// The path with parameters, in this order; blanks and slashes in its parts are encoded.
+    package func path(with query: [(name: String, value: String)]) -> String {
+        let path = (["/v1"] + segments.map(percentEncoded)).joined(separator: "/")
+        return query.isEmpty ? path : path + "?" + encodedQuery(query)
+    }
+
     /// What may stand behind `?`.
     package var parameters: Set<String> {
         let paging: Set<String> = ["limit", "cursor"]
@@ -58,8 +64,7 @@ package enum ReadRoute: Hashable, Sendable {
         return switch self {
         case .events: paging.union(["wait_ms"])
         case .event: []
-        case .conversation: []
-        case .conversations, .profile, .surveys: paging
+        case .conversations, .conversation, .profile, .surveys: paging
         case .rows: paging.union(timeline)
         case .history: paging.union(timeline).union(["conversation"])
         case .survey: paging.union(["question"])
@@ -70,7 +75,8 @@ package enum ReadRoute: Hashable, Sendable {
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
         case (.rows, .entry), (.history, .entry), (.conversations, .conversation), (.events, .position): true
-        case (.profile, .names(let names)), (.surveys, .names(let names)): names.count == 1
+        case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
+            names.count == 1
         case (.survey, .names(let names)): names.count == 2
         default: false
         }

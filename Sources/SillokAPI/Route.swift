@@ -23,12 +23,17 @@ package enum Route: String, CaseIterable, Sendable {
 
     /// With parameters, in this order.
     package func path(with query: [(name: String, value: String)]) -> String {
-        path + "?" + query.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+        path + "?" + encodedQuery(query)
     }
 }
 
+/// `name=value&name=value`.
+func encodedQuery(_ query: [(name: String, value: String)]) -> String {
+    query.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+}
+
 /// Percent-encodes everything but the unreserved characters of RFC 3986 §2.3.
-private func percentEncoded(_ text: String) -> String {
+func percentEncoded(_ text: String) -> String {
     var out: [UInt8] = []
     for byte in text.utf8 {
         switch byte {

@@ -266,7 +266,7 @@ import Testing
         line.addArray("segments") { array in
             array.addObject { $0.add("t", "두통") }
             array.addArray { $0.add(1) }
-            array.addRaw("null".utf8)
+            array.add(nil as String?)
             array.add(nil as String?)
         }
         #expect(

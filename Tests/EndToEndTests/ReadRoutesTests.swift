@@ -28,6 +28,8 @@ struct ReadRoutesTests {
         return answer.1
     }
 
+    private static let forms = [[], ["--json"], ["--plain"]]
+
     /// All pages of an answer, without their last lines.
     private func walk(
         _ api: APIClient, _ target: String, between: (Int) throws -> Void = { _ in }
@@ -47,7 +49,7 @@ struct ReadRoutesTests {
         return found
     }
 
-    @Test("Each route gives the lines that the command line prints")
+    @Test("Each route gives the lines that the command line prints, and that prints the same without the daemon")
     func sameLines() throws {
         let (daemon, api) = try daemon()
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
@@ -65,7 +67,10 @@ struct ReadRoutesTests {
         let retraction =
             #"{"type":"message.retracted","user":"node/하늘 a","subject":"conversation/c d","#
             + #""data":{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e02","reason":"잘못"}}"#
-        #expect(api.ask("POST", "/v1/events", body: edit + "\n" + retraction)?.0 == 200)
+        // What another user does to a message counts for nothing, and stands between what counts, in the order in which it was done.
+        let others = [edit, retraction].map { $0.replacing(#""user":"node/하늘 a""#, with: #""user":"mallory""#) }
+        let all = [edit] + others + [retraction, edit] + others
+        #expect(api.ask("POST", "/v1/events", body: all.joined(separator: "\n"))?.0 == 200)
         let user = "node%2F%ED%95%98%EB%8A%98%20a"
         let pairs: [(String, [String])] = [
             ("/v1/users/\(user)/history?order=oldest", ["history", "node/하늘 a"]),
@@ -84,6 +89,7 @@ struct ReadRoutesTests {
             ),
             ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d"]),
             ("/v1/conversations/headache/rows?order=oldest", ["conversation", "headache"]),
+            ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d", "--full", "--original"]),
             ("/v1/conversations", ["conversations"]), ("/v1/users/haneul", ["profile", "haneul"]),
             ("/v1/surveys", ["survey"]), ("/v1/surveys/satisfaction", ["survey", "satisfaction"]),
             ("/v1/surveys/satisfaction?question=pain", ["survey", "satisfaction", "--question", "pain"]),
@@ -93,7 +99,13 @@ struct ReadRoutesTests {
                 ["show", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01"]
             ),
         ]
+        var printed: [[String]: String] = [:]
         for (target, command) in pairs {
+            for form in Self.forms {
+                let run = try Programs.syncctl(daemon.store, command + form)
+                #expect(run.code == 0, "\(command + form): \(run.errors)")
+                printed[command + form] = run.output
+            }
             let there = try Programs.syncctl(daemon.store, command + ["--json"]).lines.dropLast()
             #expect(!there.isEmpty, "\(command)")
             #expect(text(try lines(api, target).dropLast()) == text(Array(there)), "\(target)")
@@ -105,7 +117,12 @@ struct ReadRoutesTests {
         let one = try lines(api, "/v1/conversations/headache")
         #expect(one.compactMap { $0["user"] as? String } == ["haneul", "medibot"])
         #expect(one.first?["title"] as? String == "두통 상담")
+        let participants = try walk(api, "/v1/conversations/headache?limit=1")
+        #expect(participants.compactMap { $0["user"] as? String } == ["haneul", "medibot"])
         #expect(daemon.terminate() == 0)
+        for (command, output) in printed {
+            #expect(try Programs.syncctl(daemon.store, command).output == output, "\(command)")
+        }
     }
 
     @Test(
@@ -180,7 +197,8 @@ struct ReadRoutesTests {
             (history + "?type=note&cursor=\(next)", "cursor"), ("/v1/users/v/history?cursor=\(next)", "cursor"),
             ("/v1/conversations/c/rows?cursor=\(next)", "cursor"), ("/v1/events?cursor=\(next)", "cursor"),
             (history + "?cursor=" + String(next.dropLast(2)), "cursor"),
-            ("/v1/conversations/c/rows?conversation=c", "conversation"), ("/v1/conversations/c?limit=1", "limit"),
+            ("/v1/conversations/c/rows?conversation=c", "conversation"),
+            ("/v1/conversations/c?order=oldest", "order"),
         ]
         for (target, name) in bad {
             let answer = try refusal("GET", target)

@@ -93,6 +93,39 @@ struct SyncctlDaemonTests {
         #expect(fake.requests == 1)
     }
 
+    @Test("What views answer comes from the daemon, page after page")
+    func reads() async throws {
+        let fake = try await FakeDaemon(folder) { count, request in
+            let line = #"{"type":"survey","v":1,"survey":"s\#(count)","answers":\#(count)}"#
+            let more = count == 1 ? #""more":true,"next":"a/b""# : #""more":false"#
+            #expect(request.hasPrefix("GET /v1/surveys?limit=500\(count == 1 ? "" : "&cursor=a%2Fb") HTTP/1.1\r\n"))
+            let end = #"{"type":"end","v":1,"count":1,"position":9,\#(more)}"#
+            return FakeDaemon.answer(200, line + "\n" + end + "\n")
+        }
+        let run = try await tool.run(["survey", "--plain"])
+        #expect(run.text == "SURVEY\tANSWERS\ns1\t1\ns2\t2\n", "\(run.errors)")
+        #expect(fake.requests == 2)
+    }
+
+    @Test("Where the daemon cannot answer a question now, the files do", arguments: [503, 404, 400, 0])
+    func readsOfFiles(status: Int) async throws {
+        let fake = try await FakeDaemon(folder) { _, _ in status == 0 ? "" : FakeDaemon.answer(status, "") }
+        let run = try await tool.run(["history", "u", "--json"])
+        #expect(run.code == 1, "\(run.errors)")
+        #expect(run.text == #"{"type":"end","v":1,"count":0,"user":"u"}"# + "\n")
+        #expect(run.errors.contains("there is no user u"))
+        #expect(fake.requests == 1)
+    }
+
+    @Test("An answer without its last line is no answer")
+    func cutReads() async throws {
+        let line = #"{"type":"survey","v":1,"survey":"s","answers":1}"#
+        let fake = try await FakeDaemon(folder) { _, _ in FakeDaemon.answer(200, line + "\n") }
+        let run = try await tool.run(["survey"])
+        #expect(run.code == 76 && run.errors.contains("[E_PROTOCOL]") && run.text.isEmpty, "\(run.errors)")
+        #expect(fake.requests == 1)
+    }
+
     @Test func aDaemonThatIsGoneLeavesTheStoreReadable() async throws {
         try EventStore.create(in: folder.file("store"), name: "n")
         let files = StoreFiles(folder.file("store"))

@@ -213,9 +213,11 @@ enum Rooms {
             [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Endpoints"]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
-            "syncctl/Client", "talking to a daemon, appending, fresh views; libcurl",
+            "syncctl/Client", "talking to a daemon, appending, reading; libcurl",
             [store, kit, api, "syncctl/Session"]),
-        Room("syncctl/Rendering", "events and timelines as text and JSON", [store, kit, api, "syncctl/Session"]),
+        Room(
+            "syncctl/Rendering", "events and timelines as text and JSON",
+            [store, kit, api, "syncctl/Session", "syncctl/Client"]),
         Room(
             "syncctl/Doctor", "what is wrong with a store and what helps",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client"]),

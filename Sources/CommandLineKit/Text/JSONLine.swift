@@ -28,7 +28,6 @@ package struct JSONLine: Sendable {
 
     /// Appends the object and a newline to `output`.
     package func write(to output: inout [UInt8]) {
-        output.reserveCapacity(output.count + bytes.count + 2)
         output += bytes
         output.append(UInt8(ascii: "}"))
         output.append(UInt8(ascii: "\n"))
@@ -70,14 +69,14 @@ package struct JSONLine: Sendable {
 
     /// Adds JSON that is already written. It must be valid; a line break in it, which valid JSON has only between
     /// tokens, becomes a space so that the line stays one.
-    package mutating func addRaw(_ key: String, _ json: some Sequence<UInt8>) {
+    package mutating func addRaw(_ key: String, _ json: ArraySlice<UInt8>) {
         begin(key)
         JSONText.appendRaw(json, to: &bytes)
     }
 
     /// Adds JSON that is already written, as text.
     package mutating func addRaw(_ key: String, _ json: String) {
-        addRaw(key, json.utf8)
+        addRaw(key, Array(json.utf8)[...])
     }
 
     /// Adds a nested object.
@@ -123,12 +122,6 @@ package struct JSONArray: Sendable {
     package mutating func add(_ value: some FixedWidthInteger) {
         begin()
         bytes += String(value).utf8
-    }
-
-    /// Adds JSON that is already written; the rules of ``JSONLine/addRaw(_:_:)-(_,Sequence<UInt8>)`` apply.
-    package mutating func addRaw(_ json: some Sequence<UInt8>) {
-        begin()
-        JSONText.appendRaw(json, to: &bytes)
     }
 
     /// Adds an object.
@@ -196,10 +189,11 @@ enum JSONText {
         }
     }
 
-    static func appendRaw(_ json: some Sequence<UInt8>, to bytes: inout [UInt8]) {
-        for byte in json {
-            bytes.append(byte == 0x0A || byte == 0x0D ? 0x20 : byte)
-        }
+    /// Not generic: across the module's border that would be taken byte by byte.
+    static func appendRaw(_ json: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
+        let start = bytes.count
+        bytes += json
+        for index in start..<bytes.count where bytes[index] == 0x0A || bytes[index] == 0x0D { bytes[index] = 0x20 }
     }
 
     private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {

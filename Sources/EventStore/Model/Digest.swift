@@ -11,7 +11,7 @@ public struct Digest: Hashable, Sendable {
     }
 
     /// 32 zero bytes: a place for a digest.
-    static let zero = Digest(words: (0, 0, 0, 0))
+    package static let zero = Digest(words: (0, 0, 0, 0))
 
     private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 

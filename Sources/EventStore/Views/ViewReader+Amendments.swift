@@ -28,7 +28,8 @@ extension ViewReader {
 
     /// The same with texts, names and times.
     func history(_ amendments: Amendments) throws(StoreError) -> MessageHistory {
-        var history = MessageHistory(count: amendments.count, edits: amendments.edits)
+        var history = MessageHistory()
+        (history.count, history.edits) = (amendments.count, amendments.edits)
         for judged in amendments.rows { history.amendments.append(try amendment(judged.row, judged.counts)) }
         if let edit = amendments.edit { history.edit = try amendment(edit, true) }
         if let retraction = amendments.retraction { history.retraction = try amendment(retraction, true) }
@@ -41,7 +42,7 @@ extension ViewReader {
         }
         let data = event.payload.map { JSONObject(validated: $0) }
         return Amendment(
-            id: event.header.id, author: event.header.author, time: event.header.time,
+            id: event.header.id, author: event.header.author, time: event.header.time, hlc: event.header.hlc,
             conversation: event.header.conversation, isEdit: row.isEdit,
             text: row.isEdit ? data?.string("text") : nil, reason: row.isEdit ? nil : data?.string("reason"),
             counts: counts)

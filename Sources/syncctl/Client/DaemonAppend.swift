@@ -66,7 +66,7 @@ extension EventDraft {
         if let author { line.add("author", author) }
         if let cause { line.add("cause", cause.description) }
         if version != 1 { line.add("dataversion", version) }
-        line.addRaw("data", payload)
+        line.addRaw("data", payload[...])
         return line.utf8 + [UInt8(ascii: "\n")]
     }
 }

@@ -16,28 +16,28 @@ enum ConversationCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let id = session.arguments.positional("id") ?? ""
         let options = try TimelineOptions(session)
-        let views = try FreshViews.open(session)
-        let summary = try stored { try views.conversationSummary(id) }
-        var printer = try TimelinePrinter(session, views, showsConversation: false)
-        try printer.collect { body in try views.conversation(id, options.query, body) }
+        let reads = try Reads(session)
+        let found = try reads.conversation(id)
+        var printer = TimelinePrinter(session, showsConversation: false)
+        try reads.timeline(.conversation(id), options.query) { row throws(CommandFailure) in try printer.add(row) }
         if !session.isJSON {
-            let names = participants(try stored { try views.participants(of: id) })
-            let title = [id, summary?.title, names].compactMap { $0 }
+            let names = participants(found?.participants ?? [])
+            let title = [id, found?.summary.string("title"), names].compactMap { $0 }
             try printer.finish(title: (title + [options.range]).joined(separator: " · "))
         }
         try session.end(count: printer.count) { line in
             line.add("conversation", id)
-            if let summary {
-                if let title = summary.title { line.add("title", title) }
-                line.add("version", summary.events)
+            if let summary = found?.summary {
+                if let title = summary.string("title") { line.add("title", title) }
+                if let version = summary.integer("version") { line.add("version", version) }
             }
         }
-        if printer.count == 0 { try session.sayNothing(of: ("conversation", id), views.log) }
+        if printer.count == 0 { try session.sayNothing(of: ("conversation", id), reads.log()) }
         return printer.count == 0 ? .nothingFound : .success
     }
 
-    private static func participants(_ all: [Participant]) -> String? {
-        let names = all.filter { $0.joined ?? true }.map(\.user)
+    private static func participants(_ all: [JSONObject]) -> String? {
+        let names = all.filter { $0.bool("joined") ?? true }.compactMap { $0.string("user") }
         if names.isEmpty { return nil }
         let shown = names.prefix(5).joined(separator: ", ")
         return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
@@ -61,25 +61,16 @@ enum ConversationsCommand {
         let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
         if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
         let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
-        let views = try FreshViews.open(session)
+        let reads = try Reads(session)
         var table = TextTable([
             .whole("LAST (\(session.offset))"), .whole("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
             .left("STARTED BY"), .left("TITLE"),
         ])
         var count = 0
-        var last: ConversationSummary?
-        while count < limit {
-            let page = try stored { try views.conversations(limit: min(limit - count, 5_000), before: last?.place) }
-            guard !page.isEmpty else { break }
-            for summary in page {
-                if session.isJSON {
-                    try session.output.line(JSONLine(summary))
-                } else {
-                    table.add(cells(summary, session))
-                }
-            }
-            count += page.count
-            last = page.last
+        try reads.conversations(limit: limit) { line throws(CommandFailure) in
+            count += 1
+            guard !session.isJSON else { return try session.print(line) }
+            table.add(cells(line, session))
         }
         if !session.isJSON, count > 0 { try session.print(table) }
         try session.end(count: count)
@@ -87,10 +78,11 @@ enum ConversationsCommand {
         return count == 0 ? .nothingFound : .success
     }
 
-    private static func cells(_ summary: ConversationSummary, _ session: Session) -> [TextTable.Cell] {
+    private static func cells(_ summary: JSONObject, _ session: Session) -> [TextTable.Cell] {
         [
-            .init(session.clock(summary.lastTime)), .init(summary.conversation), .init(String(summary.events)),
-            .init(String(summary.messages)), .init(summary.startedBy ?? "-"), .init(summary.title ?? ""),
+            .init(session.clock(summary.moment("last_time"))), .init(summary.string("conversation") ?? ""),
+            .init(summary["version"]?.numberText ?? ""), .init(summary["messages"]?.numberText ?? ""),
+            .init(summary.string("started_by") ?? "-"), .init(summary.string("title") ?? ""),
         ]
     }
 }

@@ -23,13 +23,13 @@ enum HistoryCommand {
         let options = try TimelineOptions(session)
         var query = options.query
         query.conversations = session.arguments.values("conversation")
-        let views = try FreshViews.open(session)
-        var printer = try TimelinePrinter(session, views, showsConversation: true)
-        try printer.collect { body in try views.history(user: user, query, body) }
+        let reads = try Reads(session)
+        var printer = TimelinePrinter(session, showsConversation: true)
+        try reads.timeline(.user(user), query) { row throws(CommandFailure) in try printer.add(row) }
         let events = EventText.count(printer.count, "event")
         try printer.finish(title: "\(user) · \(events) · \(options.range)")
         try session.end(count: printer.count) { line in line.add("user", user) }
-        if printer.count == 0 { try session.sayNothing(of: ("user", user), views.log) }
+        if printer.count == 0 { try session.sayNothing(of: ("user", user), reads.log()) }
         return printer.count == 0 ? .nothingFound : .success
     }
 }

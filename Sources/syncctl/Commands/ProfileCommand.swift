@@ -15,42 +15,36 @@ enum ProfileCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let user = session.arguments.positional("user") ?? ""
-        let views = try FreshViews.open(session)
-        let fields = try stored { try views.profile(user: user) }
+        let fields = try Reads(session).profile(of: user)
         var table = TextTable([
             .left("FIELD"), .left("SET BY"), .whole("TIME (\(session.offset))"), .left("STATE"), .left("VALUE"),
         ])
         for field in fields {
             if session.isJSON {
-                try session.output.line(JSONLine(field))
+                try session.print(field)
                 continue
             }
-            let others = field.concurrent.filter { $0.value != field.winner.value }
-            let state = field.isConflict ? "conflict" : "set"
-            table.add(cells(field.name, field.winner, state, session))
+            let value = field.raw("value")
+            let others = (field.elements("concurrent") ?? []).compactMap(\.object).filter { $0.raw("value") != value }
+            table.add(cells(field.string("name") ?? "", field, others.isEmpty ? "set" : "conflict", session))
             for write in others { table.add(cells("", write, "also said", session)) }
         }
         if !session.isJSON, !fields.isEmpty { try session.print(table) }
         try session.end(count: fields.count) { line in
             line.add("user", user)
-            line.add("conflicts", fields.count(where: \.isConflict))
+            line.add("conflicts", fields.count { $0.bool("conflict") == true })
         }
         if fields.isEmpty { session.say("no profile of \(user)") }
         return fields.isEmpty ? .nothingFound : .success
     }
 
     private static func cells(
-        _ name: String, _ write: ProfileWrite, _ state: String, _ session: Session
+        _ name: String, _ write: JSONObject, _ state: String, _ session: Session
     ) -> [TextTable.Cell] {
         [
-            .init(name), .init(write.author), .init(session.clock(write.time)),
-            .init(state, style: state == "set" ? nil : .yellow), .init(plain(write.value)),
+            .init(name), .init(write.string("author") ?? ""), .init(session.clock(write.moment("time"))),
+            .init(state, style: state == "set" ? nil : .yellow),
+            .init(write["value"].map(EventText.text) ?? ""),
         ]
-    }
-
-    /// The text of a JSON string, other values as they are written.
-    private static func plain(_ json: String) -> String {
-        guard json.hasPrefix("\"") else { return json }
-        return JSONObject(validated: Array("{\"value\":\(json)}".utf8)).string("value") ?? json
     }
 }

@@ -15,17 +15,12 @@ enum SurveyCommand {
             discussion: "Exit code 1 when there is no such survey."), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let views = try FreshViews.open(session)
-        guard let name = session.arguments.positional("name") else { return try list(views, session) }
-        var counts: [SurveyCount] = []
-        try stored {
-            try views.survey(name, question: session.arguments.value("question")) { count in
-                counts.append(count)
-                return true
-            }
-        }
+        let reads = try Reads(session)
+        guard let name = session.arguments.positional("name") else { return try list(reads.surveys(), session) }
+        let lines = try reads.survey(name, question: session.arguments.value("question"))
+        let counts = lines.map { SurveyCount($0, survey: name) }
         if session.isJSON {
-            for count in counts { try session.output.line(JSONLine(count)) }
+            for line in lines { try session.print(line) }
         } else if !counts.isEmpty {
             try print(counts, session)
         }
@@ -37,14 +32,11 @@ enum SurveyCommand {
         return counts.isEmpty ? .nothingFound : .success
     }
 
-    private static func list(_ views: ViewReader, _ session: Session) throws(CommandFailure) -> ExitCode {
-        let surveys = try stored { try views.surveys() }
+    private static func list(_ surveys: [JSONObject], _ session: Session) throws(CommandFailure) -> ExitCode {
         var table = TextTable([.left("SURVEY"), .right("ANSWERS")])
         for survey in surveys {
-            if session.isJSON {
-                try session.output.line(JSONLine(survey: survey.survey, answers: survey.answers))
-            }
-            table.add([.init(survey.survey), .init(String(survey.answers))])
+            if session.isJSON { try session.print(survey) }
+            table.add([.init(survey.string("survey") ?? ""), .init(survey["answers"]?.numberText ?? "")])
         }
         if !session.isJSON, !surveys.isEmpty { try session.print(table) }
         try session.end(count: surveys.count)
@@ -81,5 +73,13 @@ enum SurveyCommand {
             if a.count != b.count { return a.count > b.count }
             return a.value < b.value
         }
+    }
+}
+
+extension SurveyCount {
+    fileprivate init(_ line: JSONObject, survey: String) {
+        self.init(
+            survey: survey, question: line.string("question") ?? "", value: line.string("value") ?? "",
+            count: line.integer("count").map(UInt64.init(clamping:)) ?? 0)
     }
 }

@@ -46,28 +46,36 @@ struct TimelinePrinter {
     private let session: Session
     /// Shows the conversation of each event.
     private let showsConversation: Bool
-    private let native: EventLines
     private let message: MessageText
     /// Whether messages are shown whole, one after the other and not in a table.
     private let isFull: Bool
     private var rows: [[TextTable.Cell]] = []
     private(set) var count = 0
 
-    init(_ session: Session, _ views: ViewReader, showsConversation: Bool) throws(CommandFailure) {
+    init(_ session: Session, showsConversation: Bool) {
         self.session = session
         message = MessageText(session)
         isFull = session.form == .human && session.arguments.flag("full")
-        native = try stored { try EventLines(views.log) }
         self.showsConversation = showsConversation
     }
 
-    /// Takes an entry. What is no row of a table is printed at once, so that memory stays bounded.
-    mutating func add(_ entry: TimelineEntry) throws(CommandFailure) {
+    /// Takes a row. What is no row of a table is printed at once, so that memory stays bounded.
+    mutating func add(_ row: TimelineRow) throws(CommandFailure) {
         count += 1
-        if session.isJSON {
-            try session.output.line(try json(entry))
-            return
+        switch row {
+        case .line(let line):
+            if session.isJSON { return try session.print(line) }
+            guard let entry = TimelineEntry(line) else { throw DaemonClient.misunderstood("no event") }
+            try show(entry)
+        case .entry(let entry, let lines):
+            guard session.isJSON else { return try show(entry) }
+            var line = try stored { try lines.wrapped(entry.stored) }
+            line.addHistory(of: entry)
+            try session.output.line(line)
         }
+    }
+
+    private mutating func show(_ entry: TimelineEntry) throws(CommandFailure) {
         if isFull { return try full(entry) }
         let header = entry.stored.event.header
         let style: TextStyle? = entry.isRetracted ? .dim : nil
@@ -107,30 +115,4 @@ struct TimelinePrinter {
         for line in message.lines(entry) { try session.output.line(line) }
     }
 
-    private func json(_ entry: TimelineEntry) throws(CommandFailure) -> JSONLine {
-        var line = try stored { try native.wrapped(entry.stored) }
-        line.addHistory(of: entry)
-        return line
-    }
-}
-
-extension TimelinePrinter {
-    /// Prints all that `walk` finds. `walk` calls its argument until that returns false.
-    mutating func collect(
-        _ walk: (_ body: (TimelineEntry) -> Bool) throws -> Bool
-    ) throws(CommandFailure) {
-        var failure: CommandFailure?
-        _ = try stored {
-            try walk { entry in
-                do throws(CommandFailure) {
-                    try add(entry)
-                    return true
-                } catch {
-                    failure = error
-                    return false
-                }
-            }
-        }
-        if let failure { throw failure }
-    }
 }

@@ -58,6 +58,11 @@ struct Session {
         try output.line(line)
     }
 
+    /// A line of JSON output.
+    func print(_ line: JSONObject) throws(CommandFailure) {
+        try output.write(line.bytes + [UInt8(ascii: "\n")])
+    }
+
     /// A table in the form that was asked for (not JSON).
     func print(_ table: TextTable) throws(CommandFailure) {
         let lines =

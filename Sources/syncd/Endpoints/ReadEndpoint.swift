@@ -144,12 +144,9 @@ struct ReadEndpoint {
     /// The conversation, then who takes part, by name.
     private func conversation(_ id: String) throws(StoreError) -> Page? {
         guard let summary = try views.conversationSummary(id) else { return nil }
-        let participants = try views.participants(of: id)
         var page = Page()
-        page.add(JSONLine(summary))
-        for participant in participants.prefix(PageRequest.most) { page.add(JSONLine(participant)) }
-        page.hasMore = participants.count > PageRequest.most
-        return page
+        if request.place == nil { page.add(JSONLine(summary)) }
+        return try named(views.participants(of: id), \.user, in: page) { JSONLine($0) }
     }
 
     private func profile(_ user: String) throws(StoreError) -> Page {
@@ -181,13 +178,13 @@ struct ReadEndpoint {
 
     /// A page of a list that is sorted by the bytes of names.
     private func named<Element>(
-        _ all: [Element], _ name: (Element) -> String, _ line: (Element) -> JSONLine
+        _ all: [Element], _ name: (Element) -> String, in begun: Page = Page(), _ line: (Element) -> JSONLine
     ) -> Page {
         var rest = all[...]
         if case .names(let last) = request.place {
             rest = rest.drop { !last[0].utf8.lexicographicallyPrecedes(name($0).utf8) }
         }
-        var page = Page()
+        var page = begun
         for element in rest.prefix(request.limit) {
             page.add(line(element))
             page.next = .names([name(element)])

@@ -6,6 +6,8 @@ public struct Amendment: Sendable {
     public let author: String
     /// When it happened, Unix milliseconds.
     public let time: Int64
+    /// When its origin recorded it: with the time, its place in display order.
+    public let hlc: HybridTime
     /// In which conversation it was said.
     public let conversation: String?
     /// Else it is a retraction.
@@ -16,6 +18,15 @@ public struct Amendment: Sendable {
     public let reason: String?
     /// Whether it changes the message (D24). If not it only stands beside it.
     public let counts: Bool
+
+    /// An amendment of these parts.
+    package init(
+        id: EventID, author: String, time: Int64, hlc: HybridTime, conversation: String?, isEdit: Bool, text: String?,
+        reason: String?, counts: Bool
+    ) {
+        (self.id, self.author, self.time, self.hlc, self.conversation) = (id, author, time, hlc, conversation)
+        (self.isEdit, self.text, self.reason, self.counts) = (isEdit, text, reason, counts)
+    }
 }
 
 /// What was done to a message, and what of it counts (D24): edits of its own author in its own conversation, of which the last in display
@@ -62,13 +73,16 @@ struct Amendments {
 /// A message's amendments with what the log says of them.
 public struct MessageHistory: Sendable {
     /// The last 100 in display order.
-    public internal(set) var amendments: [Amendment] = []
+    public package(set) var amendments: [Amendment] = []
     /// How many there are.
-    public internal(set) var count = 0
+    public package(set) var count = 0
     /// How many edits count.
-    public internal(set) var edits = 0
+    public package(set) var edits = 0
     /// The edit whose text stands.
-    public internal(set) var edit: Amendment?
+    public package(set) var edit: Amendment?
     /// The retraction that stands.
-    public internal(set) var retraction: Amendment?
+    public package(set) var retraction: Amendment?
+
+    /// Of a message that nothing was done to yet.
+    package init() {}
 }

@@ -48,6 +48,9 @@ public struct TimelineEntry: Sendable {
     /// What was done to it, if it is a message and anything was.
     public let history: MessageHistory?
 
+    /// An entry of these parts.
+    package init(stored: StoredEvent, history: MessageHistory?) { (self.stored, self.history) = (stored, history) }
+
     /// Its place in display order, which is the same on every node.
     public var key: DisplayKey { stored.event.header.displayKey }
     /// The text of the edit that stands; `nil` if there is none.

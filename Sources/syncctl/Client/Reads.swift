@@ -1,0 +1,167 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// A row of a timeline.
+enum TimelineRow {
+    /// The daemon's line.
+    case line(JSONObject)
+    /// An event of the log, with what became of it; and what makes lines of such.
+    case entry(TimelineEntry, EventLines)
+}
+
+/// Where a command reads what views answer: from the daemon that has the store open; where none has it open, or it cannot
+/// answer now, from the store's files. Both give the same lines.
+final class Reads {
+    private let session: Session
+    private let files: StoreFiles
+    private let pages: DaemonPages?
+    private var opened: ViewReader?
+
+    init(_ session: Session) throws(CommandFailure) {
+        self.session = session
+        files = try StoreLocation.find(for: session).files
+        // Another owner, such as an import, has no API.
+        pages = (try? DaemonClient.running(files)).flatMap { $0 }.map(DaemonPages.init)
+    }
+
+    /// The store's log.
+    func log() throws(CommandFailure) -> LogReader { try stored { try LogReader(files) } }
+
+    private func views() throws(CommandFailure) -> ViewReader {
+        if let opened { return opened }
+        let views = try FreshViews.open(session, files)
+        opened = views
+        return views
+    }
+
+    /// Calls `body` with what `query` finds of an owner's events, in display order.
+    func timeline(
+        _ owner: TimelineOwner, _ query: TimelineQuery, _ body: (TimelineRow) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        if let pages, try pages.timeline(owner, query, { line throws(CommandFailure) in try body(.line(line)) }) {
+            return
+        }
+        let views = try views()
+        let lines = try stored { try EventLines(views.log) }
+        var failure: CommandFailure?
+        func take(_ entry: TimelineEntry) -> Bool {
+            do throws(CommandFailure) { try body(.entry(entry, lines)) } catch { failure = error }
+            return failure == nil
+        }
+        _ = try stored {
+            switch owner {
+            case .user(let user): try views.history(user: user, query, take)
+            case .conversation(let id): try views.conversation(id, query, take)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The conversation's line, and who takes part; `nil` if there is no such conversation.
+    func conversation(_ id: String) throws(CommandFailure) -> (summary: JSONObject, participants: [JSONObject])? {
+        let lines = try all(.conversation(id)) { views throws(StoreError) in
+            guard let summary = try views.conversationSummary(id) else { return [] }
+            return [JSONLine(summary)] + (try views.participants(of: id)).map { JSONLine($0) }
+        }
+        return lines.first.map { ($0, Array(lines.dropFirst())) }
+    }
+
+    /// A line for each field of a profile.
+    func profile(of user: String) throws(CommandFailure) -> [JSONObject] {
+        try all(.profile(user: user)) { views throws(StoreError) in
+            try views.profile(user: user).map { JSONLine($0) }
+        }
+    }
+
+    /// A line for each survey.
+    func surveys() throws(CommandFailure) -> [JSONObject] {
+        try all(.surveys) { views throws(StoreError) in
+            try views.surveys().map { JSONLine(survey: $0.survey, answers: $0.answers) }
+        }
+    }
+
+    /// A line for each answer that was given.
+    func survey(_ name: String, question: String?) throws(CommandFailure) -> [JSONObject] {
+        try all(.survey(name), question.map { [("question", $0)] } ?? []) { views throws(StoreError) in
+            var lines: [JSONLine] = []
+            try views.survey(name, question: question) { count in
+                lines.append(JSONLine(count))
+                return true
+            }
+            return lines
+        }
+    }
+
+    private func all(
+        _ route: ReadRoute, _ parameters: [(name: String, value: String)] = [],
+        orElse fromFiles: (ViewReader) throws(StoreError) -> [JSONLine]
+    ) throws(CommandFailure) -> [JSONObject] {
+        var lines: [JSONObject] = []
+        let take = { (line: JSONObject) throws(CommandFailure) in lines.append(line) }
+        if let pages, try pages.lines(route, parameters, limit: .max, take) { return lines }
+        let views = try views()
+        return try stored { try fromFiles(views) }.map(\.object)
+    }
+
+    /// Calls `body` with the lines of conversations, the latest active first, at most `limit`.
+    func conversations(
+        limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        if let pages, try pages.lines(.conversations, [], limit: limit, body) { return }
+        let views = try views()
+        var left = limit
+        var last: ConversationSummary?
+        while left > 0 {
+            let page = try stored { try views.conversations(limit: min(left, 5_000), before: last?.place) }
+            guard !page.isEmpty else { break }
+            for summary in page { try body(JSONLine(summary).object) }
+            left -= page.count
+            last = page.last
+        }
+    }
+}
+
+extension JSONLine {
+    fileprivate var object: JSONObject { JSONObject(validated: Array(utf8)) }
+}
+
+extension JSONObject {
+    /// The time that a member tells, Unix milliseconds.
+    func moment(_ name: String) -> Int64 { string(name).flatMap(Timestamp.milliseconds) ?? 0 }
+}
+
+extension DaemonPages {
+    /// What `query` finds, in display order.
+    fileprivate func timeline(
+        _ owner: TimelineOwner, _ query: TimelineQuery, _ body: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> Bool {
+        let route: ReadRoute =
+            switch owner {
+            case .user(let user): .history(user: user)
+            case .conversation(let id): .rows(conversation: id)
+            }
+        switch query.limit {
+        case .all: return try lines(route, query.parameters(order: "oldest"), limit: .max, body)
+        case .first(let count): return try lines(route, query.parameters(order: "oldest"), limit: count, body)
+        case .last(let count):
+            var newest: [JSONObject] = []
+            let take = { (line: JSONObject) throws(CommandFailure) in newest.append(line) }
+            guard try lines(route, query.parameters(order: "newest"), limit: count, take) else { return false }
+            for line in newest.reversed() { try body(line) }
+            return true
+        }
+    }
+}
+
+extension TimelineQuery {
+    fileprivate func parameters(order: String) -> [(name: String, value: String)] {
+        var all = [("order", order)]
+        if let since { all.append(("since", Timestamp.text(since))) }
+        if let until { all.append(("until", Timestamp.text(until))) }
+        all += types.map { ("type", $0) }
+        all += authors.map { ("author", $0) }
+        all += conversations.map { ("conversation", $0) }
+        return all
+    }
+}
