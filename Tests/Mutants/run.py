@@ -215,7 +215,8 @@ def main():
         plant(texts)
         built = subprocess.run(["swift", "build", "--build-tests"], cwd=TREE, capture_output=True, text=True)
         if built.returncode != 0:
-            print(built.stdout[-6000:])
+            errors = {line for line in (built.stdout + built.stderr).splitlines() if "error:" in line}
+            print("\n".join(sorted(errors)) or built.stdout[-6000:])
             return 1
     passed = failed = 0
     suites = sorted({suite for fault in chosen for suite in fault.suites})
