@@ -95,7 +95,7 @@ public final class EventStore: Sendable {
         guard let key = SigningKey(pem: pem) else { throw .noEd25519(files.key) }
         let mark = try Mark.read(files, key: key.publicKey)
         // Before SQLite opens it for writing: then it begins anew.
-        let found = try FoundWAL(files, after: mark, boot: surroundings.boot)
+        let found = try FoundWAL(files, key, after: mark, boot: surroundings.boot)
         diskFailure = try Recovery.run(files)
         var surroundings = surroundings
         if let inode = try SnapshotInstall.run(files), surroundings.file != nil { surroundings.file = inode }

@@ -9,6 +9,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case notFound = "E_NOT_FOUND"
     case method = "E_METHOD"
     case parameter = "E_PARAMETER"
+    case cursor = "E_CURSOR"
     case json = "E_JSON"
     case empty = "E_EMPTY"
     case bodySize = "E_BODY_SIZE"
@@ -59,6 +60,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .refused: (403, .notPermitted)
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)
+        case .cursor: (409, .badInput)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
         case .rejected: (422, .badInput)

@@ -6,8 +6,8 @@ package enum PagePlace: Hashable, Sendable {
     case entry(DisplayKey)
     /// In the list of conversations.
     case conversation(ConversationPlace)
-    /// In the log.
-    case position(UInt64)
+    /// In the log, where the cursor says that it ended.
+    case log
     /// In a list that is sorted by names.
     case names([String])
 
@@ -25,9 +25,7 @@ package enum PagePlace: Hashable, Sendable {
             let words = rest.words
             self = .conversation(
                 ConversationPlace(time: Int64(bitPattern: words[0]), hlc: HybridTime(rawValue: words[1])))
-        case (3, 8):
-            guard rest.words[0] <= UInt64(Int64.max) else { return nil }
-            self = .position(rest.words[0])
+        case (3, 0): self = .log
         case (4, _):
             var names: [String] = []
             while !rest.isEmpty {
@@ -59,9 +57,7 @@ package enum PagePlace: Hashable, Sendable {
             bytes = [2]
             bytes.appendBigEndian(place.time)
             bytes.appendBigEndian(place.hlc.rawValue)
-        case .position(let position):
-            bytes = [3]
-            bytes.appendBigEndian(position)
+        case .log: bytes = [3]
         case .names(let names):
             bytes = [4]
             for name in names { bytes.append(counted: name) }
@@ -73,32 +69,38 @@ package enum PagePlace: Hashable, Sendable {
 /// What `next` of a page's last line has, and `cursor` of the request for the next page. To clients it is an opaque text, of use
 /// with the request it came from alone.
 package struct PageCursor: Hashable, Sendable {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     /// What it belongs to: ``scope(_:_:)``.
     package let scope: UInt64
-    /// The end of the log when the first page was made. What came later is on no page, so that none repeats or skips anything.
-    package let knownAt: UInt64
+    /// Where the log ended when the first page was made: what came later is on no page, so that none repeats or skips anything. Of the
+    /// log itself where this page ended.
+    package let end: LogPlace
     package let place: PagePlace
 
-    package init(scope: UInt64, knownAt: UInt64, place: PagePlace) {
-        (self.scope, self.knownAt, self.place) = (scope, knownAt, place)
+    package init(scope: UInt64, end: LogPlace, place: PagePlace) {
+        (self.scope, self.end, self.place) = (scope, end, place)
     }
 
     /// `nil` if `text` is none.
     package init?(text: String) {
-        guard let bytes = hexBytes(text), bytes.count > 17, bytes[0] == Self.version,
-            let place = PagePlace(bytes[17...])
+        guard let bytes = hexBytes(text), bytes.count > 49, bytes[0] == Self.version,
+            let place = PagePlace(bytes[49...])
         else { return nil }
-        let words = bytes[1..<17].words
-        guard words[1] <= UInt64(Int64.max) else { return nil }
-        self.init(scope: words[0], knownAt: words[1], place: place)
+        let words = bytes[1..<49].words
+        guard words[2] <= UInt64(Int64.max) else { return nil }
+        let dot = Dot(origin: OriginID(UUIDBits(high: words[3], low: words[4])), seq: words[5])
+        let end = LogPlace(incarnation: words[1], position: words[2], dot: words[2] == 0 ? nil : dot)
+        self.init(scope: words[0], end: end, place: place)
     }
 
     package var text: String {
         var bytes = [Self.version]
         bytes.appendBigEndian(scope)
-        bytes.appendBigEndian(knownAt)
+        bytes.appendBigEndian(end.incarnation)
+        bytes.appendBigEndian(end.position)
+        (end.dot?.origin.bits ?? UUIDBits(high: 0, low: 0)).append(to: &bytes)
+        bytes.appendBigEndian(end.dot?.seq ?? 0)
         return hexText(bytes + place.bytes)
     }
 

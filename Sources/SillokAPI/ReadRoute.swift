@@ -74,7 +74,7 @@ package enum ReadRoute: Hashable, Sendable {
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
-        case (.rows, .entry), (.history, .entry), (.conversations, .conversation), (.events, .position): true
+        case (.rows, .entry), (.history, .entry), (.conversations, .conversation), (.events, .log): true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
         case (.survey, .names(let names)): names.count == 2

@@ -141,20 +141,23 @@ struct ReadRoutesTests {
         }
         let wanted = said(try Programs.syncctl(daemon.store, ["conversation", "c", "--json"]).lines)
         #expect(wanted.count == 400)
+        var stored = 0
         func late(_ number: Int) throws {
             let event =
                 #"{"type":"message.posted","user":"u","subject":"conversation/c","time":"2026-08-01T02:00:03.500Z","#
                 + #""data":{"text":"late \#(number)"}}"#
             try #require(api.ask("POST", "/v1/events", body: event)?.0 == 200)
+            stored += 1
         }
         for target in ["/v1/conversations/c/rows?limit=\(limit)", "/v1/users/u/history?limit=\(limit)"] {
-            let newest = said(try walk(api, target, between: late))
-            #expect(newest.filter { !$0.hasPrefix("late") }.reversed() == wanted)
             // What came after the first page is on no page.
-            let known = newest.filter { $0.hasPrefix("late") }.count
-            let oldest = said(try walk(api, target + "&order=oldest", between: late))
-            #expect(oldest.filter { !$0.hasPrefix("late") } == wanted)
-            #expect(oldest.filter { $0.hasPrefix("late") }.count > known)
+            for order in ["newest", "oldest"] {
+                let before = stored
+                let found = said(try walk(api, target + "&order=\(order)", between: late))
+                let first = found.filter { !$0.hasPrefix("late") }
+                #expect((order == "newest" ? first.reversed() : first) == wanted)
+                #expect(found.count - first.count == before && stored > before, "\(order)")
+            }
         }
         let log = try walk(api, "/v1/events?limit=\(limit)")
         #expect(log.compactMap { $0["position"] as? String } == (1...log.count).map(String.init))
@@ -172,6 +175,49 @@ struct ReadRoutesTests {
             let event1 = try #require(try lines(api, target).first?["event"] as? [String: Any])
             #expect((event1["data"] as? [String: Any])?["text"] as? String == "\(number)")
         }
+        #expect(daemon.terminate() == 0)
+    }
+
+    @Test("A place in another log, or in what a log has lost, is refused by every reader that keeps one (INV-1)")
+    func lostPlaces() throws {
+        let (daemon, api) = try daemon()
+        func post(_ text: String) -> Bool {
+            let event = #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#(text)"}}"#
+            return api.ask("POST", "/v1/events", body: event)?.0 == 200
+        }
+        for number in 0..<8 { #expect(post("old \(number)")) }
+        let kept = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: kept.path, withIntermediateDirectories: true)
+        let file = kept.file("cursor")
+        #expect(try Programs.syncctl(daemon.store, ["tail", "--cursor-file", file, "--from-start"]).code == 0)
+        let place = try #require(try lines(api, "/v1/events?limit=500").last?["next"] as? String)
+        let page = try #require(try lines(api, "/v1/users/u/history?limit=2").last?["next"] as? String)
+        #expect(try lines(api, "/v1/events?wait_ms=10&cursor=\(place)").count == 1)
+        // The log is cut, and other events get the same positions.
+        daemon.kill()
+        try FileManager.default.removeItem(atPath: daemon.store + "/log.db-wal")
+        try daemon.start()
+        func refused(_ target: String, _ api: APIClient) throws {
+            let answer = try #require(api.ask("GET", target))
+            #expect(answer.0 == 409 && answer.1.first?["code"] as? String == "E_CURSOR", "\(target): \(answer)")
+        }
+        // Before the log has that position again, and after it.
+        for _ in 0..<2 {
+            try refused("/v1/events?wait_ms=5000&cursor=\(place)", api)
+            try refused("/v1/users/u/history?limit=2&cursor=\(page)", api)
+            let tail = try Programs.syncctl(daemon.store, ["tail", "--cursor-file", file])
+            #expect(tail.code == 65 && tail.errors.contains("[E_CURSOR]"), "\(tail.errors)")
+            for number in 0..<6 { #expect(post("new \(number)")) }
+            if try lines(api, "/v1/events?limit=500").count > 10 { break }
+        }
+        for after in ["500", "9999999"] {
+            let export = try Programs.syncctl(daemon.store, ["export", "--after", after])
+            #expect(export.code == 64 && export.errors.contains("[E_POSITION]"), "\(export.errors)")
+        }
+        let here = try #require(try lines(api, "/v1/events?limit=500").last?["next"] as? String)
+        let (other, otherAPI) = try self.daemon()
+        try refused("/v1/events?cursor=\(here)", otherAPI)
+        #expect(other.terminate() == 0)
         #expect(daemon.terminate() == 0)
     }
 
@@ -229,8 +275,19 @@ struct ReadRoutesTests {
         #expect(try lines(api, "/v1/events?wait_ms=300&cursor=\(place)").count == 1)
         let waited = Date().timeIntervalSince(start)
         #expect(waited > 0.25 && waited < 3)
+        func post(_ text: String) -> Bool {
+            let event = #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#(text)"}}"#
+            return api.ask("POST", "/v1/events", body: event)?.0 == 200
+        }
+        // One that waits is woken.
+        let waiting = Follower(api, from: place, until: 1)
+        usleep(300_000)
+        #expect(post("first"))
+        waiting.finish()
+        #expect(waiting.texts == ["first"] && waiting.longest < 1, "woken after \(waiting.longest) s")
+        let next = try #require(try lines(api, "/v1/events?cursor=\(place)").last?["next"] as? String)
         let total = 200
-        let seen = Follower(api, from: place, until: total)
+        let seen = Follower(api, from: next, until: total)
         for number in 0..<total {
             let event =
                 #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#(number)"}}"#

@@ -228,9 +228,6 @@ fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
 
 # --- The disk -------------------------------------------------------------------------------------------------------------
 
-fault(45, "what a start has written is not synced", "INV-1", "DiskFaultTests",
-      (ES + "Writer/LogWriter.swift", "try wal.run(awake: false)\n            self.waitForDisk",
-       "if !isPlanted(45) { try wal.run(awake: false) }\n            self.waitForDisk"))
 fault(90, "a start does not write the WAL anew", "INV-1", "DiskFaultTests",
       (ES + "Identity/Recovery.swift", "try rewrite(descriptor, count: frames.end, path)",
        "if !isPlanted(90) { try rewrite(descriptor, count: frames.end, path) }"))
@@ -336,9 +333,9 @@ fault(123, "a WAL that was taken away is not missed", "INV-4", "MarkTests",
 fault(124, "a frame with one changed salt does not count as one of this generation", "INV-4", "MarkTests",
       (ES + "SQLite/WALInspection.swift", "(own.0 == salts.0 || own.1 == salts.1)", "(isPlanted(124) ? own == salts : own.0 == salts.0 || own.1 == salts.1)"))
 fault(125, "a start that is cut off forgets what it found of the WAL", "INV-4", "MarkTests",
-      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, name, files)\n", "            if !isPlanted(125) { try Self.keep(text, name, files) }\n"))
+      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, name, files, key)\n", "            if !isPlanted(125) { try Self.keep(text, name, files, key) }\n"))
 fault(128, "a start that is cut off forgets that the WAL's last commit was not whole", "INV-4", "MarkTests",
-      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, nil, files)\n", "            if !isPlanted(128) { try Self.keep(text, nil, files) }\n"))
+      (ES + "Identity/WALVerdict.swift", "            try Self.keep(text, nil, files, key)\n", "            if !isPlanted(128) { try Self.keep(text, nil, files, key) }\n"))
 fault(126, "a last commit that is not whole does not end the origin", "INV-4", "MarkTests",
       (ES + "Identity/RollbackDetection.swift", "case .torn: change = .cut", "case .torn: if !isPlanted(126) { change = .cut }"))
 fault(127, "a WAL that is proven to be damaged does not end the origin", "INV-4", "MarkTests",
@@ -460,13 +457,13 @@ fault(189, "a start believes views that another process has written", "INV-6", "
 fault(200, "the log names a witness's place before a witness lies there", "INV-4", "MemoryTests",
       (ES + "Identity/RollbackDetection.swift", "if witness.problem == nil { remember", "if witness.problem == nil || isPlanted(200) { remember"))
 fault(201, "after a power cut a missing witness is not missed", "INV-4", "MemoryTests",
-      (ES + "Identity/RollbackDetection.swift", "silence = wanted == before ? why : nil",
-       "silence = wanted == before && !(isPlanted(201) && surroundings.boot != mark?.boot) ? why : nil"))
+      (ES + "Identity/RollbackDetection.swift", "if wanted == before { silence = why }",
+       "if wanted == before, !(isPlanted(201) && surroundings.boot != mark?.boot) { silence = why }"))
 fault(202, "a damaged witness is taken for none", "INV-4", "MemoryTests",
       (ES + "Identity/RollbackDetection.swift", "case .unusable(let why): silence = why",
        "case .unusable(let why): silence = isPlanted(202) ? nil : why"))
 fault(203, "the run after the next has forgotten that a witness was lost", "INV-4", "MemoryTests",
-      (ES + "Identity/RollbackDetection.swift", "witness.goOn(since: name)", "if !isPlanted(203) { witness.goOn(since: name) }"))
+      (ES + "Identity/RollbackDetection.swift", "witness?.goOn(since: name)", "if !isPlanted(203) { witness?.goOn(since: name) }"))
 fault(204, "a name among the evidence may lead anywhere", "INV-13", "MarkTests",
       (ES + "Identity/CutEvidence.swift", 'return text.hasPrefix("\\(kind.rawValue)-")',
        'return isPlanted(204) || text.hasPrefix("\\(kind.rawValue)-")'))
@@ -614,8 +611,8 @@ fault(263, "a waiter whose time is over waits on where the clock is a moment beh
 fault(289, "a cursor of one request is taken by another", "INV-6", "ReadRoutesTests",
       ("Sources/syncd/Endpoints/PageRequest.swift", "cursor.scope == scope, route.hasPlace", "cursor.scope == scope || isPlanted(289), route.hasPlace"))
 fault(290, "later pages show what was stored after the first one", "INV-6", "ReadRoutesTests",
-      ("Sources/syncd/Endpoints/PageRequest.swift", "[known, cursor?.knownAt].compactMap { $0 }.min()",
-       "[known, isPlanted(290) ? nil : cursor?.knownAt].compactMap { $0 }.min()"))
+      ("Sources/syncd/Endpoints/PageRequest.swift", "[known, cursor?.end.position].compactMap { $0 }.min()",
+       "[known, isPlanted(290) ? nil : cursor?.end.position].compactMap { $0 }.min()"))
 fault(291, "a page leaves out the first of those that are tied with its end", "INV-6", "ReadRoutesTests EventReaderTests",
       (ES + "Views/ViewReader+Timeline.swift", "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }",
        "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast(); if isPlanted(291), !wanted.isEmpty { wanted.removeLast() } }"))
@@ -632,6 +629,15 @@ fault(296, "what an evidence file says counts above what the log says", "INV-4",
       (ES + "Identity/CutEvidence.swift", "let names = Set(found.map(\\.name))", "let names = Set((isPlanted(296) ? all : found).map(\\.name))"))
 fault(297, "a log.end is sealed like an event", "INV-4", "LogEndTests",
       (ES + "Proofs/Ed25519.swift", "Sealer(.end, secret", "Sealer(isPlanted(297) ? .events : .end, secret"))
+fault(299, "a cursor is good for any log", "INV-1", "ReadRoutesTests",
+      ("Sources/syncd/Endpoints/PageRequest.swift", "return try log.has(cursor.end)", "return try isPlanted(299) ? true : log.has(cursor.end)"))
+fault(300, "a place counts although the log has another event there", "INV-1", "ReadRoutesTests",
+      (ES + "Log/LogPlace.swift", "return try self.place(at: place.position) == place", "return try isPlanted(300) ? true : self.place(at: place.position) == place"))
+fault(301, "a witness that the configuration no longer names is not asked", "INV-4", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "let other = before == wanted ? nil :", "let other = before == wanted || isPlanted(301) ? nil :"))
+fault(302, "what is told of a cut log need not be signed", "INV-4", "MarkTests",
+      (ES + "Identity/WALVerdict.swift", "key.publicKey.isValid(signature: signature, for: Self.signed(text, name))",
+       "key.publicKey.isValid(signature: signature, for: Self.signed(text, name)) || isPlanted(302)"))
 fault(298, "answers that clients do not take have no bound", "INV-9", "HTTPRoomTests",
       (SE + "Networking/HTTP/HTTPConnection.swift", "        self.count(output.count)\n", "        if !isPlanted(298) { self.count(output.count) }\n"))
 

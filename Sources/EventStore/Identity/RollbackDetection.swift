@@ -68,6 +68,13 @@ struct RollbackDetection {
             change = .copied
         }
         if folder != before { values["witness"] = "" }
+        // A store and its configuration may have changed together, as where a backup is put on a new disk.
+        let other = before == wanted ? nil : before.map { WitnessKeeper(folder: $0, identity: identity) }
+        switch other?.read(key.publicKey) {
+        case .seen(let found): if try compare(found.head.head, reader, origins) { change = .witness }
+        case .missing(let why), .unusable(let why): silence = why
+        case nil: break
+        }
         guard let wanted else { return }
         let keeper = WitnessKeeper(folder: wanted, identity: identity)
         witness = keeper
@@ -75,9 +82,10 @@ struct RollbackDetection {
         case .seen(let found):
             seen = found
             remember(wanted)
+            silence = nil
             if try compare(found.head.head, reader, origins) { change = .witness }
         // Where it was not kept before there is none.
-        case .missing(let why): silence = wanted == before ? why : nil
+        case .missing(let why): if wanted == before { silence = why }
         case .unusable(let why): silence = why
         }
     }
@@ -181,7 +189,7 @@ extension RollbackDetection {
     /// What is kept of a witness that should be compared with and says nothing; `nil` if it says something. What stood in its place
     /// gets another name. A witness from before such a finding, compared with, ends it.
     func settleWitness(_ files: StoreFiles, at moment: Int64) throws(StoreError) -> CutEvidence? {
-        guard let witness else { return nil }
+        guard witness != nil || silence != nil else { return nil }
         let open = try CutEvidence.list(files).filter { $0.kind == .witness && $0.settled == nil }
         guard let silence else {
             let settled = Set(try CutEvidence.list(files).filter { $0.settled != nil }.map(\.name))
@@ -189,17 +197,17 @@ extension RollbackDetection {
                 for finding in open { CutEvidence.forget(finding.name, files) }
             }
             // Also where the file was taken away: only a settlement ends it.
-            witness.goOn(since: seen?.since.flatMap { settled.contains($0) ? nil : $0 })
+            witness?.goOn(since: seen?.since.flatMap { settled.contains($0) ? nil : $0 })
             return nil
         }
         let name =
             open.first { $0.text.hasPrefix(silence) }?.name
             ?? CutEvidence.name(of: Array("\(silence) \(top) \(moment)".utf8), .witness)
-        let kept = witness.putAside(name).map { "; what stood there is kept as \($0)" } ?? ""
+        let kept = witness.flatMap { $0.putAside(name) }.map { "; what stood there is kept as \($0)" } ?? ""
         let finding = CutEvidence(
             .witness, name: name, text: silence + kept, had: had, known: nil, position: top, at: moment)
         try finding.write(files)
-        witness.goOn(since: name)
+        witness?.goOn(since: name)
         return finding
     }
 

@@ -41,18 +41,19 @@ enum WALVerdict: Hashable, Sendable {
 }
 
 /// What a start finds of the WAL. It is kept in a file until the node has acted on it: a start that is cut off after the WAL was
-/// copied into the database would find nothing of it.
+/// copied into the database would find nothing of it. It is signed, so that nothing else makes a whole log a cut one.
 struct FoundWAL {
     let verdict: WALVerdict
     /// The name under which a damaged WAL is kept.
     let kept: String?
 
     /// Looks at the WAL, before SQLite opens it for writing, or reads what a start before has found.
-    init(_ files: StoreFiles, after mark: Mark?, boot: String?) throws(StoreError) {
+    init(_ files: StoreFiles, _ key: SigningKey, after mark: Mark?, boot: String?) throws(StoreError) {
         if let bytes = try SmallFile.read(files.foundWAL), let object = try? JSONObject(validating: bytes),
-            let text = object.string("text")
+            let text = object.string("text"), case let name = object.string("name"),
+            let signature = object.string("signature").flatMap({ base64Bytes($0) }),
+            key.publicKey.isValid(signature: signature, for: Self.signed(text, name))
         {
-            let name = object.string("name")
             kept = name.flatMap { CutEvidence.isName($0) ? $0 : nil }
             verdict = name == nil ? .torn(text) : .damaged(text)
             return
@@ -62,18 +63,25 @@ struct FoundWAL {
         case .whole: kept = nil
         case .torn(let text):
             kept = nil
-            try Self.keep(text, nil, files)
+            try Self.keep(text, nil, files, key)
         case .damaged(let text):
             let name = try CutEvidence.keepWAL(files)
             kept = name
-            try Self.keep(text, name, files)
+            try Self.keep(text, name, files, key)
         }
     }
 
-    private static func keep(_ text: String, _ name: String?, _ files: StoreFiles) throws(StoreError) {
+    private static func signed(_ text: String, _ name: String?) -> [UInt8] {
+        Array("sillok cut v1\n\(name ?? "")\n\(text)".utf8)
+    }
+
+    static func keep(
+        _ text: String, _ name: String?, _ files: StoreFiles, _ key: SigningKey
+    ) throws(StoreError) {
         var json = Array(#"{"text":"#.utf8)
         JSONText.append(text, to: &json)
         if let name { json += #","name":"\#(name)""#.utf8 }
+        json += #","signature":"\#(base64Text(key.sign(signed(text, name))))""#.utf8
         try SmallFile.replace(files.foundWAL, with: json + Array("}\n".utf8), mode: 0o600)
     }
 

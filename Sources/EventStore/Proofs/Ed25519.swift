@@ -12,7 +12,7 @@ package final class SigningKey: Sendable {
     /// Seals where the log ends.
     let endSealer: Sealer
 
-    private init?(seed: [UInt8]) {
+    init?(seed: [UInt8]) {
         guard isSodiumReady, seed.count == Int(crypto_sign_ed25519_SEEDBYTES) else { return nil }
         var secret = [UInt8](repeating: 0, count: Int(crypto_sign_ed25519_SECRETKEYBYTES))
         var half = [UInt8](repeating: 0, count: Int(crypto_sign_ed25519_PUBLICKEYBYTES))

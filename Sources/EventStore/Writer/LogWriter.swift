@@ -68,8 +68,6 @@ final class LogWriter: Sendable {
             self.waitForDisk = waitForDisk
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
-            // What a process wrote that ended before it synced is read as if it were durable.
-            try wal.run(awake: false)
             self.waitForDisk = { awake throws(StoreError) in try wal.run(awake: awake) }
             committer.handOver = { offset, count in wal.begin(at: offset, count: count) }
         } else {

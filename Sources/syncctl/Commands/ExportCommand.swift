@@ -41,10 +41,10 @@ enum ExportCommand {
             }
             return try EvidenceTransfer.export(session, origins: wanted)
         }
-        let start = try session.position("after") ?? 0
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
         let top = try stored { try reader.top() }
+        let start = try session.position("after", upTo: top) ?? 0
         let last = min(try session.position("through") ?? top, top)
         var count: UInt64 = 0
         var erased: UInt64 = 0

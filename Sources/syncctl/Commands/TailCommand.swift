@@ -193,30 +193,30 @@ extension Tail {
     }
 }
 
-/// The place of a reader in one log: `<incarnation> <position>`. Another log's place is refused, never used.
+/// The place of a reader in one log (``LogPlace``). Another log's place, or one that this log has lost, is refused, never used.
 private struct CursorFile {
     let path: String
 
     func load(_ reader: LogReader) throws(CommandFailure) -> UInt64? {
         guard let bytes = try stored({ try SmallFile.read(path) }) else { return nil }
-        let parts = String(decoding: bytes.prefix(200), as: UTF8.self).split(whereSeparator: \.isWhitespace)
-        guard parts.count == 2, let position = UInt64(parts[1]) else {
+        guard let place = LogPlace(text: String(decoding: bytes.prefix(200), as: UTF8.self)) else {
             throw CommandFailure(
                 code: "E_CURSOR", "\(path) is no cursor", hint: "another file, or remove this one",
                 exitCode: .badInput)
         }
-        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
-        guard parts[0] == incarnation, try stored({ try reader.top() }) >= position else {
+        guard try stored({ try reader.has(place) }) else {
             throw CommandFailure(
-                code: "E_CURSOR", "\(path) is a place in another log",
-                why: "The store was restored or is another one; positions do not carry over.",
+                code: "E_CURSOR", "\(path) is a place in another log, or in what this log has lost",
+                why: "The store was restored or cut, or is another one; positions do not carry over.",
                 hint: "remove the file to begin anew", exitCode: .badInput)
         }
-        return position
+        return place.position
     }
 
     func save(_ position: UInt64, _ reader: LogReader) throws(CommandFailure) {
-        let incarnation = try stored { try reader.meta("incarnation") } ?? ""
-        try stored { try SmallFile.replace(path, with: Array("\(incarnation) \(position)\n".utf8), mode: 0o600) }
+        try stored {
+            let text = try reader.place(at: position).text
+            try SmallFile.replace(path, with: Array("\(text)\n".utf8), mode: 0o600)
+        }
     }
 }

@@ -42,7 +42,7 @@ struct PageRequest: Sendable {
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
         let known = try Self.number(request, "known_at", in: 0...UInt64(Int64.max))
-        query.knownAt = [known, cursor?.knownAt].compactMap { $0 }.min()
+        query.knownAt = [known, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
     }
 
@@ -50,13 +50,19 @@ struct PageRequest: Sendable {
     var place: PagePlace? { cursor?.place }
 
     /// Behind it the next events of the log begin.
-    var position: UInt64 { if case .position(let position) = place { position } else { 0 } }
+    var position: UInt64 { place == .log ? cursor?.end.position ?? 0 : 0 }
 
     /// The cursor of the next page.
     ///
-    /// - Parameter top: Where the log ended when this page was made.
-    func next(_ place: PagePlace, top: UInt64) -> String {
-        PageCursor(scope: scope, knownAt: cursor?.knownAt ?? top, place: place).text
+    /// - Parameter end: Where the log ended when this page was made; of the log itself where the page ended.
+    func next(_ place: PagePlace, _ end: LogPlace) -> String {
+        PageCursor(scope: scope, end: place == .log ? end : cursor?.end ?? end, place: place).text
+    }
+
+    /// Whether it goes on in this log: a log that is another one, or was cut, has other events at the same positions.
+    func goesOn(in log: LogReader) throws(StoreError) -> Bool {
+        guard let cursor else { return true }
+        return try log.has(cursor.end)
     }
 
     private static let noCursor = BadParameter(

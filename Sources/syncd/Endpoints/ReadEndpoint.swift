@@ -10,7 +10,7 @@ struct ReadEndpoint {
     private let views: ViewReader
     private let lines: EventLines
     /// Where the log ends.
-    private let top: UInt64
+    private let end: LogPlace
     /// Up to where it is durable.
     private let durable: UInt64
 
@@ -21,6 +21,8 @@ struct ReadEndpoint {
         /// Where the next page begins.
         var next: PagePlace?
         var hasMore = false
+        /// Of the log: where the page ended.
+        var end: LogPlace?
 
         mutating func add(_ line: JSONLine) {
             line.write(to: &body)
@@ -44,12 +46,20 @@ struct ReadEndpoint {
         if mayWait, wait(exchange, request, pool) { return }
         do throws(StoreError) {
             let durable = pool.feed.durable
-            let body = try reader.fresh { views, lines throws(StoreError) in
-                try ReadEndpoint(request: request, views: views, lines: lines, top: views.log.top(), durable: durable)
-                    .body()
+            let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
+                guard try request.goesOn(in: views.log) else { return .lost }
+                let end = try views.log.place(at: views.log.top())
+                let endpoint = ReadEndpoint(request: request, views: views, lines: lines, end: end, durable: durable)
+                return try endpoint.body().map(Answer.page) ?? .nothing
             }
-            guard let body else { return exchange.refuse(.notFound, "there is no \(exchange.request.path)") }
-            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+            switch answer {
+            case .page(let body): exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+            case .nothing: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
+            case .lost:
+                exchange.refuse(
+                    .cursor, "cursor: a place in another log, or in what this log has lost",
+                    hint: "without a cursor, from the beginning")
+            }
         } catch {
             exchange.refuse(error)
         }
@@ -57,7 +67,8 @@ struct ReadEndpoint {
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
     private static func wait(_ exchange: HTTPExchange, _ request: PageRequest, _ pool: ReadPool) -> Bool {
-        guard request.wait > 0 else { return false }
+        // A place beyond the end is of another log: that is said at once.
+        guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
             let isTaken = pool.submit { reader in answer(exchange, request, pool, reader, mayWait: false) }
             if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
@@ -67,14 +78,22 @@ struct ReadEndpoint {
         return true
     }
 
+    private enum Answer {
+        case page([UInt8])
+        /// What is asked for is not there.
+        case nothing
+        /// The cursor is of no use in this log.
+        case lost
+    }
+
     /// `nil` if the one thing that is asked for is not there.
     private func body() throws(StoreError) -> [UInt8]? {
         guard var page = try page() else { return nil }
         var end = JSONLine(type: "end")
         end.add("count", page.count)
-        end.add("position", top)
+        end.add("position", self.end.position)
         end.add("more", page.hasMore)
-        if let next = page.next { end.add("next", request.next(next, top: top)) }
+        if let next = page.next { end.add("next", request.next(next, page.end ?? self.end)) }
         end.write(to: &page.body)
         return page.body
     }
@@ -121,7 +140,8 @@ struct ReadEndpoint {
             after = event.position
         }
         page.hasMore = after < durable
-        page.next = .position(after)
+        page.next = .log
+        page.end = try views.log.place(at: after)
         return page
     }
 

@@ -111,6 +111,7 @@ struct LogEndTests {
         #expect(store.cut != nil, "\(what)")
         let text = store.cut?.text ?? ""
         #expect(text.contains("log.end") || what == "heads" && text.contains("the head at"), "\(text)")
+        if ["no WAL", "empty WAL", "rows"].contains(what) { #expect(text.contains("log.end knows 7"), "\(text)") }
         withExtendedLifetime(folder) {}
     }
 
@@ -142,6 +143,8 @@ struct LogEndTests {
                 + "111111111111111122222222222222220000000000000005" + "38d21d7ee97c398a4ade059e0af72e84")
         #expect(end.isSealed(history, by: sealer))
         #expect(!end.isSealed(history, by: Sealer(.events, secret: [UInt8](0..<32)[...])))
+        let key = try #require(SigningKey(seed: [UInt8](0..<32)))
+        #expect(end.isSealed(history, by: key.endSealer) && !end.isSealed(history, by: key.sealer))
         #expect(LogEnd(end.bytes) == end)
         for index in end.bytes.indices {
             var bytes = end.bytes

@@ -116,9 +116,25 @@ struct MemoryTests {
         #expect(own.last?.succession == OriginSuccession(.witness, previous: lost, had: 11, known: 611))
         third.close()
         #expect(try EventStore(opening: folder.path).originChange == nil)
-        // Without a witness the same rewinding is not seen from here: peers will name it.
-        try old.restore(third.files)
-        #expect(try EventStore(opening: folder.path, witness: .none).originChange == nil)
+        // A configuration that names none, or another one, does not silence the one that is there.
+        let elsewhere = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: elsewhere.path, withIntermediateDirectories: true)
+        for place in [WitnessPlace.none, .folder(elsewhere.path)] {
+            try old.restore(third.files)
+            let moved = try EventStore(opening: folder.path, witness: place)
+            #expect(moved.originChange == .witness && moved.lostWitness == nil, "\(place)")
+            moved.close()
+        }
+        // Where that has gone, too, nothing tells of the rewinding here: peers will name it. That it has gone is told.
+        try FileManager.default.removeItem(atPath: outside.path)
+        try FileManager.default.removeItem(atPath: elsewhere.path)
+        try FileManager.default.createDirectory(atPath: elsewhere.path, withIntermediateDirectories: true)
+        for place in [WitnessPlace.none, .folder(elsewhere.path)] {
+            try old.restore(third.files)
+            let alone = try EventStore(opening: folder.path, witness: place)
+            #expect(alone.originChange == nil && alone.lostWitness?.text.contains(outside.path) == true, "\(place)")
+            alone.close()
+        }
     }
 
     @Test("The witness knows the last event of a run that ended in order, however soon it ended (INV-4)")

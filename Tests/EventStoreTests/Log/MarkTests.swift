@@ -27,6 +27,10 @@ struct MarkTests {
         return copy
     }
 
+    private func key(_ files: StoreFiles) throws -> SigningKey {
+        try #require(try SmallFile.read(files.key).flatMap { SigningKey(pem: $0) })
+    }
+
     private func mark(_ files: StoreFiles) throws -> Mark? {
         let pem = try #require(try SmallFile.read(files.key))
         return try Mark.read(files, key: try #require(SigningKey(pem: pem)).publicKey)
@@ -189,7 +193,7 @@ struct MarkTests {
         let files = StoreFiles(folder.path)
         #expect(try CutEvidence.settle(cut.name, files, at: WallClock.now))
         #expect(try verify(folder).says(.ends, cut.name), "no one has signed what the file says")
-        try settle(folder, "LOG_CUT", cut.name, as: "busan")
+        try settle(folder, "LOG_CUT", cut.name, as: "busan", of: Timestamp.text(cut.at))
         #expect(try verify(folder).says(.ends, cut.name), "another node has not seen this log")
         try settle(folder, "LOG_CUT", "cut-0000000000000000")
         try settle(folder, "WITNESS_LOST", cut.name)
@@ -277,13 +281,31 @@ struct MarkTests {
         let (folder, store) = try made()
         try append(store, 5)
         store.close()
-        try #"{"text":"log.db-wal is damaged","name":"cut-0123456789abcdef"}"#
-            .write(toFile: store.files.foundWAL, atomically: false, encoding: .utf8)
+        try FoundWAL.keep("log.db-wal is damaged", "cut-0123456789abcdef", store.files, key(store.files))
         let again = try EventStore(opening: folder.path, surroundings: Self.here)
         #expect(again.originChange == .cut && again.cut?.name == "cut-0123456789abcdef")
         again.close()
         #expect(!FileManager.default.fileExists(atPath: again.files.foundWAL))
         #expect(try verify(folder).says(.ends, "cut-0123456789abcdef"))
+    }
+
+    @Test("What no start has signed makes no whole log a cut one", arguments: [true, false])
+    func foundByNone(hasSignature: Bool) throws {
+        let (folder, store) = try made()
+        try append(store, 5)
+        store.close()
+        let files = store.files
+        if hasSignature {
+            try FoundWAL.keep("log.db-wal is damaged", "cut-0123456789abcdef", files, SigningKey.generate())
+        } else {
+            try #"{"text":"log.db-wal is damaged","name":"cut-0123456789abcdef"}"#
+                .write(toFile: files.foundWAL, atomically: false, encoding: .utf8)
+        }
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == nil && again.cut == nil)
+        again.close()
+        #expect(!FileManager.default.fileExists(atPath: files.foundWAL))
+        #expect(try verify(folder).answer == .proven)
     }
 
     @Test("A start that is cut off between what it finds and what it does leaves that to the next (INV-4)")
@@ -297,13 +319,14 @@ struct MarkTests {
             let files = StoreFiles(copy.path)
             try flip(wal(copy), byte: byte)
             if !isDamaged { try told(copy, of: 30) }
-            let found = try FoundWAL(files, after: try mark(files), boot: Self.rebooted.boot)
+            let found = try FoundWAL(files, key(files), after: try mark(files), boot: Self.rebooted.boot)
             #expect(found.verdict != .whole && (found.kept != nil) == isDamaged)
             _ = try Recovery.run(files)
             // Nothing of it is in the WAL any more.
             #expect(try #require(try WALInspection(path: wal(copy))).size == 0)
             let again = try EventStore(opening: copy.path, surroundings: Self.rebooted)
             #expect(again.originChange == .cut && (again.cut != nil) == isDamaged)
+            #expect(again.cut?.name == found.kept)
             again.close()
             #expect(!FileManager.default.fileExists(atPath: files.foundWAL))
         }
@@ -319,8 +342,7 @@ struct MarkTests {
         store.close()
         let victim = folder.path + "/../victim.json"
         try? FileManager.default.removeItem(atPath: victim)
-        try #"{"text":"log.db-wal is damaged","name":"\#(name)"}"#
-            .write(toFile: store.files.foundWAL, atomically: false, encoding: .utf8)
+        try FoundWAL.keep("log.db-wal is damaged", name, store.files, key(store.files))
         let again = try EventStore(opening: folder.path, surroundings: Self.here)
         let kept = try #require(again.cut?.name)
         #expect(again.originChange == .cut && kept != name)
@@ -342,6 +364,13 @@ struct MarkTests {
         let again = try EventStore(opening: copy.path, surroundings: Self.here)
         #expect(again.originChange == .cut)
         again.close()
+        // Also where all of it had been copied: then nothing is missing, and a new origin makes sure of that.
+        let whole = try killed(store)
+        _ = try Recovery.run(StoreFiles(whole.path))
+        try FileManager.default.removeItem(atPath: wal(whole))
+        let copied = try EventStore(opening: whole.path, surroundings: Self.here)
+        #expect(copied.originChange == .cut && copied.cut == nil, "\(copied.cut?.text ?? "")")
+        copied.close()
         store.close()
         withExtendedLifetime(folder) {}
     }

@@ -31,9 +31,12 @@ struct TimelineReadTests {
         return (folder, projector, all)
     }
 
-    @Test("Every limit, range, type and cursor gives what a sort by display key gives")
-    func bruteForce() throws {
-        let (folder, _, all) = try store()
+    @Test(
+        "Every limit, range, type and cursor gives what a sort by display key gives, of rows in the run and of others",
+        arguments: [false, true])
+    func bruteForce(isMerged: Bool) throws {
+        let (folder, projector, all) = try store()
+        while isMerged, projector.pending > 0 { try projector.merge() }
         let reader = try ViewReader(StoreFiles(folder.path))
         var random = SplitMix64(state: 3)
         for round in 0..<120 {

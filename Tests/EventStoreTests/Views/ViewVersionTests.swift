@@ -89,6 +89,25 @@ struct ViewVersionTests {
         #expect(try ViewsCheck(log.files, versions: versions).run().isIntact)
     }
 
+    @Test("What an earlier version of a view has refused is not kept against this one (INV-6)", arguments: names)
+    func refused(name: String) throws {
+        let log = try log()
+        let digests = try filled(log)
+        let connection = try Connection(path: log.files.views, mode: .write)
+        try connection.execute("PRAGMA wal_autocheckpoint = 0")
+        let isFree = { (position: Int64) in
+            try connection.integer(
+                "SELECT count(*) FROM quarantine WHERE position = \(position) AND view = '\(name)'") == 0
+        }
+        let position = try #require(try (1...100).first(where: isFree))
+        try connection.run(
+            "INSERT INTO quarantine VALUES(?, ?, 'as an earlier version had it')", .integer(position), .text(name))
+        let projector = try open(log.files, ViewVersions.current.changing(name))
+        while projector.isRebuilding { try projector.step(limit: 100) }
+        #expect(projector.given == Dictionary(uniqueKeysWithValues: renewed(with: name).map { ($0, log.top) }))
+        #expect(try projector.digests() == digests)
+    }
+
     @Test("A process that is killed at any step goes on where it was (INV-10)", arguments: names)
     func killed(name: String) throws {
         let log = try log()

@@ -144,6 +144,7 @@ struct SettlementTests {
         try settle(a, nil)
         #expect(try eventually { try a.vector() == b.vector() })
         #expect(try !isSettled(), "nobody settles what is wrong with his own clock")
+        #expect(try settlements(a).isEmpty, "not for itself either")
         try settle(b, "900 \(later)")
         try settle(b, "4 \(later)")
         #expect(try !isSettled(), "no such stamp")
