@@ -134,6 +134,7 @@ enum Daemon {
         while true {
             if let reason = wake.wait(milliseconds: 1_000, for: { $0.reason }) { return reason }
             if let loss = store.findLoss() { return .loss(loss) }
+            if let loss = service.views.findLoss() { log.warning("\(loss): the views are built anew") }
             for line in health.look(service.health) {
                 switch line {
                 case .warning(let text): log.warning(text)

@@ -638,6 +638,15 @@ fault(301, "a witness that the configuration no longer names is not asked", "INV
 fault(302, "what is told of a cut log need not be signed", "INV-4", "MarkTests",
       (ES + "Identity/WALVerdict.swift", "key.publicKey.isValid(signature: signature, for: Self.signed(text, name))",
        "key.publicKey.isValid(signature: signature, for: Self.signed(text, name)) || isPlanted(302)"))
+fault(303, "what a later twin hides was never known", "INV-6", "TieTests ScopeTests",
+      (ES + "Views/ViewReader+Timeline.swift", "if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }",
+       "if row.isHidden { if isPlanted(303) { continue }; if try !log.counted(row.position, at: knownAt) { continue } }"))
+fault(304, "edits that came later count in what was known", "INV-6", "TieTests",
+      (ES + "Views/ViewReader+Amendments.swift", "guard row.position <= knownAt else", "guard row.position <= knownAt || isPlanted(304) else"))
+fault(305, "views that were replaced get the node's mark", "INV-10", "LostFilesTests",
+      (ES + "Projection/Projector.swift", "guard held?.loss == nil else {", "guard held?.loss == nil || isPlanted(305) else {"))
+fault(306, "views that were taken away are not missed", "INV-10", "LostFilesTests",
+      (ES + "Projection/ProjectorThread.swift", "guard let loss = state.withLock({ $0.held })?.loss else", "guard !isPlanted(306), let loss = state.withLock({ $0.held })?.loss else"))
 fault(298, "answers that clients do not take have no bound", "INV-9", "HTTPRoomTests",
       (SE + "Networking/HTTP/HTTPConnection.swift", "        self.count(output.count)\n", "        if !isPlanted(298) { self.count(output.count) }\n"))
 

@@ -13,8 +13,10 @@ struct HeldFiles: Sendable {
 
     /// Of the log and its lock, as they are now: all that are there.
     init(_ store: StoreFiles) {
-        files = [store.log, store.log + "-wal", store.log + "-shm", store.lock].compactMap(Self.found)
+        self.init([store.log, store.log + "-wal", store.log + "-shm", store.lock])
     }
+
+    init(_ paths: [String]) { files = paths.compactMap(Self.found) }
 
     /// What has become of one that is not where it was, in a sentence; `nil` if all are.
     var loss: String? {

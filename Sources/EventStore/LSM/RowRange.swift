@@ -6,7 +6,7 @@ struct RowRange {
     /// Up to but not including.
     let until: Int64
     /// Beyond this row.
-    let cursor: SortedRow?
+    var cursor: SortedRow?
     let isBackward: Bool
     /// Whether rows are wanted that are hidden.
     var withHidden = false

@@ -75,19 +75,36 @@ extension LogReader {
 
     /// The event that counts in place of `stored`; `nil` if `stored` counts itself.
     package func counting(inPlaceOf stored: StoredEvent) throws(StoreError) -> Dot? {
-        let first = stored.twinOf ?? stored.position
         let group = try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE twin = ?")
-            defer { select.reset() }
-            try select.bind(1, first)
-            var group: [TwinMember] = []
-            while try select.step() { group.append(try twinMember(select, from: 0)) }
-            if !group.isEmpty, let member = try twinMember(at: first) { group.append(member) }
-            return group
+            try twins(of: stored.twinOf ?? stored.position, through: UInt64(Int64.max))
         }
-        guard let subject = group.first(where: { $0.position == stored.position })?.subject else { return nil }
-        let counting = group.filter { $0.subject == subject }.min()
-        return counting.flatMap { $0.position == stored.position ? nil : $0.dot }
+        guard let counting = Self.counting(inPlaceOf: stored.position, group) else { return nil }
+        return counting.position == stored.position ? nil : counting.dot
+    }
+
+    /// Whether an event counted when the log reached `known`: a twin that came later may count in its place now.
+    func counted(_ position: UInt64, at known: UInt64) throws(StoreError) -> Bool {
+        let first = try event(at: position)?.twinOf ?? position
+        let group = try mapped { () throws(DatabaseError) in try twins(of: first, through: known) }
+        return Self.counting(inPlaceOf: position, group)?.position ?? position == position
+    }
+
+    private static func counting(inPlaceOf position: UInt64, _ group: [TwinMember]) -> TwinMember? {
+        guard let subject = group.first(where: { $0.position == position })?.subject else { return nil }
+        return group.filter { $0.subject == subject }.min()
+    }
+
+    /// The events with the id of the one at `first`, up to a position; none if there is no other.
+    private func twins(of first: UInt64, through last: UInt64) throws(DatabaseError) -> [TwinMember] {
+        let select = try connection.statement(
+            "SELECT \(TwinMember.columns) FROM event WHERE twin = ? AND position <= ?")
+        defer { select.reset() }
+        try select.bind(1, first)
+        try select.bind(2, last)
+        var group: [TwinMember] = []
+        while try select.step() { group.append(try twinMember(select, from: 0)) }
+        if !group.isEmpty, let member = try twinMember(at: first) { group.append(member) }
+        return group
     }
 
     /// The node of every origin.

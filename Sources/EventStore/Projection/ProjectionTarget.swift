@@ -4,6 +4,7 @@ struct ProjectionTarget {
     let store: ViewStore
     let views: ViewGroup
     let trees: [LSMTree]
+    let held: HeldFiles
     /// The names of views that were begun anew when it was opened.
     let renewed: [String]
     /// The views that do not stand where the others do yet, and how far they are.
@@ -32,6 +33,7 @@ struct ProjectionTarget {
         connection.countWALPages()
         // What another left in it counts, too.
         try connection.checkpoint()
+        held = HeldFiles([path])
         store = ViewStore(connection: connection, source: source)
         renewed = try ViewDatabase.renew(made, store, versions)
         for view in made { try view.load(store) }

@@ -202,6 +202,9 @@ package final class Projector {
             "views.db-wal has over 1 GiB: a reader, \(reader ?? "which cannot be found"), keeps an old state of it")
     }
 
+    /// The file that readers see, where it is open here.
+    var held: HeldFiles? { target.path == files.views ? target.held : nil }
+
     /// Whether a generation of rows is being moved into its table.
     package var isMerging: Bool { target.trees.contains { $0.isCompacting } }
 
@@ -263,9 +266,14 @@ package final class Projector {
         try? mark.end()
     }
 
-    /// Gets ready to let go; gives the mark that is to be made when the views are closed.
+    /// Gets ready to let go; gives the mark that is to be made when the views are closed. A file that the node did not have open gets
+    /// none.
     private func closing() -> ViewsMark? {
         _ = try? target.store.connection.checkpoint()
+        guard held?.loss == nil else {
+            unlink(files.viewsMark)
+            return nil
+        }
         return target.path == files.views ? mark : nil
     }
 

@@ -32,6 +32,8 @@ package final class ProjectorThread: Sendable {
         var idleFrom: UInt64 = 0
         /// Whether they are empty.
         var isResting = false
+        /// The file that readers see; `nil` while there is none.
+        var held: HeldFiles?
 
         /// How many events the views lack.
         var pending: UInt64 { top - min(top, applied) }
@@ -51,6 +53,7 @@ package final class ProjectorThread: Sendable {
         mutating func take(from projector: Projector) {
             applied = projector.position
             isRebuilding = projector.isRebuilding || mustRebuild
+            held = isRebuilding ? nil : projector.held
             if !projector.isRebuilding { quarantined = projector.quarantined }
         }
 
@@ -188,8 +191,16 @@ package final class ProjectorThread: Sendable {
         state.update { state in
             state.mustRebuild = true
             state.isRebuilding = true
+            state.held = nil
             return true
         }
+    }
+
+    /// What has become of `views.db`, if it is no longer the file that is open; new views are begun then. To be asked from time to time.
+    package func findLoss() -> String? {
+        guard let loss = state.withLock({ $0.held })?.loss else { return nil }
+        rebuild()
+        return loss
     }
 
     /// Waits until readers see everything up to `position`; until then nothing is gathered. Returns false when that takes

@@ -1,11 +1,14 @@
 extension ViewReader {
     /// What was done to each message among `events`, by index, as of the open transaction of the views.
+    ///
+    /// - Parameter knownAt: Only what was in the log by this position.
     func amendments(
-        _ events: [StoredEvent], _ connection: Connection
+        _ events: [StoredEvent], knownAt: UInt64, _ connection: Connection
     ) throws(DatabaseError) -> [Int: Amendments] {
         var found: [Int: Amendments] = [:]
         let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
         try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
+            guard row.position <= knownAt else { return }
             let header = events[index].event.header
             var all =
                 try found[index].orLoad { () throws(DatabaseError) in

@@ -72,7 +72,7 @@ extension ViewReader {
                     while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }
                 }
                 var rest = Array(wanted.reversed().prefix(limit))[...]
-                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest)
+                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter)
                 result.hasMore = rows.count > limit || slice.events.count < wanted.count
                 return slice
             }
@@ -179,7 +179,7 @@ extension ViewReader {
             left = count
             switch try tail(&table, filter, count) {
             case .keys(let keys):
-                _ = try emit(keys[...], body)
+                _ = try emit(keys[...], filter, body)
                 return !keys.isEmpty
             case .from(let first): filter.from = first
             }
@@ -194,7 +194,7 @@ extension ViewReader {
             let wanted = try matching(try inDisplayOrder(keys), filter).prefix(left)
             left -= wanted.count
             found = found || !wanted.isEmpty
-            if try !emit(wanted, body) { return true }
+            if try !emit(wanted, filter, body) { return true }
             cursor = last
         }
         return found
@@ -208,9 +208,9 @@ extension ViewReader {
         let found = try inOneReading { () throws(StoreError) in
             let rows = try page(&table, filter, nil, limit: count, isBackward: true)
             rest = try inDisplayOrder(rows).suffix(count)
-            return try slice(&rest)
+            return try slice(&rest, filter)
         }
-        if try hand(found, to: body) { _ = try emit(rest, body) }
+        if try hand(found, to: body) { _ = try emit(rest, filter, body) }
         return !found.events.isEmpty
     }
 
@@ -277,6 +277,26 @@ extension ViewReader {
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
         range.condition = filter.condition
+        guard let knownAt = filter.query.knownAt, !range.withHidden else { return try found(&rows, range, limit) }
+        // A twin that came later may have hidden what counted then.
+        range.withHidden = true
+        var counting: [SortedRow] = []
+        while true {
+            let found = try found(&rows, range, limit)
+            try log.inOneTransaction { () throws(StoreError) in
+                for row in found {
+                    if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }
+                    counting.append(row)
+                }
+            }
+            guard counting.count < limit, found.count >= limit, let last = found.last else { return counting }
+            range.cursor = last
+        }
+    }
+
+    private func found(
+        _ rows: inout OwnerRows, _ range: RowRange, _ limit: Int
+    ) throws(StoreError) -> [SortedRow] {
         var query = rows
         let found = try reading { connection throws(DatabaseError) in
             try query.rows(in: range, limit: limit, connection)
@@ -309,10 +329,12 @@ extension ViewReader {
     }
 
     /// Calls `body` with the events of `keys` and what became of them, until it returns false.
-    private func emit(_ keys: ArraySlice<SortedRow>, _ body: (TimelineEntry) -> Bool) throws(StoreError) -> Bool {
+    private func emit(
+        _ keys: ArraySlice<SortedRow>, _ filter: RowFilter, _ body: (TimelineEntry) -> Bool
+    ) throws(StoreError) -> Bool {
         var rest = keys
         while !rest.isEmpty {
-            if try !hand(slice(&rest), to: body) { return false }
+            if try !hand(slice(&rest, filter), to: body) { return false }
         }
         return true
     }
@@ -335,7 +357,7 @@ extension ViewReader {
     }
 
     /// The next entries of `rest`, each half of them in one transaction.
-    private func slice(_ rest: inout ArraySlice<SortedRow>) throws(StoreError) -> Slice {
+    private func slice(_ rest: inout ArraySlice<SortedRow>, _ filter: RowFilter) throws(StoreError) -> Slice {
         let wanted = rest.prefix(Self.page).map(\.position)
         var events: [StoredEvent] = []
         try log.inOneTransaction { () throws(StoreError) in
@@ -346,7 +368,10 @@ extension ViewReader {
             }
         }
         rest.removeFirst(events.count)
-        let found = try reading { connection throws(DatabaseError) in try amendments(events, connection) }
+        let knownAt = filter.query.knownAt ?? .max
+        let found = try reading { connection throws(DatabaseError) in
+            try amendments(events, knownAt: knownAt, connection)
+        }
         return Slice(events: events, amendments: found)
     }
 }

@@ -90,7 +90,7 @@ struct ScopeTests {
             query.limit = .last(7)
             var shown: [UInt64] = []
             try readers[round % 2].timeline(isUser, name, query) { shown.append($0) }
-            let counting = try readers[0].counting(wanted)
+            let counting = try readers[0].counting(wanted, through: known)
             #expect(shown == counting.suffix(7), "\(query)")
         }
     }
@@ -147,11 +147,12 @@ extension ViewReader {
         if isUser { try history(user: name, query, take) } else { try conversation(name, query, take) }
     }
 
-    /// Those of `positions` that count: of events of one id, user, conversation, author and type the one recorded first.
-    fileprivate func counting(_ positions: [UInt64]) throws -> [UInt64] {
+    /// Those of `positions` that counted when the log reached `known`: of events of one id, user, conversation, author and type the one
+    /// recorded first.
+    fileprivate func counting(_ positions: [UInt64], through known: UInt64) throws -> [UInt64] {
         var all: [StoredEvent] = []
         _ = try log.scan(after: 0, limit: 100_000) { event in
-            all.append(event)
+            if event.position <= known { all.append(event) }
             return true
         }
         var best: [String: StoredEvent] = [:]

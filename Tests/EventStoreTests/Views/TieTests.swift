@@ -132,4 +132,50 @@ struct TieTests {
             }
         }
     }
+
+    @Test(
+        "What was known at a position is what a log that ends there shows: later twins hide nothing, later edits change nothing (D6)",
+        arguments: 1...4)
+    func knownBefore(seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        var seqs: [UInt64: UInt64] = [:]
+        let events = (1...60).map { number in
+            let from = UInt64.random(in: 1...3, using: &random)
+            seqs[from, default: 0] += 1
+            let hlc = Int64.random(in: 1_000..<1_200, using: &random)
+            let (id, isEdit) = (UInt64.random(in: 1...12, using: &random), number % 4 == 0)
+            let target = EventID(UUIDBits(high: 0x1d, low: id))
+            return event(
+                from, seqs[from] ?? 1, hlc: hlc, id: isEdit ? 1_000 + UInt64(number) : id,
+                type: isEdit ? "message.edited" : "message.posted",
+                isEdit ? #"{"message":"\#(target)","text":"\#(number)"}"# : #"{"text":"x"}"#)
+        }
+        func shown(_ count: Int, at known: UInt64?) throws -> [String] {
+            let log = try LogFixture()
+            try log.deliver(Array(events.prefix(count)))
+            _ = try log.digests()
+            let reader = try ViewReader(log.files)
+            var query = TimelineQuery()
+            query.knownAt = known
+            var found: [String] = []
+            for limit in [TimelineQuery.Limit.all, .last(7), .first(5)] {
+                query.limit = limit
+                try reader.history(user: "u", query) { entry in
+                    found.append("\(entry.stored.event.header.dot) \(entry.edited ?? "-") \(entry.edits)")
+                    return true
+                }
+            }
+            var bound: DisplayKey?
+            query.limit = .all
+            repeat {
+                let page = try reader.newest(3, of: .conversation("c"), query, before: bound)
+                found += page.entries.map { "\($0.stored.event.header.dot) \($0.edited ?? "-")" }
+                bound = page.hasMore ? page.entries.last?.key : nil
+            } while bound != nil
+            return found
+        }
+        for known in stride(from: 1, through: 60, by: 3) {
+            #expect(try shown(60, at: UInt64(known)) == shown(known, at: nil), "\(known)")
+        }
+    }
 }

@@ -45,7 +45,11 @@ struct TimelineReadTests {
             var expected = all
             if round % 2 == 1 {
                 let since = Int64.random(in: -10..<1_030, using: &random)
-                let until = since + Int64.random(in: 0..<1_040, using: &random)
+                var until = since + Int64.random(in: 0..<1_040, using: &random)
+                // The border is where events are.
+                if round % 4 == 3, let one = all.randomElement(using: &random) {
+                    until = max(since, one.header.displayKey.time)
+                }
                 (query.since, query.until) = (since, until)
                 expected = expected.filter { (since..<until).contains($0.header.displayKey.time) }
             }
