@@ -36,6 +36,8 @@ public final class EventStore: Sendable {
     package let cut: CutEvidence?
     /// That its witness could not be compared with when this store was opened; `nil` if it could, or if there is none to be.
     package let lostWitness: CutEvidence?
+    /// Where a rollback journal lies now that stood beside the log when this store was opened; `nil` if none did.
+    package let strayJournal: String?
     /// The node's memory outside of its data directory, if there is one.
     package let witness: WitnessKeeper?
     /// The machine's clock, Unix milliseconds.
@@ -91,6 +93,7 @@ public final class EventStore: Sendable {
         guard files.exists else { throw .notFound(path: folder) }
         lock = Lock(try StoreLock(files, owner: owner))
         files.closeToOthers()
+        strayJournal = try StrayJournals.clear(files, at: wall())
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }
         guard let key = SigningKey(pem: pem) else { throw .noEd25519(files.key) }
         let mark = try Mark.read(files, key: key.publicKey)

@@ -62,6 +62,10 @@ enum Daemon {
         if let change = store.originChange {
             log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
         }
+        if let place = store.strayJournal {
+            log.warning(
+                "a rollback journal stood beside log.db, which no node makes; it was not read, and is \(place) now")
+        }
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }

@@ -48,7 +48,7 @@ package struct StoreFiles: Hashable, Sendable {
 package enum SmallFile {
     /// Takes a database away, with what SQLite keeps beside it. Who has it open goes on with it.
     static func removeDatabase(_ path: String) {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
     }
 
     /// Bytes of the largest file that is read.

@@ -28,14 +28,16 @@ final class Connection {
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's
     /// library has no lookaside), and no 85 KB of cache for each of the dozen connections of a daemon that does nothing. No
     /// connection has a mutex: only then may a value of a column be asked more than once.
-    private static let configured: Void = {
+    /// Gives the name of the way to files that all connections take (``JournalBlindness``).
+    private static let configured: String? = {
         _ = sillok_sqlite_config_multithread()
         _ = sillok_sqlite_config_memstatus(0)
         _ = sillok_sqlite_config_no_bulk_cache()
+        return JournalBlindness.register()
     }()
 
     init(path: String, mode: Mode) throws(DatabaseError) {
-        _ = Self.configured
+        let files = Self.configured
         self.path = path
         for suffix in ["", "-wal"] where path != ":memory:" {
             do throws(StoreError) { try DatabaseFile.require(path + suffix) } catch { throw .file(error) }
@@ -48,7 +50,7 @@ final class Connection {
             case .read, .immutable: SQLITE_OPEN_READONLY
             }
         let name = "file:\(Self.uriPath(path))" + (mode == .immutable ? "?immutable=1" : "")
-        let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
+        let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, files)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(handle)

@@ -26,7 +26,7 @@ extension StoreIdentity {
         }
         // The log gets its name when it is complete: an interrupted creation leaves no half of a store.
         let unfinished = files.folder + "/log.new"
-        for suffix in ["", "-wal", "-shm"] { unlink(unfinished + suffix) }
+        SmallFile.removeDatabase(unfinished)
         try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: unfinished, mode: .write)
             try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")
