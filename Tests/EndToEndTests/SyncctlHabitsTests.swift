@@ -164,4 +164,23 @@ extension SyncctlProgramTests {
         let errors = try String(contentsOfFile: folder.file("errors"), encoding: .utf8)
         #expect(errors.contains("Run the same command again to go on"))
     }
+
+    @Test("An empty --store and an empty SYNCCTL_STORE name no store: nothing is written into the usual one")
+    func emptyStore() async throws {
+        let folder = try TemporaryFolder.made()
+        var tool = try Tool.named("syncctl")
+        #expect(try await tool.run(["init"], in: folder.path).code == 0)
+        let words = ["append", "--user", "u", "--text", "lost"]
+        let lines = try await tool.run(["export"], in: folder.path).lines
+        for command in [words, ["export"], ["init"], ["import", "-"], ["verify"]] {
+            let run = try await tool.run(["--store", ""] + command, in: folder.path)
+            #expect(run.code == 64 && run.errors.contains("[E_USAGE]"), "\(command): \(run.errors)")
+        }
+        tool.environment["SYNCCTL_STORE"] = ""
+        for command in [words, ["export"], ["init"]] {
+            let run = try await tool.run(command, in: folder.path)
+            #expect(run.code == 64 && run.errors.contains("SYNCCTL_STORE"), "\(command): \(run.errors)")
+        }
+        #expect(try await tool.run(["--store", "syncd-dev", "export"], in: folder.path).lines == lines)
+    }
 }

@@ -20,7 +20,7 @@ enum InitCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = StoreLocation.place(for: session).files
+        let files = try StoreLocation.place(for: session).files
         let name = session.arguments.value("name") ?? hostName()
         let cluster = session.arguments.value("cluster") ?? "default"
         for (option, value) in [("--name", name), ("--cluster", cluster)] {

@@ -11,16 +11,24 @@ struct StoreLocation {
 
     static let usual = ["./syncd-dev", "/var/lib/syncd"]
 
-    /// The place for a store that need not be there yet.
-    static func place(for session: Session) -> StoreLocation {
-        let named = session.arguments.value("store") ?? session.terminal.environment["SYNCCTL_STORE"]
-        if let named, !named.isEmpty { return StoreLocation(files: StoreFiles(named), isNamed: true) }
-        return StoreLocation(files: StoreFiles(usual[0]), isNamed: false)
+    /// The place for a store that need not be there yet. An empty name is refused: a script with an unset variable meant a store, and
+    /// not the usual one.
+    static func place(for session: Session) throws(CommandFailure) -> StoreLocation {
+        let option = session.arguments.value("store")
+        guard let named = option ?? session.terminal.environment["SYNCCTL_STORE"] else {
+            return StoreLocation(files: StoreFiles(usual[0]), isNamed: false)
+        }
+        guard !named.isEmpty else {
+            throw usageFailure(
+                option == nil ? "SYNCCTL_STORE is set, and empty" : "--store '' names no store",
+                hint: option == nil ? "unset SYNCCTL_STORE, or a folder in it" : "--store DIR, or no --store")
+        }
+        return StoreLocation(files: StoreFiles(named), isNamed: true)
     }
 
     /// The store, which must be there. Says which one it is when none was named.
     static func find(for session: Session) throws(CommandFailure) -> StoreLocation {
-        let named = place(for: session)
+        let named = try place(for: session)
         if named.isNamed {
             try require(named.files)
             return named
