@@ -111,7 +111,7 @@ extension StoreError {
         case .notSettled: "the release that wrote it, once; then this one"
         case .forbidden: "the same command as the user that runs syncd"
         case .readOnly: "the kernel's log says why it is; reading needs no more than that"
-        case .unsafe: "take away what stands there, or close the folder to others, as the message says"
+        case .unsafe: "do what the message says, and then the same again"
         case .fault: "please report it"
         case .io, .batchTooLarge, .closed: nil
         }

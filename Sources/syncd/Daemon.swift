@@ -170,6 +170,8 @@ enum Daemon {
         let mismatch: CommandFailure?
         if !StoreFiles(folder).exists { try APIServer.requirePlace(configuration.api, store: folder) }
         do throws(StoreError) {
+            // Before anything is made, the witness's folder as well.
+            if access(folder, F_OK) == 0 { try StoreLock.requirePrivate(folder) }
             if !StoreFiles(folder).exists {
                 try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)
                 log.info("made a store in \(folder)")

@@ -200,8 +200,15 @@ package final class StoreLock: Sendable {
         close(fd)
     }
 
-    /// Refuses a folder in which others may replace our files.
-    static func requirePrivate(_ folder: String) throws(StoreError) {
+    /// Whether root has before it the folder of another user, who could not open what root makes there. Root can open all, so that nothing
+    /// else would tell.
+    static func isForeign(_ folder: String) -> Bool {
+        var entry = stat()
+        return geteuid() == 0 && stat(folder, &entry) == 0 && entry.st_uid != 0
+    }
+
+    /// Refuses a folder in which others may replace our files, and to root one in which its owner could not open them any more.
+    package static func requirePrivate(_ folder: String) throws(StoreError) {
         var entry = stat()
         guard stat(folder, &entry) == 0 else { throw .system(folder) }
         guard entry.st_mode & 0o022 == 0 else {
@@ -209,6 +216,11 @@ package final class StoreLock: Sendable {
                 "others may write in \(folder) (mode 0\(String(entry.st_mode & 0o7777, radix: 8))), and put their own files in the "
                     + "place of the store's: chmod go-w \(folder)")
         }
+        guard isForeign(folder) else { return }
+        let name = getpwuid(entry.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "#\(entry.st_uid)"
+        throw .unsafe(
+            "\(folder) belongs to \(name), who could not open what root makes there: the same as that user, with sudo -u \(name) or "
+                + "runuser -u \(name) --")
     }
 
     /// What the present owner wrote; `nil` if the lock is free.

@@ -56,7 +56,7 @@ package struct Freshness: Sendable {
             if let reader = isOpen ? open : existing(), let found = try? reader.progress(), found >= top {
                 return reader
             }
-            if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0 {
+            if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0, !StoreLock.isForeign(files.folder) {
                 if let reader = try caughtUp() { return reader }
             } else if StoreLock.owner(files) == nil {
                 return try temporary()

@@ -85,7 +85,9 @@ package struct Settlement: Hashable, Sendable {
     /// Notes in the evidence that this node keeps of it that it is settled. `verify` asks the log.
     package static func keep(code: String, subject: String, at: Int64, _ files: StoreFiles) throws(StoreError) {
         switch NodeNotice.Code(rawValue: code) {
-        case .logCut, .witnessLost: _ = try CutEvidence.settle(subject, files, at: at)
+        case .logCut, .witnessLost:
+            try StoreLock.requirePrivate(files.folder)
+            _ = try CutEvidence.settle(subject, files, at: at)
         default: break
         }
     }
