@@ -168,7 +168,7 @@ private func load(
         ),
         (
             "{node: {name: 'a b'}}",
-            "1:15: node.name: 'a b' is no name; use up to 63 of a to z, A to Z, 0 to 9, '-', '_' and '.'"
+            "1:15: node.name: 'a b' is no name; it has 1 to 64 bytes without blanks, slashes and control characters"
         ),
         ("{node: {name: 5}}", "1:15: node.name: expected a string, not a number"),
         ("{peers: {listen: '7460'}}", "1:18: peers.listen: '7460' is no address; write HOST:PORT or [IPV6]:PORT"),

@@ -183,4 +183,20 @@ extension SyncctlProgramTests {
         }
         #expect(try await tool.run(["--store", "syncd-dev", "export"], in: folder.path).lines == lines)
     }
+
+    @Test(
+        "What init takes for a name the daemon's configuration takes, too, and nothing else",
+        arguments: ["서울", "a b", "x"])
+    func names(name: String) async throws {
+        let folder = try TemporaryFolder.made()
+        let longest = name == "x" ? String(repeating: "x", count: 64) : name
+        for name in [longest, longest + "/", ""] {
+            let store = TemporaryFolder()
+            let made = try await Tool.named("syncctl").run(["--store", store.path, "init", "--name", name])
+            let checked = try await Tool.named("syncd").run(
+                ["--dev", folder.file("d"), "--node-name", name, "--cluster", name, "--check-config"])
+            #expect((made.code == 0) == (checked.code == 0), "\(name): \(made.errors) \(checked.errors)")
+            #expect((made.code == 0) == (name == longest && !name.contains(" ")), "\(name): \(made.errors)")
+        }
+    }
 }

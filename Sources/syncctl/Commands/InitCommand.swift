@@ -24,11 +24,7 @@ enum InitCommand {
         let name = session.arguments.value("name") ?? hostName()
         let cluster = session.arguments.value("cluster") ?? "default"
         for (option, value) in [("--name", name), ("--cluster", cluster)] {
-            let isPlain = value.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
-            guard isPlain, (1...64).contains(value.utf8.count) else {
-                throw usageFailure(
-                    "\(option) '\(value)': 1 to 64 bytes without blanks, slashes and control characters")
-            }
+            guard PlainName.isOne(value) else { throw usageFailure("\(option) '\(value)': \(PlainName.rule)") }
         }
         let identity = try stored {
             try EventStore.create(in: files.folder, name: name, cluster: cluster)

@@ -129,10 +129,7 @@ enum PeersCommand {
 
     /// Refuses what cannot be the name of a peer.
     static func check(name: String) throws(CommandFailure) {
-        let isPlain = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
-        guard isPlain, (1...64).contains(name.utf8.count) else {
-            throw usageFailure("'\(name)': a name has 1 to 64 bytes without blanks, slashes and control characters")
-        }
+        guard PlainName.isOne(name) else { throw usageFailure("'\(name)': a name has \(PlainName.rule)") }
     }
 
     private static func entry(_ session: Session) throws(CommandFailure) -> Peer {

@@ -54,11 +54,10 @@ extension ConfigurationKind<String> {
     /// Any text but none.
     static let string = Self.string(shown: { $0 }, parse: { $0 })
 
-    /// A name of letters, digits, `-`, `_` and `.`; it stands in metrics, certificates and log lines.
+    /// The name of a node, a cluster or a peer: what a store takes for one.
     static let name = Self.string(shown: { $0 }) { (text) throws(ConfigurationFailure) in
-        guard text.utf8.count <= 63, text.utf8.allSatisfy({ $0.isLetterOrDigit || "-_.".utf8.contains($0) }) else {
-            throw ConfigurationFailure(
-                "'\(text)' is no name; use up to 63 of a to z, A to Z, 0 to 9, '-', '_' and '.'")
+        guard PlainName.isOne(text) else {
+            throw ConfigurationFailure("'\(text)' is no name; it has \(PlainName.rule)")
         }
         return text
     }
