@@ -202,6 +202,8 @@ enum Daemon {
             log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
         } else if access(folder, F_OK) != 0 {
             log.warning("the folder of the witness \(folder) is not there: no witness is kept until it is")
+        } else if let weakness = StoreFiles(storage.dir).weakness(ofWitness: folder) {
+            log.warning("the folder of the witness \(folder) \(weakness)")
         }
         return .folder(folder)
     }

@@ -30,6 +30,52 @@ struct ModesTests {
     }
 
     @Test(
+        "A key that others can read is its owner's alone once the store was opened for writing, whatever group may read the log"
+    )
+    func key() throws {
+        let folder = TemporaryFolder()
+        #expect(try Programs.syncctl(folder.path, ["init", "--name", "n"]).code == 0)
+        chmod(folder.path, 0o750)
+        chmod(folder.file("node.key"), 0o644)
+        #expect(try Programs.syncctl(folder.path, ["doctor"]).output.contains("KEY_MODE"))
+        #expect(try Programs.syncctl(folder.path, ["append", "--user", "u", "--text", "a"]).code == 0)
+        var entry = stat()
+        #expect(stat(folder.file("node.key"), &entry) == 0 && entry.st_mode & 0o777 == 0o600)
+        #expect(try !Programs.syncctl(folder.path, ["doctor"]).output.contains("KEY_MODE"))
+    }
+
+    @Test("A witness within the store, or where others can write, is named by the start and by doctor")
+    func witness() throws {
+        for (place, mode, words) in [
+            ("s", 0o700, "is a part of the store"), ("s/w", 0o700, "is a part of the store"),
+            ("w", 0o777, "can be written to by others"), ("w", 0o700, ""),
+        ] as [(String, mode_t, String)] {
+            let folder = try TemporaryFolder.made()
+            let store = folder.file("s")
+            #expect(try Programs.syncctl(store, ["init", "--name", "n"]).code == 0)
+            mkdir(folder.file(place), 0o700)
+            chmod(folder.file(place), mode)
+            let text =
+                "{storage: {dir: '\(store)', witness: '\(folder.file(place))'}, api: {socket: {path: '\(store)/a.sock'}}}"
+            let configuration = try folder.write(Data(text.utf8), to: "c.json5")
+            let said = URL(filePath: try folder.write(Data(), to: "said"))
+            let daemon = Process()
+            daemon.executableURL = Programs.folder.appending(path: "syncd")
+            daemon.arguments = ["--config", configuration]
+            daemon.standardError = try FileHandle(forWritingTo: said)
+            try daemon.run()
+            for _ in 0..<400 where try !String(contentsOf: said, encoding: .utf8).contains("ready") { usleep(25_000) }
+            let doctor = try Programs.syncctl(store, ["doctor"])
+            daemon.terminate()
+            daemon.waitUntilExit()
+            for text in [try String(contentsOf: said, encoding: .utf8), doctor.output] {
+                #expect(text.contains("the folder of the witness") == !words.isEmpty, "\(place) \(text)")
+                #expect(words.isEmpty || text.replacing("\n", with: " ").contains(words), "\(place) \(text)")
+            }
+        }
+    }
+
+    @Test(
         "A pipe in the place of a file of the store ends the start at once, with its name",
         arguments: ["peers.json", "invitations.json", "node.key", "lock"])
     func pipes(name: String) async throws {

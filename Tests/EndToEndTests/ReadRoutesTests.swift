@@ -49,6 +49,30 @@ struct ReadRoutesTests {
         return found
     }
 
+    @Test("An id leads to the event that counts, also where a twin of it came first (INV-6)")
+    func countingTwin() throws {
+        let (a, b) = try makePair()
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        b.kill()
+        #expect(try a.syncctl("append", "--user", "u", "--id", id, "--text", "안녕").code == 0)
+        let origin = try #require(try a.status()["origin"] as? String)
+        a.kill()
+        #expect(try b.syncctl("append", "--user", "u", "--id", id, "--text", "안녕").code == 0)
+        try a.start()
+        #expect(
+            try b.syncctl("peers", "remove", "a").code == 0
+                && b.syncctl("peers", "add", "a", "\(a.node())@127.0.0.1:\(a.port())").code == 0)
+        try b.start()
+        #expect(try !converge(a, b).isEmpty)
+        for node in [a, b] {
+            let found = try lines(APIClient(socket: node.store + "/api.sock"), "/v1/events/\(id)")
+            #expect((found.first?["source"] as? String)?.hasSuffix(origin) == true, "\(found)")
+            #expect(found.first?["twinof"] == nil, "\(found)")
+            let shown = try node.syncctl("show", id, "--json").lines.first
+            #expect((shown?["source"] as? String)?.hasSuffix(origin) == true && shown?["twinof"] == nil)
+        }
+    }
+
     @Test("Each route gives the lines that the command line prints, and that prints the same without the daemon")
     func sameLines() throws {
         let (daemon, api) = try daemon()

@@ -65,6 +65,20 @@ struct WaitTests {
         #expect(a.terminate() == 0)
     }
 
+    @Test("A wait for nothing is refused: it comes from a command that failed, and nothing is durable by it")
+    func nothing() throws {
+        let a = try DaemonProcess("a")
+        try a.start()
+        let api = APIClient(socket: a.store + "/api.sock")
+        for body in ["", "\n", " , "] {
+            let answer = api.ask("POST", "/v1/wait", body: body)
+            #expect(answer?.0 == 400 && answer?.1.first?["code"] as? String == "E_PARAMETER", "\(answer?.2 ?? "")")
+        }
+        let whole = api.ask("POST", "/v1/wait", body: try a.syncctl("vector").output)
+        #expect(whole?.1.first?["reached"] as? Bool == true && whole?.1.first?["wanted"] as? Int == 1)
+        #expect(a.terminate() == 0)
+    }
+
     @Test("A parameter that is unknown, given twice or has no such value is refused with its name")
     func parameters() throws {
         let a = try DaemonProcess("a")

@@ -8,6 +8,10 @@ extension StoreFiles {
     /// For the holder of the lock. What belongs to another user stays as it is, and `doctor` names it.
     func closeToOthers() {
         var entry = stat()
+        // The key is for no group either.
+        if lstat(key, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_mode & 0o077 != 0 {
+            chmod(key, entry.st_mode & 0o7700)
+        }
         guard stat(folder, &entry) == 0 else { return }
         let taken: mode_t = entry.st_mode & 0o050 == 0 ? 0o077 : 0o027
         let databases = [log, views, newViews].flatMap { [$0, $0 + "-wal", $0 + "-shm"] }

@@ -107,6 +107,13 @@ extension LogReader {
         return group
     }
 
+    /// The event with this id that counts: of the first one here and its twins that which was recorded first, on every node the same.
+    package func countingEvent(id: EventID) throws(StoreError) -> StoredEvent? {
+        guard let first = try event(id: id) else { return nil }
+        guard let dot = try counting(inPlaceOf: first) else { return first }
+        return try event(dot) ?? first
+    }
+
     /// The node of every origin.
     package func nodes() throws(StoreError) -> [OriginID: NodeID] {
         try mapped { () throws(DatabaseError) in try connection.nodes() }

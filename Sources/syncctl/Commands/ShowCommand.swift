@@ -34,7 +34,7 @@ enum ShowCommand {
     }
 
     private static func find(_ name: String, _ reader: LogReader) throws(CommandFailure) -> StoredEvent? {
-        if let bits = UUIDBits(text: name) { return try stored { try reader.event(id: EventID(bits)) } }
+        if let bits = UUIDBits(text: name) { return try stored { try reader.countingEvent(id: EventID(bits)) } }
         if let position = UInt64(name) { return try stored { try reader.event(at: position) } }
         let parts = name.split(separator: "/")
         if parts.count == 2, let bits = UUIDBits(text: parts[0]), let seq = UInt64(parts[1]) {

@@ -130,6 +130,12 @@ struct Doctor {
                     "WITNESS", .warning, subject: folder, "the folder of the witness is not there",
                     action: "make it, writable for the user that runs syncd"))
         }
+        if let weakness = files.weakness(ofWitness: folder) {
+            note(
+                Finding(
+                    "WITNESS", .warning, subject: folder, "the folder of the witness \(weakness)",
+                    action: "set storage.witness to another folder, on another disk where there is one"))
+        }
         guard let fault = try stored({ try WitnessKeeper.fault(LogReader(files)) }) else { return }
         note(
             Finding(

@@ -146,7 +146,9 @@ struct ReadEndpoint {
     }
 
     private func event(_ id: String) throws(StoreError) -> Page? {
-        guard let bits = UUIDBits(text: id), let event = try views.log.event(id: EventID(bits)) else { return nil }
+        guard let bits = UUIDBits(text: id), let event = try views.log.countingEvent(id: EventID(bits)) else {
+            return nil
+        }
         return Page(body: try lines.line(event), count: 1)
     }
 

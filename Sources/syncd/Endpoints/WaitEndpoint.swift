@@ -21,6 +21,8 @@ extension Service {
         guard let vector = VersionVector(utf8: request.body) else {
             return exchange.refuse(.parameter, "the body is <origin>/<seq> of each origin, blanks between")
         }
+        // What says nothing is durable everywhere; but it comes from a failed command.
+        guard !vector.entries.isEmpty else { return exchange.refuse(.parameter, "the body has no vector") }
         guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
             return exchange.refuse(.parameter, "nodes is a number from 1")
         }

@@ -1,0 +1,24 @@
+internal import Glibc
+
+extension StoreFiles {
+    /// Why a witness in `folder` would be worth little to this store, in the second half of a sentence; `nil` if nothing says so.
+    package func weakness(ofWitness folder: String) -> String? {
+        if let place = Self.realPath(folder), let own = Self.realPath(self.folder), (place + "/").hasPrefix(own + "/")
+        {
+            return "is a part of the store: what sets the store back sets it back, too"
+        }
+        var entry = stat()
+        guard stat(folder, &entry) == 0 else { return nil }
+        if entry.st_mode & 0o022 != 0 { return "can be written to by others, who can set it back or take it away" }
+        if entry.st_uid != geteuid(), entry.st_uid != 0 {
+            return "belongs to another user, who can set it back or take it away"
+        }
+        return nil
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let found = realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
+    }
+}
