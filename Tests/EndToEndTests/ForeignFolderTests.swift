@@ -36,7 +36,7 @@ struct ForeignFolderTests {
         for name in ["views.db", "views.db-wal", "views.db-shm", "views.mark"] { unlink(folder.file(name)) }
         try give(folder.path)
         for command in [
-            ["append", "--user", "u", "--text", "x"], ["append", "--stdin"], ["import", "-"],
+            ["append", "--user", "u", "--text", "x"], ["append", "-"], ["import", "-"],
             ["quarantine", "retry"],
             ["peers", "add", "x", node], ["peers", "remove", "y"], ["peers", "pause", "y"],
             ["peers", "invite", "--address", "127.0.0.1:5"], ["import", "--evidence", "/dev/null"],

@@ -643,7 +643,7 @@ fault(303, "what a later twin hides was never known", "INV-6", "TieTests ScopeTe
        "if row.isHidden { if isPlanted(303) { continue }; if try !log.counted(row.position, at: knownAt) { continue } }"))
 fault(304, "edits that came later count in what was known", "INV-6", "TieTests",
       (ES + "Views/ViewReader+Amendments.swift", "guard row.position <= knownAt else", "guard row.position <= knownAt || isPlanted(304) else"))
-fault(305, "views that were replaced get the node's mark", "INV-10", "LostFilesTests",
+fault(305, "views that were replaced get the node's mark", "INV-10", "ViewsMarkTests",
       (ES + "Projection/Projector.swift", "guard held?.loss == nil else {", "guard held?.loss == nil || isPlanted(305) else {"))
 fault(306, "views that were taken away are not missed", "INV-10", "LostFilesTests",
       (ES + "Projection/ProjectorThread.swift", "guard let loss = state.withLock({ $0.held })?.loss else", "guard !isPlanted(306), let loss = state.withLock({ $0.held })?.loss else"))

@@ -50,6 +50,26 @@ struct ViewsMarkTests {
         again.stop()
     }
 
+    @Test("A file that the node did not have open gets no mark when it ends")
+    func replaced() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let thread = ProjectorThread(files, top: 3)
+        #expect(thread.wait(for: 3, milliseconds: 20_000))
+        try forge(files)
+        let copy = files.views + ".copy"
+        try FileManager.default.copyItem(atPath: files.views, toPath: copy)
+        for suffix in ["-wal", "-shm"] { unlink(files.views + suffix) }
+        #expect(rename(copy, files.views) == 0)
+        thread.stop()
+        #expect(ViewsMark(files)?.verdict() != .asLeft)
+        let again = ProjectorThread(files, top: 3)
+        #expect(again.wait(for: 3, milliseconds: 20_000))
+        #expect(again.distrust != nil)
+        #expect(try name(files) == #""김""#)
+        again.stop()
+    }
+
     @Test("Views with a trigger or a view of SQL are built anew, also after a run that did not end in order")
     func storedCode() throws {
         for code in ["TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "VIEW v AS SELECT 1"] {
