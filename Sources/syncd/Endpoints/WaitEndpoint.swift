@@ -21,8 +21,6 @@ extension Service {
         guard let vector = VersionVector(utf8: request.body) else {
             return exchange.refuse(.parameter, "the body is <origin>/<seq> of each origin, blanks between")
         }
-        // What says nothing is durable everywhere; but it comes from a failed command.
-        guard !vector.entries.isEmpty else { return exchange.refuse(.parameter, "the body has no vector") }
         guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
             return exchange.refuse(.parameter, "nodes is a number from 1")
         }
@@ -32,6 +30,8 @@ extension Service {
                 .parameter, "timeout_ms is a number of milliseconds up to \(Self.longestWait)",
                 hint: "ask again when the answer says reached: false")
         }
+        // What says nothing is durable everywhere; but it comes from a failed command.
+        guard !vector.entries.isEmpty else { return exchange.refuse(.parameter, "the body has no vector") }
         let timeout = Duration.milliseconds(milliseconds)
         let isTaken = node.wait(for: vector, nodes: nodes, timeout: timeout) { durability in
             var line = JSONLine(type: "durability")
