@@ -41,6 +41,7 @@ def changed(store, *statements):
 def rehashed(store, position):
     """The first four bytes of the leaf the row has now."""
     seen = verify.Verifier(str(store), None)
+    seen.database()
     seen.names_and_origins()
     row = verify.Row(*seen.log.execute(f'SELECT {", ".join(verify.Row._fields)} FROM event WHERE position = ?', (position,)).fetchone())
     leaf = verify.leaf_of(verify.header_of(row, seen.names, seen.origins), verify.sha(row.salt, row.payload))
