@@ -91,10 +91,11 @@ extension Simulation {
             (type, version, text) = ("later.kind", 9, "모르는 것")
         default: text = "말 \(random.next() % 100_000)"
         }
+        let id = EventID(random.uuid())
         let draft = EventDraft(
-            type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))", version: version,
+            id: id, type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))", version: version,
             payload: Array(#"{"text":"\#(text)"}"#.utf8))
-        return SimAppend.Item(draft: draft, id: EventID(random.uuid()), salt: random.uuid())
+        return SimAppend.Item(draft: draft, id: id)
     }
 
     // MARK: Machines
@@ -149,10 +150,7 @@ extension Simulation {
         payload[payload.count / 2] ^= 1
         damaged.insert(node.index)
         checks.taint(chosen.event.header.dot.origin)
-        let flipped = EventBody.present(salt: salt, payload: payload)
-        node.store.log.overwrite(chosen.position, with: flipped)
-        checks.flipped(node, Event(header: chosen.event.header, body: flipped))
-        node.store.sync()
+        overwrite(chosen.position, of: node, with: .present(salt: salt, payload: payload))
     }
 
     /// The payload of an event goes, its digest stays: what erasure leaves.
@@ -161,8 +159,13 @@ extension Simulation {
             let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
         else { return }
         let digest = node.store.sha.payloadDigest(chosen.event.body)
-        node.store.log.overwrite(chosen.position, with: .erased(payloadDigest: digest))
-        node.store.sync()
+        overwrite(chosen.position, of: node, with: .erased(payloadDigest: digest))
+    }
+
+    private func overwrite(_ position: UInt64, of node: SimNode, with body: EventBody) {
+        do throws(StoreError) { try node.store.overwrite(position, with: body) } catch {
+            violate("overwrite", "\(node.name): \(error)")
+        }
     }
 
     // MARK: Memory
@@ -178,7 +181,7 @@ extension Simulation {
     func setBack(_ node: SimNode, _ share: Double = 0) {
         guard !node.backups.isEmpty else { return }
         let older = node.backups[Int(Double(node.backups.count) * share)]
-        checks.forgot(node, keeping: older)
+        checks.forgot(node, keeping: older.log)
         node.install(older, isFullyDurable: node.store.isFullyDurable)
     }
 
@@ -188,7 +191,8 @@ extension Simulation {
         let copy = addNode(knownAs: node.index, name: node.name + "copy")
         checks.forgot(copy, keeping: copy.store.log)
         copy.assume(node)
-        copy.install(node.store.log, isFullyDurable: true)
+        if damaged.contains(node.index) { damaged.insert(copy.index) }
+        copy.install(node.store.file, isFullyDurable: true)
         checks.taint(node.identity.origin)
         for peer in node.peers.keys.sorted() { copy.peers[peer] = true }
         copy.start()
@@ -201,8 +205,7 @@ extension Simulation {
     private func reformat(_ node: SimNode) {
         guard node.isUp else { return }
         node.crash(isPowerCut: false)
-        let empty = SimLog(own: node.identity.origin, key: node.key.publicKey)
-        checks.forgot(node, keeping: empty)
+        checks.forgot(node, keeping: SimLog(own: node.identity.origin))
         node.format(isFullyDurable: node.store.isFullyDurable)
         schedule(after: 500_000) { node.start() }
     }
@@ -210,11 +213,11 @@ extension Simulation {
     // MARK: Members
 
     private func join(_ peers: [Int], _ source: Int?) {
-        var older: SimLog?
+        var older: VerifiedBatch?
         if let source, nodes[source].isUp {
-            var copy = nodes[source].backups.isEmpty ? nodes[source].store.log : random.pick(nodes[source].backups)
-            if let head = nodes[source].store.sign(copy) { copy.store(head) }
-            older = copy
+            let owner = nodes[source]
+            let copy = owner.backups.isEmpty ? owner.store.file : random.pick(owner.backups)
+            older = try? copy.contents(signedBy: owner.key, wall: owner.wall, using: checks.sha)
         }
         let node = addNode(
             knownAs: nodes.count, name: "n\(nodes.count)", over: older,
@@ -262,22 +265,5 @@ extension Simulation {
         guard node.disguise != .honest else { return }
         node.disguise = .honest
         for link in allLinks where link.nodes.contains(where: { $0 === node }) { link.cut("this release is started") }
-    }
-}
-
-extension SimLog {
-    /// A copy of this log's events that belongs to another node.
-    func copied(to own: OriginID, _ key: VerifyingKey, _ sha: SHA256) -> SimLog {
-        var log = SimLog(own: own, key: key)
-        for stored in events {
-            let origin = origins[stored.event.header.dot.origin]
-            _ = log.ingest(
-                stored.event, leaf: sha.leaf(of: stored.event), key: origin?.key, wall: .max / 2, using: sha)
-        }
-        for id in originIDs {
-            for head in origins[id]?.heads ?? [] { log.store(head) }
-            if let reach = origins[id]?.reach { log.store(reach) }
-        }
-        return log
     }
 }

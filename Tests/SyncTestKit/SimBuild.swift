@@ -2,26 +2,26 @@ internal import EventStore
 internal import SyncEngine
 
 /// A log that is being made of the pieces of a snapshot, by the rules of the real one: ``CheckedRows`` and
-/// ``Sequencer`` decide.
+/// ``Sequencer`` decide. Its rows are put in by the appender, not page by page.
 final class SimBuild {
     /// This node's own events, then what has been proved.
-    private(set) var log: SimLog
+    private let live: MemoryLog
+    private var log: SimLog
     private let scratch: Scratch
     private let order: Sequencer
     private let sha = SHA256()
-    private unowned let sim: Simulation
+    private unowned let node: SimNode
+
+    private var sim: Simulation { node.sim }
 
     /// What the sequencer keeps: of nodes a log in memory needs nothing.
     private final class Scratch: SnapshotScratch {
         private let known: [(id: OriginID, key: VerifyingKey)]
         var heads: [SignedHead] = []
         var reaches: [PendingCoverage] = []
-        var keys: [OriginID: VerifyingKey] = [:]
         private var refs: [[UInt8]: Int64] = [:]
 
-        init(_ log: SimLog) {
-            known = log.metOrigins.compactMap { id in log.origins[id].map { (id, $0.key) } }
-        }
+        init(_ log: SimLog) { known = log.keys }
 
         func origins() throws(DatabaseError) -> [(id: OriginID, key: VerifyingKey)] { known }
         /// Equal texts have one ref, others have others.
@@ -33,7 +33,7 @@ final class SimBuild {
                 return ref
             }
         }
-        func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError) { keys[origin] = key }
+        func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError) {}
         func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError) {}
         func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError) { heads.append(signed) }
         func insertReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError) { reaches.append(reach) }
@@ -41,14 +41,26 @@ final class SimBuild {
     }
 
     /// Begins with the node's own events.
-    init(over own: SimLog, sim: Simulation) throws(SnapshotError) {
-        log = own
-        self.sim = sim
-        scratch = Scratch(own)
-        do { order = try Sequencer(scratch, own: own.own) } catch { throw SnapshotError(error) }
+    init(of node: SimNode) throws(SnapshotError) {
+        self.node = node
+        let own = node.store.file
+        log = own.log
+        scratch = Scratch(own.log)
+        do throws(DatabaseError) { order = try Sequencer(scratch, own: own.log.own) } catch {
+            throw SnapshotError(error)
+        }
+        do throws(StoreError) {
+            live = try MemoryLog(own.image, key: node.key, wall: node.wall, seed: node.sim.random.next())
+        } catch {
+            throw .store(error)
+        }
+        let reader = SnapshotReader(live.reader)
         var after = UInt64(0)
-        while after < own.top {
-            let rows = SimRows.piece(of: own, after: after, through: own.top, bytes: 1 << 20)
+        while after < own.log.top {
+            let rows: SnapshotRows
+            do throws(StoreError) { rows = try reader.rows(after: after, through: own.log.top, bytes: 1 << 20) } catch {
+                throw .store(error)
+            }
             _ = try order.take(try CheckedRows(rows, using: sha))
             after = rows.last
         }
@@ -56,7 +68,7 @@ final class SimBuild {
     }
 
     /// Proves a piece and puts it in its place.
-    func add(_ rows: SnapshotRows, wall: Int64) throws(SnapshotError) {
+    func add(_ rows: SnapshotRows) throws(SnapshotError) {
         let checked: CheckedRows
         var skipped: Set<Int> = []
         do throws(SnapshotError) {
@@ -64,39 +76,41 @@ final class SimBuild {
             skipped = try order.take(checked).skipped
         } catch {
             guard sim.has(.snapshotUnproved) else { throw error }
-            for event in SimRows.events(rows) ?? [] { place(event, sha.leaf(of: event), wall) }
+            for event in SimRows.events(rows) ?? [] { place([(event, sha.leaf(of: event))]) }
             return
         }
         guard let events = SimRows.events(rows), events.count == checked.list.count else {
             return sim.violate("snapshot", "rows that were accepted cannot be read")
         }
+        var placed: [(event: Event, leaf: Digest)] = []
         for (number, event) in events.enumerated() where !skipped.contains(number) {
             let leaf = sha.leaf(of: event)
             if leaf != checked.list[number].leaf {
                 sim.violate("snapshot", "\(event.header.dot) is another event to the verifier than to FORMATS.md")
             }
-            place(event, leaf, wall)
+            placed.append((event, leaf))
         }
+        place(placed)
     }
 
-    private func place(_ event: Event, _ leaf: Digest, _ wall: Int64) {
-        let origin = event.header.dot.origin
-        let key = scratch.keys[origin] ?? OriginStart(event)?.key
-        let isPlaced = log.ingest(event, leaf: leaf, key: key, wall: wall, using: sha)
-        if !isPlaced, !sim.has(.snapshotUnproved) {
-            sim.violate("snapshot", "\(event.header.dot) was accepted and does not follow on")
+    private func place(
+        _ events: [(event: Event, leaf: Digest)], _ heads: [SignedHead] = [], _ reaches: [PendingCoverage] = []
+    ) {
+        let batch = VerifiedBatch(unproved: events, heads: heads, reaches: reaches)
+        if case .failure(let refusal) = live.commit([.ingest(batch)], wall: node.wall), !sim.has(.snapshotUnproved) {
+            sim.violate("snapshot", "what was accepted does not follow on: \(refusal.error)")
         }
     }
 
     /// All pieces are there: proves the whole against signed heads.
-    func finish(_ coverage: [Coverage], _ offer: SnapshotOffer) throws(SnapshotError) -> SimLog {
+    func finish(_ coverage: [Coverage], _ offer: SnapshotOffer) throws(SnapshotError) -> SimFile {
         do throws(SnapshotError) {
             try order.finish(coverage, expecting: SnapshotPlan(offer).progress)
         } catch {
             guard sim.has(.snapshotUnproved) else { throw error }
         }
-        for head in scratch.heads { log.store(head) }
-        for reach in scratch.reaches { log.store(reach) }
-        return log
+        place([], scratch.heads, scratch.reaches)
+        do throws(StoreError) { try log.read(live.reader, own: log.own, using: sha) } catch { throw .store(error) }
+        return SimFile(image: live.image, log: log)
     }
 }

@@ -89,11 +89,11 @@ final class SimIntake {
     ) throws(SnapshotError) -> (Reception, last: UInt64) {
         if node.spool?.sender != sender { node.spool = SimSpool(sender: sender) }
         do throws(SnapshotError) {
-            let build = try SimBuild(over: node.store.log, sim: sim)
+            let build = try SimBuild(of: node)
             var last = UInt64(0)
             for piece in node.spool?.pieces ?? [] {
                 let rows = try SnapshotReception.rows(in: piece)
-                try build.add(rows, wall: node.wall)
+                try build.add(rows)
                 last = rows.last
             }
             let rules: SnapshotReception
@@ -112,7 +112,7 @@ final class SimIntake {
             sim.coverage.count(.spoolsRefused)
             node.spool = SimSpool(sender: sender)
             let rules = try SnapshotReception(offer, resuming: 0)
-            return (Reception(build: try SimBuild(over: node.store.log, sim: sim), rules: rules), 0)
+            return (Reception(build: try SimBuild(of: node), rules: rules), 0)
         }
     }
 
@@ -126,7 +126,7 @@ final class SimIntake {
             do throws(SnapshotError) {
                 if frame.type == MessageType.snapshotRows.rawValue {
                     let rows = try SnapshotReception.rows(in: frame)
-                    try reception.build.add(rows, wall: node.wall)
+                    try reception.build.add(rows)
                     try reception.rules.placed(through: rows.last)
                     try node.store.writeAside()
                     node.spool?.pieces.append(frame)
@@ -152,9 +152,9 @@ final class SimIntake {
         node.schedule(after: node.store.commitTime * sim.random.pick(1...100)) { [self] in
             defer { unblock() }
             do throws(SnapshotError) {
-                let log = try reception.build.finish(coverage, reception.rules.offer)
+                let file = try reception.build.finish(coverage, reception.rules.offer)
                 try node.store.writeAside()
-                node.ready = SimNode.Ready(log: log, offer: reception.rules.offer)
+                node.ready = SimNode.Ready(file: file, offer: reception.rules.offer)
                 node.spool = nil
                 state = .complete
                 if node.mayCrash(before: "telling that a snapshot is complete") { return }

@@ -55,7 +55,7 @@ package final class SimNode {
     /// Proofs of forks, as the store's folder keeps them.
     var evidence: [ForkEvidence] = []
     /// Earlier states of the store, as a backup would have them.
-    private(set) var backups: [SimLog] = []
+    private(set) var backups: [SimFile] = []
 
     init(index: Int, knownAs: Int, name: String, key: SigningKey, sim: Simulation) {
         self.index = index
@@ -111,30 +111,36 @@ package final class SimNode {
 
     // MARK: Life
 
-    /// Makes a store with the node's key, an origin and its first event, empty or over a copy of another node's events.
-    func format(isFullyDurable: Bool, over copy: SimLog? = nil) {
-        identity = StoreIdentity(
-            node: id, name: name, cluster: "sim", origin: OriginID(sim.random.uuid()),
-            incarnation: sim.random.next())
-        let sha = SHA256()
+    /// Makes a store with the node's key, an origin and its first event, then what there is in a copy of another node's log.
+    func format(isFullyDurable: Bool, over copy: VerifiedBatch? = nil) {
         backups = []
         spool = nil
         ready = nil
         if copy == nil { evidence = [] }
-        let before = SimLog(own: identity.origin, key: key.publicKey)
-        var log = copy.map { $0.copied(to: identity.origin, key.publicKey, sha) } ?? before
-        log = log.reopened(wall: wall, using: sha)
-        let start = OriginStart(key: key.publicKey, name: name)
-        _ = log.append(
-            start.draft, id: EventID(sim.random.uuid()), salt: sim.random.uuid(), wall: wall, using: sha)
-        install(log, isFullyDurable: isFullyDurable)
-        if sim.draws(.snapshots) { backups = [log] }
-        _ = store.head()
-        sim.checks.committed(self, before: before, after: log)
+        do throws(StoreError) {
+            let file = try made(over: copy)
+            identity = try StoreIdentity(try MemoryLog.reader(of: file.image))
+            install(file, isFullyDurable: isFullyDurable)
+            if sim.draws(.snapshots) { backups = [file] }
+            sim.checks.committed(self, before: SimLog(own: identity.origin), after: file.log)
+        } catch {
+            sim.violate("format", "\(name): \(error)")
+        }
     }
 
-    func install(_ log: SimLog, isFullyDurable: Bool) {
-        let store = SimStore(node: self, log: log, key: key, isFullyDurable: isFullyDurable)
+    private func made(over copy: VerifiedBatch?) throws(StoreError) -> SimFile {
+        let sha = SHA256()
+        let image = try MemoryLog.make(key: key, name: name, cluster: "sim", wall: wall, seed: sim.random.next())
+        guard let copy else { return try SimFile(image, using: sha) }
+        let log = try MemoryLog(image, key: key, wall: wall, seed: sim.random.next())
+        do throws(MemoryLog.Refusal) { _ = try log.commit([.ingest(copy)], wall: wall).get() } catch {
+            throw error.error
+        }
+        return try SimFile(log.image, using: sha)
+    }
+
+    func install(_ file: SimFile, isFullyDurable: Bool) {
+        let store = SimStore(node: self, file: file, isFullyDurable: isFullyDurable)
         disk = store
         if sim.draws(.slowStore) {
             sim.coverage.reached(.slowStore)
@@ -159,21 +165,21 @@ package final class SimNode {
 
     func start() {
         guard !isUp, !isRetired, install() else { return }
+        let fault = store.diskFault
+        install(store.file, isFullyDurable: store.isFullyDurable)
+        store.diskFault = fault
+        guard let standing = store.open() else { return }
         isUp = true
         epoch += 1
         isPaused = false
         deferred = []
         // A restored copy may be from before an origin was started.
         appends(to: store.log.own)
-        let opened = store.log.reopened(wall: wall, using: store.sha)
-        let fault = store.diskFault
-        install(opened, isFullyDurable: store.isFullyDurable)
-        store.diskFault = fault
-        let standing = CommitNotice(top: opened.top, advanced: opened.progress(using: store.sha).map(sim.mutated))
-        let progress = LocalVector(standing, positions: opened.lastPositions)
+        let seen = CommitNotice(top: standing.top, advanced: standing.advanced.map(sim.mutated))
+        let progress = LocalVector(seen, positions: store.lastPositions)
         intake = SimIntake(node: self)
         if progress.entries.count > 1 { spool = nil }
-        sim.note { "\(self.name): starts with \(opened.top) events" }
+        sim.note { "\(self.name): starts with \(standing.top) events" }
         let local = SyncSession.Local(
             identity, software: "sim", forked: Set(evidence.map(\.origin)), run: sim.random.next() | 1,
             isVolatile: !store.isFullyDurable)
@@ -190,7 +196,7 @@ package final class SimNode {
         let left = store.afterCrash(isPowerCut: isPowerCut)
         if isPowerCut { spool = spool?.afterPowerCut(&sim.random) }
         isUp = false
-        if isPowerCut, left.top < store.log.top { sim.checks.forgot(self, keeping: left) }
+        if isPowerCut, left.log.top < store.log.top { sim.checks.forgot(self, keeping: left.log) }
         sim.died(self, silently: isPowerCut)
         install(left, isFullyDurable: store.isFullyDurable)
     }
@@ -207,7 +213,7 @@ package final class SimNode {
 
     /// A commit is durable.
     func committed(_ notice: CommitNotice) {
-        if sim.random.chance(0.3) { backups.append(store.log) }
+        if sim.random.chance(0.3) { backups.append(store.file) }
         if sim.random.chance(0.2) { store.sync() }
         schedule(after: store.noticeTime) { [self] in
             let seen = CommitNotice(

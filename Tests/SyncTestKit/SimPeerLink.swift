@@ -107,12 +107,12 @@ final class SimPeerLink {
                 input { $0.eventsRead(id, result, now: $1, effects: &$2) }
             }
         case .store(let id, let frame):
-            node.store.store(frame, link: link.number) { [self] result in
+            node.store.store(frame) { [self] result in
                 input { $0.eventsStored(id, result, now: $1, effects: &$2) }
             }
         case .inspect(let id, let question):
-            store.inspect(question) { [self] finding in
-                input { $0.inspected(id, .success(finding), now: $1, effects: &$2) }
+            store.inspect(question) { [self] result in
+                input { $0.inspected(id, result, now: $1, effects: &$2) }
             }
         case .report(let report): learnt(report)
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
@@ -149,7 +149,7 @@ final class SimPeerLink {
             sim.coverage.count(.forks)
             sim.checks.name(node.knownAs, peer)
         }
-        let size = sim.has(.vainAmnesia) ? 0 : store.log.size(of: store.log.own)
+        let size = sim.has(.vainAmnesia) ? 0 : store.ownSize(of: node.identity.origin)
         node.input { [id, peer = session.remote] in
             $0.learnt(report, from: id, of: peer, ownSize: size, now: $1, effects: &$2)
         }

@@ -1,7 +1,7 @@
 internal import EventStore
 internal import SyncEngine
 
-/// Pieces of a snapshot as docs/reference/FORMATS.md §7 describes them, written and read without the code under test.
+/// Pieces of a snapshot as docs/reference/FORMATS.md §7 describes them, read without the code under test.
 enum SimRows {
     private static let conversation: UInt8 = 1
     private static let time: UInt8 = 2
@@ -10,99 +10,6 @@ enum SimRows {
     private static let dependencies: UInt8 = 16
     private static let version: UInt8 = 32
     private static let erased: UInt8 = 128
-
-    /// The rows of `log` after `after`, as many as about `bytes` take, one at least.
-    static func piece(of log: SimLog, after: UInt64, through: UInt64, bytes: Int) -> SnapshotRows {
-        var writer = Writer(after: after)
-        for stored in log.events[Int(after)..<Int(through)] {
-            if writer.rows.count > 0, writer.rows.size >= bytes { break }
-            writer.add(stored.event)
-        }
-        for run in writer.rows.runs.sorted(by: { $0.origin < $1.origin }) {
-            let sizes = run.first..<run.first + (writer.counts[run.origin] ?? 0)
-            writer.rows.heads += (log.origins[run.origin]?.heads ?? []).filter { sizes.contains($0.head.size) }
-        }
-        return writer.rows
-    }
-
-    private struct Writer {
-        var rows: SnapshotRows
-        var counts: [OriginID: UInt64] = [:]
-        private var runs: [OriginID: Int] = [:]
-        private var names: [[UInt8]: Int] = [:]
-
-        init(after: UInt64) { rows = SnapshotRows(after: after) }
-
-        mutating func add(_ event: Event) {
-            let header = event.header
-            var flags: UInt8 = 0
-            if header.conversation != nil { flags |= conversation }
-            if header.time != header.hlc.milliseconds { flags |= time }
-            if header.author != header.user { flags |= author }
-            if header.cause != nil { flags |= cause }
-            if !header.dependencies.isEmpty { flags |= dependencies }
-            if header.version > 1 { flags |= version }
-            if event.isErased { flags |= erased }
-            rows.columns.append(flags)
-            varint(run(header.dot))
-            fixed(header.hlc.rawValue)
-            name(header.type)
-            name(header.user)
-            if let conversation = header.conversation { name(conversation) }
-            if flags & time != 0 { fixed(UInt64(bitPattern: header.time)) }
-            if flags & author != 0 { name(header.author) }
-            if let cause = header.cause { rows.columns += cause.bits.bytes }
-            if !header.dependencies.isEmpty {
-                varint(header.dependencies.count)
-                for dot in header.dependencies {
-                    rows.columns += dot.origin.bits.bytes
-                    varint(Int(dot.seq))
-                }
-            }
-            if header.version > 1 { varint(Int(header.version)) }
-            rows.ids += header.id.bits.bytes
-            switch event.body {
-            case .present(let salt, let payload), .unreadable(let salt, let payload):
-                varint(payload.count)
-                rows.salts += salt.bytes
-                rows.payloads += payload
-            case .erased(let digest): rows.salts += digest.bytes
-            }
-            rows.count += 1
-            counts[header.dot.origin, default: 0] += 1
-        }
-
-        private mutating func run(_ dot: Dot) -> Int {
-            if let known = runs[dot.origin] { return known }
-            rows.runs.append(SnapshotRows.Run(origin: dot.origin, first: dot.seq))
-            runs[dot.origin] = rows.runs.count - 1
-            return rows.runs.count - 1
-        }
-
-        private mutating func name(_ text: String) {
-            let bytes = Array(text.utf8)
-            if let known = names[bytes] { return varint(known) }
-            names[bytes] = names.count
-            append(bytes.count, to: &rows.names)
-            rows.names += bytes
-            varint(names.count - 1)
-        }
-
-        private mutating func varint(_ value: Int) { append(value, to: &rows.columns) }
-
-        private mutating func fixed(_ value: UInt64) {
-            withUnsafeBytes(of: value.bigEndian) { rows.columns.append(contentsOf: $0) }
-        }
-
-        private func append(_ value: Int, to bytes: inout ArraySlice<UInt8>) {
-            var rest = value
-            while rest > 127 {
-                bytes.append(UInt8(rest & 127) | 128)
-                rest >>= 7
-            }
-            bytes.append(UInt8(rest))
-        }
-    }
 
     /// The events in a piece; `nil` unless it can be read.
     static func events(_ rows: SnapshotRows) -> [Event]? {

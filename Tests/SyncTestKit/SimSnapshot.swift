@@ -64,7 +64,7 @@ extension SimPeerLink {
 extension SimNode {
     /// A complete log that was received as a snapshot, and waits to take the old one's place.
     struct Ready {
-        let log: SimLog
+        let file: SimFile
         let offer: SnapshotOffer
     }
 
@@ -86,7 +86,7 @@ extension SimNode {
     /// Done when the store is opened: the log that waits takes the old one's place, if it fits. False: the process is dead.
     func install() -> Bool {
         guard let waiting = ready else { return true }
-        guard store.isFitting(waiting.log) || sim.has(.dropsOwnEvents) else {
+        guard store.isFitting(waiting.file) || sim.has(.dropsOwnEvents) else {
             sim.note { "\(self.name): the log that was received does not fit any more" }
             sim.coverage.count(.snapshotsOutdated)
             ready = nil
@@ -105,7 +105,7 @@ extension SimNode {
         ready = nil
         spool = nil
         let fault = store.diskFault
-        install(waiting.log, isFullyDurable: store.isFullyDurable)
+        install(waiting.file, isFullyDurable: store.isFullyDurable)
         store.diskFault = fault
         return !isInterrupted
     }

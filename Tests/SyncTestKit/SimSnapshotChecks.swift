@@ -26,29 +26,30 @@ extension SimChecks {
     /// A log that was received takes the place of the node's own: it begins with that, has of all other origins what was
     /// offered, and every event in it is the one known elsewhere. Its clients' events are still there, and it is the same node.
     func installed(_ node: SimNode, _ new: SimNode.Ready, over old: SimLog) {
-        guard new.log.own == old.own, new.log.origins[old.own]?.key == node.key.publicKey else {
+        let log = new.file.log
+        guard log.own == old.own, log.key(of: old.own) == node.key.publicKey else {
             return sim.violate("snapshot", "\(node.name): another identity came with a snapshot")
         }
         let isSame =
-            old.events.count <= new.log.events.count
-            && zip(old.events, new.log.events).allSatisfy { $0.event.header == $1.event.header }
+            old.events.count <= log.events.count
+            && zip(old.events, log.events).allSatisfy { $0.event.header == $1.event.header }
         guard isSame else {
             return sim.violate("INV-2", "\(node.name): a snapshot does not begin with what was here")
         }
-        guard new.log.size(of: old.own) == old.size(of: old.own) else {
+        guard log.size(of: old.own) == old.size(of: old.own) else {
             return sim.violate("INV-1", "\(node.name): own events changed with a snapshot")
         }
-        for stored in new.log.events.dropFirst(old.events.count) {
+        for stored in log.events.dropFirst(old.events.count) {
             let leaf = sha.leaf(of: stored.event)
             guard written[stored.event.header.dot]?.contains(leaf) == true else {
                 return sim.violate("INV-4", "\(node.name): nobody wrote the \(stored.event.header.dot) of a snapshot")
             }
         }
         let offered = new.offer.entries.filter { $0.origin != old.own }.map { Dot(origin: $0.origin, seq: $0.seq) }
-        guard new.log.vector.entries.filter({ $0.origin != old.own }) == offered else {
+        guard log.vector.entries.filter({ $0.origin != old.own }) == offered else {
             return sim.violate("snapshot", "\(node.name): a snapshot holds something else than was offered")
         }
-        committed(node, before: old, after: new.log)
+        committed(node, before: old, after: log)
     }
 
     /// An honest node's snapshot is right: refused it may be for want of room or time, not for what is in it.

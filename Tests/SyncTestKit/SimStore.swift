@@ -6,16 +6,32 @@ internal import SyncEngine
 package final class SimStore {
     enum Job {
         case append(SimAppend)
-        case ingest(VerifiedBatch, link: Int, (Result<Void, SessionFailure>) -> Void)
+        case ingest(VerifiedBatch, (Result<Void, SessionFailure>) -> Void)
+        /// Stores the heads that are signed.
+        case settle
     }
 
     /// Why the disk refuses a commit.
-    package enum DiskFault: String, Sendable { case full, busy, io }
+    package enum DiskFault: String, Sendable {
+        case full, busy, io
 
-    /// What readers see and what a killed process leaves behind.
-    package internal(set) var log: SimLog
-    /// What a power cut leaves behind. Behind `log` only where durability is `normal`.
-    package internal(set) var onDisk: SimLog
+        var refusal: DiskRefusal {
+            switch self {
+            case .full: .full
+            case .busy: .busy
+            case .io: .failed
+            }
+        }
+    }
+
+    /// What an observer reads in the log, which is also what a killed process leaves behind.
+    private(set) var log: SimLog
+    /// The store's log, while the process runs.
+    private var live: MemoryLog?
+    /// The file, while it does not.
+    private var closed: SimFile
+    /// What a power cut leaves behind where durability is `normal`.
+    private var synced: SimFile
     package let isFullyDurable: Bool
     let key: SigningKey
     let sha = SHA256()
@@ -33,50 +49,63 @@ package final class SimStore {
     private var readerFreeAt = UInt64(0)
     private var verifierFreeAt = UInt64(0)
     private var verifier: IngestVerifier?
-    private var latestHead: SignedHead?
-    private var unstoredHeads: [SignedHead] = []
-    private lazy var reader = OutgoingReader(Window(store: self)) { [unowned self] in head() }
+    private var reader: OutgoingReader?
     private let recent = RecentCommits()
     /// Reads what was committed just now.
-    private lazy var live = OutgoingReader(recent) { [unowned self] in head() }
+    private lazy var recentReader = OutgoingReader(recent) { [unowned self] in head() }
     unowned let node: SimNode
 
     var sim: Simulation { node.sim }
 
-    init(node: SimNode, log: SimLog, key: SigningKey, isFullyDurable: Bool) {
+    init(node: SimNode, file: SimFile, isFullyDurable: Bool) {
         self.node = node
-        self.log = log
-        self.key = key
+        log = file.log
+        closed = file
+        synced = file
+        key = node.key
         self.isFullyDurable = isFullyDurable
-        onDisk = log
-        latestHead = log.origins[log.own]?.heads.last
     }
+
+    /// A copy of the log as it is now.
+    var file: SimFile { live.map { SimFile(image: $0.image, log: log) } ?? closed }
+
+    /// What is durable.
+    var onDisk: SimLog { isFullyDurable ? log : synced.log }
+
+    /// The process begins: false where the log cannot be opened.
+    func open() -> CommitNotice? {
+        do throws(StoreError) {
+            let opened = try MemoryLog(closed.image, key: key, wall: node.wall, seed: sim.random.next())
+            reader = OutgoingReader(sim.has(.wrongOrder) ? WrongOrder(log: opened.reader) : opened.reader) {
+                [unowned self] in head()
+            }
+            live = opened
+            // What has changed on the disk is read again.
+            if sim.damaged.contains(node.index) { log = SimLog(own: log.own) }
+            readOn(opened)
+            return opened.standing
+        } catch {
+            sim.note { "\(self.node.name): does not start: \(error)" }
+            if !sim.damaged.contains(node.index) { sim.violate("start", "\(node.name) does not start: \(error)") }
+            return nil
+        }
+    }
+
+    /// The position of each origin's last event.
+    var lastPositions: [OriginID: UInt64] { (try? live?.reader.lastPositions()) ?? [:] }
+
+    /// How many events of `origin` are here, if it is the one this node appends to.
+    func ownSize(of origin: OriginID) -> UInt64 { live?.ownSize(of: origin) ?? 0 }
 
     /// A signed head of everything appended.
-    func head() -> SignedHead? {
-        if let latestHead, latestHead.head.origin == log.own, latestHead.head.size == log.size(of: log.own) {
-            return latestHead
-        }
-        guard let signed = sign(log) else { return nil }
-        latestHead = signed
-        unstoredHeads.append(signed)
-        return signed
-    }
-
-    /// A signed head of what `log`, this store's now or earlier, has of the own origin.
-    func sign(_ log: SimLog) -> SignedHead? {
-        guard let origin = log.origins[log.own], origin.size > 0 else { return nil }
-        let head = TreeHead(
-            origin: log.own, size: origin.size, root: origin.range.root(using: sha), hlc: origin.hlc)
-        return SignedHead(signing: head, with: key)
-    }
+    func head() -> SignedHead? { live?.head() }
 
     /// When nothing was written for a while, a head is signed and stored.
     private func settleLater() {
         let top = log.top
         node.schedule(after: 250_000) { [self] in
-            guard log.top == top, head() != nil, !unstoredHeads.isEmpty else { return }
-            queue.append(.append(SimAppend(items: [])))
+            guard log.top == top, head() != nil, live?.hasUnstoredHeads == true else { return }
+            queue.append(.settle)
             commitIfIdle()
         }
     }
@@ -143,7 +172,7 @@ package final class SimStore {
 
     /// What this store can offer, under the name of `node`.
     func offer(as node: SimNode) -> SnapshotOffer? {
-        let plan = try? Window(store: self).plan(ownHead: head())
+        let plan = try? live?.reader.plan(ownHead: head())
         return plan.map { SnapshotOffer($0, of: node.id, incarnation: node.identity.incarnation, bytes: 4_096) }
     }
 
@@ -152,36 +181,37 @@ package final class SimStore {
         _ request: SnapshotRead, completion: @escaping (Result<SnapshotPart, SessionFailure>) -> Void
     ) {
         node.schedule(at: turn(isVerifier: false)) { [self] in
-            guard request.after < request.offer.through else { return readProof(request, completion) }
-            guard request.offer.through <= log.top else {
-                return completion(.failure(SessionFailure(.storeError, "no event after \(log.top)")))
-            }
-            let rows = SimRows.piece(
-                of: log, after: request.after, through: request.offer.through,
-                bytes: min(request.bytes, sim.snapshots.piece))
+            completion(
+                Result { () throws(StoreError) in try part(request) }.mapError {
+                    SessionFailure(.storeError, $0.description)
+                })
+        }
+    }
+
+    private func part(_ request: SnapshotRead) throws(StoreError) -> SnapshotPart {
+        guard let log = live?.reader else { throw .closed }
+        guard request.after == request.offer.through else {
+            let rows = try SnapshotReader(log).rows(
+                after: request.after, through: request.offer.through, bytes: min(request.bytes, sim.snapshots.piece))
             let frame = Message.snapshotRows(rows).frame(compress: request.compress)
-            completion(.success(SnapshotPart(frame: frame, last: rows.last, isEnd: false)))
+            return SnapshotPart(frame: frame, last: rows.last, isEnd: false)
         }
+        let frames = SnapshotEnd.frames(
+            try log.coverage(of: SnapshotPlan(request.offer), ownHead: head()), for: request)
+        guard request.parts < frames.count else { throw .corrupt("no proof of the snapshot") }
+        return SnapshotPart(
+            frame: frames[request.parts], last: request.after, isEnd: request.parts == frames.count - 1)
     }
 
-    private func readProof(
-        _ request: SnapshotRead, _ completion: (Result<SnapshotPart, SessionFailure>) -> Void
-    ) {
+    /// Whether the log that waits may take the place of this one, which no process has open.
+    func isFitting(_ waiting: SimFile) -> Bool {
         do throws(StoreError) {
-            let coverage = try Window(store: self).coverage(of: SnapshotPlan(request.offer), ownHead: head())
-            let frames = SnapshotEnd.frames(coverage, for: request)
-            guard request.parts < frames.count else { throw .corrupt("no proof of the snapshot") }
-            let isEnd = request.parts == frames.count - 1
-            completion(.success(SnapshotPart(frame: frames[request.parts], last: request.after, isEnd: isEnd)))
+            let (old, new) = (try MemoryLog.reader(of: file.image), try MemoryLog.reader(of: waiting.image))
+            guard try StoreIdentity(old) == StoreIdentity(new) else { return false }
+            return try new.fits(over: old)
         } catch {
-            completion(.failure(SessionFailure(.storeError, error.description)))
+            return false
         }
-    }
-
-    /// Whether the log that waits may take this one's place.
-    func isFitting(_ waiting: SimLog) -> Bool {
-        guard waiting.own == log.own else { return false }
-        return (try? Window(store: self, log: waiting).fits(over: Window(store: self))) ?? false
     }
 
     /// The node's loop is told of a commit.
@@ -189,7 +219,7 @@ package final class SimStore {
 
     /// What can be read without the reading thread.
     func readAtOnce(_ request: ReadRequest) -> OutgoingFrame? {
-        guard !sim.has(.wrongOrder), let frame = try? StoreWork.read(request, live) else { return nil }
+        guard !sim.has(.wrongOrder), let frame = try? StoreWork.read(request, recentReader) else { return nil }
         sim.coverage.count(.readsAtOnce)
         return frame
     }
@@ -201,6 +231,7 @@ package final class SimStore {
         readerFreeAt = start + readTime
         node.schedule(at: readerFreeAt) { [self] in
             sim.coverage.count(.reads)
+            guard let reader else { return }
             do throws(StoreError) {
                 completion(.success(try StoreWork.read(request, reader)))
             } catch {
@@ -210,13 +241,13 @@ package final class SimStore {
     }
 
     func store(
-        _ frame: Frame, link: Int, completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
+        _ frame: Frame, completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
     ) {
         if node.mayCrash(before: "verifying") { return }
         let start = max(sim.now, verifierFreeAt)
         verifierFreeAt = start + verifyTime
         node.schedule(at: verifierFreeAt) { [self] in
-            withVerifier { self.verify(frame, $0, link, completion) }
+            withVerifier { self.verify(frame, $0, completion) }
         }
     }
 
@@ -226,13 +257,16 @@ package final class SimStore {
         if verifier == nil, !(committing.isEmpty && queue.isEmpty) {
             return node.schedule(after: 500) { [self] in withVerifier(use) }
         }
-        let current = verifier ?? makeVerifier()
-        verifier = current
-        use(current)
+        do throws(StoreError) {
+            if verifier == nil { verifier = try live?.makeVerifier(forked: Set(node.evidence.map(\.origin))) }
+        } catch {
+            return sim.violate("verifier", "\(node.name): \(error)")
+        }
+        if let verifier { use(verifier) }
     }
 
     private func verify(
-        _ frame: Frame, _ current: IngestVerifier, _ link: Int,
+        _ frame: Frame, _ current: IngestVerifier,
         _ completion: @escaping (Result<StoredFrame, SessionFailure>) -> Void
     ) {
         do throws(SessionFailure) {
@@ -246,25 +280,15 @@ package final class SimStore {
             }
             if sim.has(.ackBeforeDurable) {
                 completion(.success(stored))
-                queue.append(.ingest(batch, link: link) { _ in })
+                queue.append(.ingest(batch) { _ in })
             } else {
-                queue.append(.ingest(batch, link: link) { completion($0.map { stored }) })
+                queue.append(.ingest(batch) { completion($0.map { stored }) })
             }
             if node.mayCrash(before: "committing") { return }
             commitIfIdle()
         } catch {
             sim.coverage.count(.refusedBatches)
             completion(.failure(error))
-        }
-    }
-
-    private func makeVerifier() -> IngestVerifier {
-        let known = log.originIDs.compactMap { id in log.origins[id].map { (id: id, key: $0.key, range: $0.range) } }
-        let own = log.own
-        let forked = Set(node.evidence.map(\.origin))
-        let reaches = log.originIDs.compactMap { log.origins[$0]?.reach }
-        return IngestVerifier(known: known, own: own, forked: forked, reaches: reaches) { [unowned self] in
-            log.size(of: own)
         }
     }
 
@@ -292,225 +316,225 @@ package final class SimStore {
 
     private func finishCommit() {
         let jobs = committing
-        if let fault = diskFault, sim.random.chance(0.7) {
-            committing = []
-            fail(jobs, fault)
-        } else {
-            let before = log
-            var changed = log
-            var answers: [() -> Void] = []
-            var failure: SessionFailure?
-            for job in jobs {
-                switch job {
-                case .append(let append): answers.append(perform(append, &changed))
-                case .ingest(let batch, _, let completion):
-                    if let gap = perform(batch, &changed) {
-                        failure = gap
-                    } else {
-                        answers.append { completion(.success(())) }
-                    }
-                }
-            }
-            committing = []
-            if let failure { return refuse(jobs, failure) }
-            for head in unstoredHeads { changed.store(head) }
-            unstoredHeads = []
-            log = changed
-            if isFullyDurable { onDisk = log }
-            sim.checks.committed(node, before: before, after: log)
+        let before = log
+        let fault = diskFault.flatMap { sim.random.chance(0.7) ? $0 : nil }
+        let outcome = write(jobs, fault)
+        committing = []
+        switch outcome {
+        case .failure(let refusal): refuse(jobs, refusal)
+        case .success(let (answers, notice)):
             // A crash here: durable, and no one was told.
             if node.mayCrash(before: "answering") { return }
             for answer in answers { answer() }
-            notify(before)
+            if let notice { node.committed(notice) }
             if log.top > before.top { settleLater() }
         }
         commitIfIdle()
     }
 
-    private func perform(_ append: SimAppend, _ log: inout SimLog) -> () -> Void {
-        var dots: [Dot?] = []
-        for item in append.items {
-            dots.append(
-                log.append(
-                    item.draft, id: item.id, salt: item.salt, wall: node.wall, using: sha,
-                    isForgetful: sim.has(.forgetDependencies)))
+    /// One transaction of the store, and what is to be said when it is durable.
+    private func write(
+        _ jobs: [Job], _ fault: DiskFault? = nil
+    ) -> Result<(answers: [() -> Void], CommitNotice?), MemoryLog.Refusal> {
+        guard let live else { preconditionFailure("no process has the log open") }
+        if sim.has(.forgetDependencies) { live.forgetDependencies() }
+        let before = log
+        if let fault {
+            // At one of the events that are to be stored.
+            let count = jobs.reduce(0) { $0 + $1.events }
+            try? live.refuse(fault.refusal, at: log.top + UInt64(sim.random.pick(1...max(1, count))))
         }
-        return { [self] in
-            for (item, dot) in zip(append.items, dots) { sim.checks.appended(node, item, dot) }
+        let outcome = live.commit(jobs.compactMap(work), wall: node.wall)
+        if let fault { try? live.refuse(fault.refusal, at: nil) }
+        return outcome.map { answers, notice in
+            if sim.has(.duplicates), jobs.contains(where: { $0.isReceived && $0.events > 5 }) { try? live.duplicateLast() }
+            readOn(live)
+            sim.checks.committed(node, before: before, after: log)
+            return (told(jobs, answers), notice)
         }
     }
 
-    /// Why the batch cannot be stored: what the writer itself finds.
-    private func perform(_ batch: VerifiedBatch, _ log: inout SimLog) -> SessionFailure? {
-        if batch.lineage.isBroken { return SessionFailure(.storeError, "an earlier batch was not stored") }
-        let events = batch.accepted
-        for (index, item) in events.enumerated() {
-            if sim.has(.loseEvent), index == events.count - 1, events.count > 3 { continue }
-            guard log.ingest(item.event, leaf: item.leaf, key: item.key, wall: node.wall, using: sha) else {
-                return SessionFailure(.storeError, "gap before \(item.event.header.dot)")
+    /// The observer reads what was added.
+    private func readOn(_ live: MemoryLog) {
+        do throws(StoreError) {
+            try log.read(live.reader, own: live.own ?? log.own, using: sha)
+        } catch {
+            sim.violate("read", "\(node.name): \(error)")
+        }
+    }
+
+    private func work(_ job: Job) -> MemoryLog.Work? {
+        switch job {
+        case .append(let append): return .append(append.items.map(\.draft))
+        case .ingest(let batch, _):
+            return .ingest(sim.has(.loseEvent) && batch.count > 3 ? batch.withoutLast : batch)
+        case .settle: return nil
+        }
+    }
+
+    private func told(_ jobs: [Job], _ answers: [MemoryLog.Answer]) -> [() -> Void] {
+        var rest = answers[...]
+        return jobs.compactMap { job in
+            switch (job, rest.first) {
+            case (.append(let append), .appended(let outcomes)?):
+                rest.removeFirst()
+                return { [self] in
+                    for (item, outcome) in zip(append.items, outcomes) {
+                        sim.checks.appended(node, item, outcome.receipt?.dot)
+                    }
+                }
+            case (.ingest(_, let completion), .stored?):
+                rest.removeFirst()
+                return { completion(.success(())) }
+            default: return nil
             }
-            if sim.has(.duplicates), index == 5 { log.duplicate(item.event, leaf: item.leaf, using: sha) }
         }
-        for head in batch.signedHeads { log.store(head) }
-        for reach in batch.endings { log.store(reach) }
-        for entry in batch.progress where entry.seq > log.size(of: entry.origin) && !sim.has(.loseEvent) {
-            return SessionFailure(.storeError, "\(entry.origin) is not at \(entry.seq)")
+    }
+
+    /// A commit of its own: what is queued goes to the new origin.
+    func startOrigin(_ change: OriginChange, known: UInt64) {
+        guard let live else { return }
+        let before = log
+        guard case .success(let (_, notice)) = live.commit([.startOrigin(change, known: known)], wall: node.wall) else {
+            return sim.violate("D12", "\(node.name) cannot start an origin")
         }
-        return nil
+        readOn(live)
+        renewVerifier()
+        node.appends(to: log.own)
+        sim.note { "\(self.node.name): new origin, \(change.rawValue)" }
+        sim.checks.committed(node, before: before, after: log)
+        if let notice { node.committed(notice) }
     }
 
     private func keep(_ proofs: [ForkEvidence]) -> Set<String> {
-        var new: Set<String> = []
-        for evidence in proofs where !node.evidence.contains(where: { $0.name == evidence.name }) {
-            node.evidence.append(evidence)
-            new.insert(evidence.name)
-        }
-        return new
+        Set(proofs.filter { keep($0) }.map(\.name))
     }
 
-    func notify(_ before: SimLog) {
-        var advanced: [OriginProgress] = []
-        for id in log.metOrigins where log.size(of: id) > before.size(of: id) {
-            if let entry = log.progress(of: id, using: sha) { advanced.append(entry) }
-        }
-        guard !advanced.isEmpty else { return }
-        let events = Array(log.events.dropFirst(Int(before.top)))
-        node.committed(CommitNotice(top: log.top, advanced: advanced, events: events.count > 32 ? [] : events))
+    /// Keeps a proof of a fork; false if it is kept already.
+    func keep(_ evidence: ForkEvidence) -> Bool {
+        guard !node.evidence.contains(where: { $0.name == evidence.name }) else { return false }
+        node.evidence.append(evidence)
+        return true
     }
 
-    private func refuse(_ jobs: [Job], _ failure: SessionFailure) {
-        for case .ingest(let batch, _, let completion) in jobs {
-            batch.lineage.breakOff()
-            completion(.failure(failure))
-        }
-        commitIfIdle()
+    /// A reader of the log of its own.
+    func logReader() throws(StoreError) -> LogReader {
+        guard let live else { throw .closed }
+        return live.reader
     }
 
-    private func fail(_ jobs: [Job], _ fault: DiskFault) {
-        sim.coverage.count(.diskFaults)
-        sim.note { "\(self.node.name): commit fails, disk \(fault.rawValue)" }
-        let error = error(of: fault)
+    private func refuse(_ jobs: [Job], _ refusal: MemoryLog.Refusal) {
+        sim.note { "\(self.node.name): commit fails: \(refusal.error)" }
+        if diskFault != nil { sim.coverage.count(.diskFaults) }
         // After an I/O error nothing is acknowledged until the store is opened again.
-        if fault == .io { hasFailed = true }
-        let waiting = fault == .io ? queue : []
-        if fault == .io { queue = [] }
-        refuse(jobs + waiting, SessionFailure(.store(error)))
+        hasFailed = refusal.isStoreDead
+        var refused = jobs
+        if hasFailed {
+            refused += queue
+            queue = []
+        }
+        for case .ingest(let batch, let completion) in refused {
+            batch.lineage.breakOff()
+            completion(.failure(SessionFailure(.store(refusal.error))))
+        }
     }
 
     // MARK: Crashes
 
     /// What is left when the process dies now: what was being committed may have made it or not.
-    func afterCrash(isPowerCut: Bool) -> SimLog {
-        var left = isPowerCut ? onDisk : log
-        if !committing.isEmpty, isFullyDurable || !isPowerCut, sim.random.chance(0.5) {
+    func afterCrash(isPowerCut: Bool) -> SimFile {
+        guard isFullyDurable || !isPowerCut else { return synced }
+        if !committing.isEmpty, sim.random.chance(0.5) {
             sim.coverage.count(.crashesInsideCommit)
-            var changed = left
-            var isWhole = true
-            for job in committing {
-                switch job {
-                case .append(let append): _ = perform(append, &changed)
-                case .ingest(let batch, _, _): isWhole = perform(batch, &changed) == nil && isWhole
-                }
-            }
-            if isWhole {
-                sim.checks.committed(node, before: left, after: changed)
-                left = changed
-            }
+            _ = write(committing)
         }
-        return left
+        return file
     }
 
     /// The operating system writes out what it held back.
-    func sync() { onDisk = log }
+    func sync() {
+        if !isFullyDurable { synced = file }
+    }
 
-    /// The log as the reading thread sees it.
-    private struct Window: SnapshotLog {
-        unowned let store: SimStore
-        /// Another log than the store's.
-        var other: SimLog?
-        private var log: SimLog { other ?? store.log }
+    // MARK: Damage
 
-        init(store: SimStore, log: SimLog? = nil) {
-            self.store = store
-            other = log
+    /// Changes what lies on the disk without the store's knowledge.
+    func overwrite(_ position: UInt64, with body: EventBody) throws(StoreError) {
+        if let live {
+            try live.overwrite(position, with: body)
+            log.overwrite(position, with: body)
+        } else {
+            log.overwrite(position, with: body)
+            closed = SimFile(image: try MemoryLog.overwrite(position, with: body, in: closed.image), log: log)
         }
+        sync()
+    }
 
-        func sizes() throws(StoreError) -> [OriginID: UInt64] { log.origins.mapValues(\.size) }
-
-        func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
-            let count = log.origins[origin]?.positions.prefix { $0 <= position }.count ?? 0
-            return count > 0 ? UInt64(count) : nil
-        }
-
-        func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest {
-            guard let root = log.root(of: origin, size: size, using: store.sha) else {
-                throw .corrupt("origin \(origin) has no \(size) events")
-            }
-            return root
-        }
-
-        func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
-            position > 0 && position <= log.top ? log.events[Int(position) - 1] : nil
-        }
-
-        func top() throws(StoreError) -> UInt64 { log.top }
-        func vector() throws(StoreError) -> VersionVector { log.vector }
-        func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { log.event(dot) }
-
-        func scan(
-            after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool
-        ) throws(StoreError) -> UInt64 {
-            var last = position
-            var chosen = Array(log.events.dropFirst(Int(position)).prefix(limit))
-            if store.sim.has(.wrongOrder) { chosen.sort { $0.event.header.dot < $1.event.header.dot } }
-            for stored in chosen {
-                last = stored.position
-                if !body(stored) { break }
-            }
-            return last
-        }
-
-        func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead? {
-            let heads = log.origins[origin]?.heads ?? []
-            return largest
-                ? heads.last { $0.head.size >= size } : heads.first { $0.head.size >= size }
-        }
-
-        func consistency(
-            of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
-        ) throws(StoreError) -> [Digest] {
-            guard old < new else { return [] }
-            return MerkleProof.consistency(from: old, to: new, using: sha) { (level, index) throws(Never) in
-                node(origin, level, index, sha)
+    /// Every head that is stored speaks of what is stored (INV-3): `nil`, or the first that does not.
+    func misfit() throws(StoreError) -> SignedHead? {
+        let reader: LogReader
+        if let live { reader = live.reader } else { reader = try MemoryLog.reader(of: file.image) }
+        for origin in log.originIDs {
+            for signed in try SimFile.heads(of: origin, reader)
+            where log.root(of: origin, size: signed.head.size, using: sha) != signed.head.root {
+                return signed
             }
         }
+        return nil
+    }
+}
 
-        func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { log.origins[origin]?.reach }
-
-        func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError)
-            -> Coverage?
-        {
-            reach.covering(old, using: sha) { (level, index) throws(Never) in
-                node(reach.origin, level, index, sha)
-            }
+extension SimStore.Job {
+    var events: Int {
+        switch self {
+        case .append(let append): append.items.count
+        case .ingest(let batch, _): batch.count
+        case .settle: 0
         }
+    }
 
-        private func node(_ origin: OriginID, _ level: Int, _ index: UInt64, _ sha: SHA256) -> Digest {
-            var range = MerkleRange()
-            let first = Int(index) << level
-            let leaves = log.origins[origin]?.leaves ?? []
-            for leaf in leaves[first..<first + 1 << level] { range.append(leaf, using: sha) }
-            return range.root(using: sha)
+    var isReceived: Bool { if case .ingest = self { true } else { false } }
+}
+
+/// A log that gives events by origin, not in its order: a planted defect.
+private struct WrongOrder: OutgoingLog {
+    let log: LogReader
+
+    func scan(after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool) throws(StoreError) -> UInt64 {
+        var chosen: [StoredEvent] = []
+        try log.scan(after: position, limit: limit) { stored in
+            chosen.append(stored)
+            return true
         }
+        var last = position
+        for stored in chosen.sorted(by: { $0.event.header.dot < $1.event.header.dot }) {
+            last = stored.position
+            if !body(stored) { break }
+        }
+        return last
+    }
+
+    func top() throws(StoreError) -> UInt64 { try log.top() }
+    func vector() throws(StoreError) -> VersionVector { try log.vector() }
+    func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { try log.event(dot) }
+    func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead? {
+        try log.head(of: origin, atLeast: size, largest: largest)
+    }
+    func consistency(
+        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
+    ) throws(StoreError) -> [Digest] { try log.consistency(of: origin, from: old, to: new, using: sha) }
+    func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { try log.reach(of: origin) }
+    func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError) -> Coverage? {
+        try log.coverage(ofFirst: old, by: reach, using: sha)
     }
 }
 
 /// Events a client hands in.
 package struct SimAppend {
     package struct Item {
+        /// With its id.
         let draft: EventDraft
         let id: EventID
-        let salt: UUIDBits
     }
 
     let items: [Item]

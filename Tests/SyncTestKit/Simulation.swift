@@ -103,7 +103,7 @@ package final class Simulation {
     }
 
     @discardableResult
-    func addNode(knownAs: Int, name: String, over copy: SimLog? = nil, evidence: [ForkEvidence] = []) -> SimNode {
+    func addNode(knownAs: Int, name: String, over copy: VerifiedBatch? = nil, evidence: [ForkEvidence] = []) -> SimNode {
         let key = knownAs < nodes.count ? nodes[knownAs].key : SigningKey.seeded(random.bytes(32))
         let node = SimNode(index: nodes.count, knownAs: knownAs, name: name, key: key, sim: self)
         nodes.append(node)

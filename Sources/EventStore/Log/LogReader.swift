@@ -20,6 +20,9 @@ package final class LogReader {
         try Schema.check(connection)
     }
 
+    /// Reads over a connection of another.
+    init(_ connection: Connection) { self.connection = connection }
+
     /// Refuses a log whose definitions would let what is appended to it be changed, lost or stored twice.
     func checkForWriting() throws(StoreError) { try Schema.checkForWriting(connection) }
 

@@ -19,7 +19,7 @@ final class Connection {
     static let patience: Int32 = 5_000
 
     let path: String
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements = StatementTable()
     /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` has run.
     private(set) var walPages = 0

@@ -48,10 +48,12 @@ extension StoreIdentity {
         try SmallFile.syncFolder(of: files.log)
     }
 
-    private static func writeIdentity(
-        key: SigningKey, name: String, cluster: String, on connection: Connection
+    /// Makes the node's origin and its first event, and notes whose log it is.
+    static func writeIdentity(
+        key: SigningKey, name: String, cluster: String, on connection: Connection,
+        wall: @escaping WallTime = { WallClock.now }, random: RandomSource = RandomSource()
     ) throws(DatabaseError) {
-        var random = RandomSource()
+        var random = random
         try connection.execute("BEGIN IMMEDIATE")
         func set(_ key: String, _ value: Binding) throws(DatabaseError) {
             let insert = try connection.statement("INSERT INTO meta(key, value) VALUES(?, ?)")
@@ -62,9 +64,9 @@ extension StoreIdentity {
         try set("name", .text(name))
         try set("cluster", .text(cluster))
         try set("incarnation", .text(hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })))
-        let appender = try Appender(connection: connection)
+        let appender = try Appender(connection: connection, wall: wall, random: random)
         let start = OriginStart(key: key.publicKey, name: name)
-        let index = try appender.addOrigin(.random(), start)
+        let index = try appender.addOrigin(.random(from: &random), start)
         try set("origin", .integer(appender.state.origins[index].ref))
         appender.setOwn(index)
         let draft = start.draft

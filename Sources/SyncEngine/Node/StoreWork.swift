@@ -43,4 +43,47 @@ package enum StoreWork {
             events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs,
             hasErased: batch.hasErased)
     }
+
+    /// Answers ``SessionEffect/inspect(_:_:)``, but for proofs to check and payloads to store.
+    ///
+    /// - Parameters:
+    ///   - ownHead: A head of all that this node has appended.
+    ///   - evidence: The proofs of forks that the node keeps.
+    package static func find(
+        _ question: Inspection, _ log: LogReader, ownHead: () -> SignedHead?,
+        evidence: () throws(StoreError) -> [ForkEvidence]
+    ) throws(StoreError) -> Finding {
+        switch question {
+        case .roots(let dots):
+            var entries: [VectorEntry] = []
+            for dot in dots where try log.event(dot) != nil {
+                let root = try log.root(of: dot.origin, size: dot.seq)
+                entries.append(VectorEntry(origin: dot.origin, seq: dot.seq, root: root.prefix64))
+            }
+            return .roots(entries)
+        case .branch(let dot): return .branch(try log.branch(at: dot, ownHead: ownHead()))
+        case .head(let dot): return .head(try log.head(of: dot, ownHead: ownHead()))
+        case .payloads(let dots, let bytes, let longest):
+            return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
+        case .prove, .heal, .evidence: return .evidence(try evidence())
+        }
+    }
+
+    /// Whether a proof waits until the origin that it speaks of is here.
+    package static func mustWait(_ fork: Fork, _ log: LogReader) throws(StoreError) -> Bool {
+        guard fork.branches.count == 2 else { return false }
+        return try log.key(of: fork.origin) == nil
+    }
+
+    /// The evidence in what a peer sent, kept; `nil` if it proves nothing, or of an origin that is not here.
+    package static func prove(
+        _ fork: Fork, _ log: LogReader, ownHead: () -> SignedHead?,
+        keep: (ForkEvidence) throws(StoreError) -> Bool
+    ) throws(StoreError) -> (ForkEvidence?, isNew: Bool) {
+        guard let key = try log.key(of: fork.origin), let theirs = fork.branches.first else { return (nil, false) }
+        var other = fork.branches.dropFirst().first
+        if other == nil { other = try log.branch(at: fork.dot, ownHead: ownHead()) }
+        guard let other, let evidence = ForkEvidence(fork.dot, theirs, other, key: key) else { return (nil, false) }
+        return (evidence, try keep(evidence))
+    }
 }

@@ -38,46 +38,28 @@ extension StoreWorkers {
     private static func prove(
         _ fork: Fork, _ verifier: inout IngestVerifier?, _ store: EventStore
     ) throws(SessionFailure) -> (ForkEvidence?, isNew: Bool) {
-        let isKnown: Bool
-        do { isKnown = try LogReader(store.files).key(of: fork.origin) != nil } catch {
+        let mustWait: Bool
+        do { mustWait = try StoreWork.mustWait(fork, try LogReader(store.files)) } catch {
             throw SessionFailure(IngestError.store(error))
         }
-        if fork.branches.count == 2, !isKnown {
+        if mustWait {
             try current(&verifier, store).claim(fork.dot, fork.branches[0], fork.branches[1])
             return (nil, false)
         }
         let proof: (ForkEvidence?, isNew: Bool)
-        do { proof = try prove(fork, store) } catch { throw SessionFailure(IngestError.store(error)) }
+        do {
+            proof = try StoreWork.prove(fork, try LogReader(store.files), ownHead: store.head, keep: store.keep)
+        } catch {
+            throw SessionFailure(IngestError.store(error))
+        }
         if proof.isNew { verifier = nil }
         return proof
     }
 
     private static func find(_ question: Inspection, _ store: EventStore) throws(StoreError) -> Finding {
-        let log = try LogReader(store.files)
-        switch question {
-        case .roots(let dots):
-            var entries: [VectorEntry] = []
-            for dot in dots where try log.event(dot) != nil {
-                let root = try log.root(of: dot.origin, size: dot.seq)
-                entries.append(VectorEntry(origin: dot.origin, seq: dot.seq, root: root.prefix64))
-            }
-            return .roots(entries)
-        case .branch(let dot): return .branch(try log.branch(at: dot, ownHead: store.head()))
-        case .head(let dot): return .head(try log.head(of: dot, ownHead: store.head()))
-        case .payloads(let dots, let bytes, let longest):
-            return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
-        case .prove, .heal, .evidence: return .evidence(try ForkEvidence.list(store.files))
+        try StoreWork.find(question, try LogReader(store.files), ownHead: store.head) { () throws(StoreError) in
+            try ForkEvidence.list(store.files)
         }
-    }
-
-    /// The evidence in what a peer sent, kept; `nil` if it proves nothing, or of an origin that is not here.
-    private static func prove(_ fork: Fork, _ store: EventStore) throws(StoreError) -> (ForkEvidence?, isNew: Bool) {
-        let log = try LogReader(store.files)
-        guard let key = try log.key(of: fork.origin), let theirs = fork.branches.first else { return (nil, false) }
-        var other = fork.branches.dropFirst().first
-        if other == nil { other = try log.branch(at: fork.dot, ownHead: store.head()) }
-        guard let other, let evidence = ForkEvidence(fork.dot, theirs, other, key: key) else { return (nil, false) }
-        return (evidence, try store.keep(evidence))
     }
 
     /// Gives up `origin`, if the node still appends to it, for a new one. Events of it that arrive later find it given up.

@@ -8,9 +8,11 @@ package final class SnapshotReader {
     /// Not while a piece is being read, nor after one that could not be.
     private var writer: RowEncoder?
 
-    package init(_ files: StoreFiles) throws(StoreError) {
-        log = try LogReader(files)
+    package convenience init(_ files: StoreFiles) throws(StoreError) {
+        self.init(try LogReader(files))
     }
+
+    package init(_ log: LogReader) { self.log = log }
 
     /// The last position.
     func top() throws(StoreError) -> UInt64 { try log.top() }
