@@ -93,7 +93,8 @@ extension Simulation {
         }
         let id = EventID(random.uuid())
         let draft = EventDraft(
-            id: id, type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))", version: version,
+            id: id, type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))",
+            version: version,
             payload: Array(#"{"text":"\#(text)"}"#.utf8))
         return SimAppend.Item(draft: draft, id: id)
     }
@@ -217,7 +218,11 @@ extension Simulation {
         if let source, nodes[source].isUp {
             let owner = nodes[source]
             let copy = owner.backups.isEmpty ? owner.store.file : random.pick(owner.backups)
-            older = try? copy.contents(signedBy: owner.key, wall: owner.wall, using: checks.sha)
+            do throws(StoreError) {
+                older = try copy.contents(signedBy: owner.key, wall: owner.wall, using: checks.sha)
+            } catch {
+                if !damaged.contains(source) { violate("join", "\(owner.name): a copy does not open: \(error)") }
+            }
         }
         let node = addNode(
             knownAs: nodes.count, name: "n\(nodes.count)", over: older,

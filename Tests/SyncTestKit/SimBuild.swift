@@ -58,7 +58,8 @@ final class SimBuild {
         var after = UInt64(0)
         while after < own.log.top {
             let rows: SnapshotRows
-            do throws(StoreError) { rows = try reader.rows(after: after, through: own.log.top, bytes: 1 << 20) } catch {
+            do throws(StoreError) { rows = try reader.rows(after: after, through: own.log.top, bytes: 1 << 20) } catch
+            {
                 throw .store(error)
             }
             _ = try order.take(try CheckedRows(rows, using: sha))

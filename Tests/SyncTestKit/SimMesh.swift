@@ -63,6 +63,7 @@ extension SimNode {
         case .say(let line): sim.note { "\(self.name): \(line)" }
         case .arm(let timer, let time): arm(timer, at: time)
         case .lookAtDurability:
+            takeCommits()
             let links = Dictionary(uniqueKeysWithValues: mesh.current.map { ($0.node, $0.link) })
             let open = links.compactMapValues { sessions[$0]?.session }
             input { $0.durabilitySeen(open, now: $1, effects: &$2) }
@@ -82,6 +83,7 @@ extension SimNode {
 
     /// A client waits until what is here now is durable on so many nodes.
     func wait(nodes: Int, timeout: UInt64) {
+        takeCommits()
         input { mesh, now, effects in
             let vector = mesh.log.vector
             let id = mesh.wait(for: vector, nodes: nodes, timeout: timeout, now: now, effects: &effects)
@@ -122,11 +124,14 @@ extension SimNode {
 
     private func attach(_ id: LinkID, _ node: NodeID, _ isOutgoing: Bool) {
         guard let link = connections.removeValue(forKey: id) else { return }
+        takeCommits()
         let session = mesh.session(
             with: node, features: features, limits: sim.limits, policy: snapshotPolicy(for: node))
         let peerLink = SimPeerLink(node: self, link: link, side: isOutgoing ? 0 : 1, session: session)
         sessions[id] = peerLink
         peerLink.start()
+        // From now on each commit matters; also those since the session was made.
+        takeCommits()
     }
 
     /// What this node's release is able to do.
@@ -151,6 +156,7 @@ extension SimNode {
             guard origin == store.log.own, !store.hasFailed else { return }
             if change == .behind { sim.coverage.count(.amnesia) }
             store.startOrigin(change, known: known)
+            takeCommits()
             input { [own = store.log.own] in
                 $0.originStarted(own, insteadOf: origin, change, known: known, now: $1, effects: &$2)
             }

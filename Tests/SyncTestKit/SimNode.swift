@@ -34,6 +34,8 @@ package final class SimNode {
     /// Calls that are under way, each with a number.
     var calls: [NodeID: UInt64] = [:]
     private(set) lazy var intake = SimIntake(node: self)
+    /// What was committed and the node's loop has not been told.
+    private var inbox = CommitInbox()
     /// On the disk: the pieces of an unfinished snapshot, and a finished one.
     var spool: SimSpool?
     var ready: Ready?
@@ -178,6 +180,7 @@ package final class SimNode {
         let seen = CommitNotice(top: standing.top, advanced: standing.advanced.map(sim.mutated))
         let progress = LocalVector(seen, positions: store.lastPositions)
         intake = SimIntake(node: self)
+        inbox = CommitInbox()
         if progress.entries.count > 1 { spool = nil }
         sim.note { "\(self.name): starts with \(standing.top) events" }
         let local = SyncSession.Local(
@@ -215,14 +218,31 @@ package final class SimNode {
     func committed(_ notice: CommitNotice) {
         if sim.random.chance(0.3) { backups.append(store.file) }
         if sim.random.chance(0.2) { store.sync() }
+        let seen = CommitNotice(
+            top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
+        let course = inbox.put(seen)
         schedule(after: store.noticeTime) { [self] in
-            let seen = CommitNotice(
-                top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
-            store.committed(seen)
-            if !sim.has(.deafSession) { for link in mesh.links { sessions[link]?.logAdvanced(seen) } }
-            input { $0.logAdvanced(seen, now: $1, effects: &$2) }
+            switch course {
+            case .kept: break
+            case .due: takeCommits()
+            case .job:
+                inbox.arrived()
+                logAdvanced(seen)
+                takeCommits()
+            }
             follow()
         }
+    }
+
+    /// The loop learns what was kept for it, and says whether it has to hear of the next commits at once.
+    func takeCommits() {
+        for notice in inbox.take(watching: !sessions.isEmpty || !waits.isEmpty) { logAdvanced(notice) }
+    }
+
+    private func logAdvanced(_ notice: CommitNotice) {
+        store.committed(notice)
+        if !sim.has(.deafSession) { for link in mesh.links { sessions[link]?.logAdvanced(notice) } }
+        input { $0.logAdvanced(notice, now: $1, effects: &$2) }
     }
 
     private func follow() { reader.follow(self) }

@@ -1,16 +1,15 @@
 internal import EventStore
 internal import SyncEngine
 
-/// The simulator's counterpart of `PeerLink`: one link with its session, and what performs the session's effects.
-final class SimPeerLink {
+/// The simulator's counterpart of `PeerLink`: performs a session's effects over a simulated line and store.
+final class SimPeerLink: SessionShell {
     let id: LinkID
     let peer: Int
     var session: SyncSession
     let link: SimLink
     let side: Int
     unowned let node: SimNode
-    /// Whether the peer has said hello.
-    private var isGreeted = false
+    var isGreeted = false
     private var armedFor: UInt64?
     private(set) var isClosed = false
     /// Bytes of Events the peer has allowed, less what was sent. Kept beside the session's own account (INV-9).
@@ -40,58 +39,24 @@ final class SimPeerLink {
 
     func received(_ frame: Frame) { input { $0.frameReceived(frame, now: $1, effects: &$2) } }
     func heardBytes() { input { session, now, _ in session.heard(at: now) } }
-    func logAdvanced(_ notice: CommitNotice) { input { $0.logAdvanced(notice, now: $1, effects: &$2) } }
-    func stop(_ failure: SessionFailure) { input { $0.stop(failure, now: $1, effects: &$2) } }
-    func probe() { input { $0.probed(now: $1, effects: &$2) } }
-    func forkProven(_ evidence: ForkEvidence) { input { $0.forkProven(evidence, now: $1, effects: &$2) } }
-    func originChanged(to origin: OriginID) { input { session, _, _ in session.originChanged(to: origin) } }
-    func tellAnew() { input { session, _, _ in session.tellAnew() } }
-
-    func want(take: [OriginID], leave: [OriginID]) {
-        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
-    }
-
     func lost(_ reason: String) {
         session.linkLost(reason)
         finish(.linkLost(reason))
     }
 
     var store: SimStore { node.store }
+    var now: Moment { node.moment }
+    var isAlive: Bool { node.isUp }
+    func tell(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) { node.input(body) }
+    func ownSize(of origin: OriginID) -> UInt64 { sim.has(.vainAmnesia) ? 0 : store.ownSize(of: origin) }
 
-    func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
-        guard !isClosed else { return }
-        var effects: [SessionEffect] = []
-        let before = session.durableRevision
-        body(&session, node.moment, &effects)
-        var next = 0
-        while next < effects.count {
-            perform(effects[next], &effects)
-            guard node.isUp else { return }
-            next += 1
-        }
-        tellMesh(hasAdvanced: session.durableRevision != before)
+    func settle() {
         guard node.isUp else { return }
         sim.checks.stepped(self, node)
         arm()
     }
 
-    /// What concerns other links.
-    private func tellMesh(hasAdvanced: Bool) {
-        guard !isClosed else { return }
-        let peer = session.remote
-        if !isGreeted, let hello = session.hello {
-            isGreeted = true
-            node.input { $0.greeted(id, of: peer, hello, now: $1, effects: &$2) }
-        }
-        if hasAdvanced { node.input { $0.durableAdvanced(now: $1, effects: &$2) } }
-        let news = session.takeNews()
-        guard !isClosed, !news.isEmpty else { return }
-        if !news.dropped.isEmpty { sim.coverage.count(.dropped) }
-        let own = session.remoteOrigin
-        node.input { $0.heard(news, from: id, of: peer, own: own, now: $1, effects: &$2) }
-    }
-
-    private func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
+    func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
         switch effect {
         case .send(let frame, let lane):
             sim.checks.sending(frame, self, node)
@@ -114,7 +79,12 @@ final class SimPeerLink {
             store.inspect(question) { [self] result in
                 input { $0.inspected(id, result, now: $1, effects: &$2) }
             }
-        case .report(let report): learnt(report)
+        case .report(let report):
+            if case .forked = report {
+                sim.coverage.count(.forks)
+                sim.checks.name(node.knownAs, peer)
+            }
+            learnt(report)
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
             performSnapshot(effect, &effects)
         case .close(let end):
@@ -142,16 +112,5 @@ final class SimPeerLink {
         sim.coverage.ended(end)
         sim.note { "\(self.node.name): session with \(self.sim.nodes[self.peer].name) ends: \(end)" }
         node.ended(self, end)
-    }
-
-    private func learnt(_ report: IdentityReport) {
-        if case .forked = report {
-            sim.coverage.count(.forks)
-            sim.checks.name(node.knownAs, peer)
-        }
-        let size = sim.has(.vainAmnesia) ? 0 : store.ownSize(of: node.identity.origin)
-        node.input { [id, peer = session.remote] in
-            $0.learnt(report, from: id, of: peer, ownSize: size, now: $1, effects: &$2)
-        }
     }
 }

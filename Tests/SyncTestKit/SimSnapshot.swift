@@ -17,46 +17,19 @@ extension SimPeerLink {
                 input { $0.snapshotRead(id, result, now: $1, effects: &$2) }
             }
         case .openSnapshot(let id, let offer):
-            guard takesSnapshot() else {
+            guard let sender = takesSnapshot() else {
                 let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
                 return session.snapshotOpened(id, .failure(busy), now: node.moment, effects: &effects)
             }
-            open(id, offer)
+            node.intake.open(offer, of: sender) { [self] result in snapshotOpened(id, offer, result) }
         case .storeSnapshot(let id, let frame):
             if sim.troubles(self) { return }
-            node.intake.store(frame) { [self] result in
-                input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
-                if case .success(.complete) = result { tell(.complete) }
-            }
+            node.intake.store(frame) { [self] result in snapshotStored(id, result) }
         case .dropSnapshot(let failure):
             sim.coverage.count(.snapshotsRefused)
             sim.checks.refusedSnapshot(failure, from: link.other(side), by: node)
             tell(.refused(failure))
         default: break
-        }
-    }
-
-    private func open(_ id: RequestID, _ offer: SnapshotOffer) {
-        guard case .open(let hello, _, _) = session.state else { return }
-        let sender = SnapshotSender(cluster: hello.cluster, node: hello.node, incarnation: hello.incarnation)
-        node.intake.open(offer, of: sender) { [self] result in
-            guard !isClosed else { return }
-            if case .success(let after) = result { tell(.opened(offer, after: after)) }
-            input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
-        }
-    }
-
-    private func takesSnapshot() -> Bool {
-        var isTaken = false
-        node.input { [id, peer = session.remote] in
-            isTaken = $0.snapshotOffered(by: id, of: peer, now: $1, effects: &$2)
-        }
-        return isTaken
-    }
-
-    private func tell(_ news: SnapshotNews) {
-        node.input { [id, peer = session.remote] in
-            $0.snapshotNews(news, from: id, of: peer, now: $1, effects: &$2)
         }
     }
 }

@@ -347,7 +347,9 @@ package final class SimStore {
         let outcome = live.commit(jobs.compactMap(work), wall: node.wall)
         if let fault { try? live.refuse(fault.refusal, at: nil) }
         return outcome.map { answers, notice in
-            if sim.has(.duplicates), jobs.contains(where: { $0.isReceived && $0.events > 5 }) { try? live.duplicateLast() }
+            if sim.has(.duplicates), jobs.contains(where: { $0.isReceived && $0.events > 5 }) {
+                try? live.duplicateLast()
+            }
             readOn(live)
             sim.checks.committed(node, before: before, after: log)
             return (told(jobs, answers), notice)
@@ -395,7 +397,8 @@ package final class SimStore {
     func startOrigin(_ change: OriginChange, known: UInt64) {
         guard let live else { return }
         let before = log
-        guard case .success(let (_, notice)) = live.commit([.startOrigin(change, known: known)], wall: node.wall) else {
+        guard case .success(let (_, notice)) = live.commit([.startOrigin(change, known: known)], wall: node.wall)
+        else {
             return sim.violate("D12", "\(node.name) cannot start an origin")
         }
         readOn(live)

@@ -103,7 +103,9 @@ package final class Simulation {
     }
 
     @discardableResult
-    func addNode(knownAs: Int, name: String, over copy: VerifiedBatch? = nil, evidence: [ForkEvidence] = []) -> SimNode {
+    func addNode(knownAs: Int, name: String, over copy: VerifiedBatch? = nil, evidence: [ForkEvidence] = [])
+        -> SimNode
+    {
         let key = knownAs < nodes.count ? nodes[knownAs].key : SigningKey.seeded(random.bytes(32))
         let node = SimNode(index: nodes.count, knownAs: knownAs, name: name, key: key, sim: self)
         nodes.append(node)
@@ -180,6 +182,7 @@ package final class Simulation {
         advance(to: now + 60_000_000)
         if dataFrames != before { violate("INV-12", "equal nodes go on sending: \(dataFrames - before) frames") }
         for node in nodes where !node.isRetired {
+            node.takeCommits()
             if node.progress.entries.map(\.progress) != node.store.log.progress(using: node.store.sha).map(mutated) {
                 violate("I9", "\(node.name): what it believes of its log is not what is there")
             }

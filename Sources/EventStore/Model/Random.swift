@@ -43,7 +43,9 @@ struct RandomSource {
             var word = state
             word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
             word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-            buffer.withUnsafeMutableBytes { $0.storeBytes(of: word ^ (word >> 31), toByteOffset: start, as: UInt64.self) }
+            buffer.withUnsafeMutableBytes {
+                $0.storeBytes(of: word ^ (word >> 31), toByteOffset: start, as: UInt64.self)
+            }
         }
         self.seed = state
     }

@@ -46,7 +46,8 @@ extension Connection {
         sqlite3_create_function_v2(
             handle, "refusal", 0, SQLITE_UTF8, UnsafeMutableRawPointer(bitPattern: Int(refusal.code)),
             { context, _, _ in
-                sqlite3_result_error_code(context, Int32(truncatingIfNeeded: Int(bitPattern: sqlite3_user_data(context))))
+                sqlite3_result_error_code(
+                    context, Int32(truncatingIfNeeded: Int(bitPattern: sqlite3_user_data(context))))
             }, nil, nil, nil)
         try execute(
             """

@@ -41,7 +41,8 @@ package final class MemoryLog {
             let connection = try Connection(image: [])
             try Schema.create(on: connection)
             try StoreIdentity.writeIdentity(
-                key: key, name: name, cluster: cluster, on: connection, wall: { wall }, random: RandomSource(seed: seed))
+                key: key, name: name, cluster: cluster, on: connection, wall: { wall },
+                random: RandomSource(seed: seed))
             return connection.image
         }
     }

@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 
 /// What was committed and the loop of the peers has not been told. While neither a peer nor a caller waits for it, the loop
 /// is left asleep: to wake it with each commit cost a lone append a tenth of its processor time. Of the node's own appends the
@@ -9,9 +9,9 @@ internal import EventStore
 ///
 /// ## Concurrency model
 /// One lock. A thread that commits puts notices in, the loop's thread takes them out.
-final class CommitInbox: Sendable {
+package final class CommitInbox: Sendable {
     /// What becomes of a notice.
-    enum Course {
+    package enum Course {
         /// It is kept.
         case kept
         /// It is kept, and there are many: the loop is to take them, for each holds the events of its commit, if they are few.
@@ -21,7 +21,7 @@ final class CommitInbox: Sendable {
     }
 
     /// So many are kept before the loop is woken.
-    static let capacity = 64
+    package static let capacity = 64
 
     private struct State {
         var kept: [CommitNotice] = []
@@ -32,7 +32,9 @@ final class CommitInbox: Sendable {
 
     private let state = Lock(State())
 
-    func put(_ notice: CommitNotice) -> Course {
+    package init() {}
+
+    package func put(_ notice: CommitNotice) -> Course {
         state.withLock { state in
             if state.isWatched {
                 state.jobs += 1
@@ -48,12 +50,12 @@ final class CommitInbox: Sendable {
     }
 
     /// The loop has a notice that was handed to it.
-    func arrived() { state.withLock { $0.jobs -= 1 } }
+    package func arrived() { state.withLock { $0.jobs -= 1 } }
 
     /// What was kept, in the order of the commits.
     ///
     /// - Parameter isWatched: Whether the loop is to be told of each commit from now on. It still is while jobs are under way.
-    func take(watching isWatched: Bool) -> [CommitNotice] {
+    package func take(watching isWatched: Bool) -> [CommitNotice] {
         state.withLock { state in
             state.isWatched = isWatched || state.jobs > 0
             defer { state.kept = [] }

@@ -4,10 +4,10 @@ internal import EventStore
 ///
 /// ## Concurrency model
 /// Belongs to the loop's thread. The store's work is done by ``StoreWorkers``, whose answers are posted back.
-final class PeerLink {
+final class PeerLink: SessionShell {
     let id: LinkID
     let node: NodeID
-    private(set) var session: SyncSession
+    var session: SyncSession
     private let link: TLSLink
     /// Told what concerns other links.
     private weak let core: SyncNode.Core?
@@ -21,11 +21,10 @@ final class PeerLink {
     private var feed: SnapshotFeed?
     private var timer: TimerToken?
     private var armedFor: UInt64?
-    private var isClosed = false
+    private(set) var isClosed = false
     private var pings: [(at: UInt64, completion: (Duration?) -> Void)] = []
     private var pongsSeen = UInt64(0)
-    /// Whether the peer has said hello.
-    private var isGreeted = false
+    var isGreeted = false
     /// Whether nothing is read from the peer until some of what it asked for is done (``LinkAccount/isFull``).
     private(set) var isHeldBack = false
     /// Since when a frame has been coming in, monotonic milliseconds.
@@ -77,25 +76,6 @@ final class PeerLink {
         if now.monotonic - since < Self.longestFrame { session.heard(at: now) }
     }
 
-    func logAdvanced(_ notice: CommitNotice) {
-        input { $0.logAdvanced(notice, now: $1, effects: &$2) }
-    }
-
-    /// From now on these origins are taken from the peer, and no longer those.
-    func want(take: [OriginID], leave: [OriginID]) {
-        input { $0.want(take: take, leave: leave, now: $1, effects: &$2) }
-    }
-
-    /// These events are here without their payloads.
-    func lacksPayloads(_ dots: [Dot]) {
-        input { $0.lacksPayloads(dots, now: $1, effects: &$2) }
-    }
-
-    /// Says why, and ends.
-    func stop(_ failure: SessionFailure) {
-        input { $0.stop(failure, now: $1, effects: &$2) }
-    }
-
     /// Asks for a sign of life; `completion` gets the time there and back, or `nil` when the link ends.
     func ping(_ completion: @escaping (Duration?) -> Void) {
         guard !isClosed, session.hello != nil else { return completion(nil) }
@@ -111,54 +91,25 @@ final class PeerLink {
         }
     }
 
-    func probe() { input { $0.probed(now: $1, effects: &$2) } }
+    var now: Moment { Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()) }
 
-    func forkProven(_ evidence: ForkEvidence) {
-        input { $0.forkProven(evidence, now: $1, effects: &$2) }
-    }
-
-    func originChanged(to origin: OriginID) {
-        input { session, _, _ in session.originChanged(to: origin) }
-    }
-
-    /// The mesh has not listened before.
-    func tellAnew() { input { session, _, _ in session.tellAnew() } }
-
-    private var now: Moment { Moment(monotonic: Self.now().monotonic, wall: workers.store.wall()) }
-
-    private func input(_ body: (inout SyncSession, Moment, inout [SessionEffect]) -> Void) {
-        guard !isClosed else { return }
-        var effects: [SessionEffect] = []
+    func willInput() {
         // That nothing is heard from it is not its fault.
         if isHeldBack { session.heard(at: now) }
-        let before = session.durableRevision
-        body(&session, now, &effects)
-        var next = 0
-        while next < effects.count {
-            perform(effects[next], &effects)
-            next += 1
-        }
+    }
+
+    func settle() {
         if session.pongs != pongsSeen {
             pongsSeen = session.pongs
             answerPings(true)
         }
-        if !isGreeted, let hello = session.hello {
-            isGreeted = true
-            tell { [id, node] in $0.greeted(id, of: node, hello, now: $1, effects: &$2) }
-        }
         holdBack()
         arm()
-        // At its end the mesh was told already.
-        guard !isClosed else { return }
-        if session.durableRevision != before { tell { $0.durableAdvanced(now: $1, effects: &$2) } }
-        let news = session.takeNews()
-        guard !news.isEmpty else { return }
-        tell { [id, node, own = session.remoteOrigin] in
-            $0.heard(news, from: id, of: node, own: own, now: $1, effects: &$2)
-        }
     }
 
-    private func tell(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) { core?.input(body) }
+    func tell(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) { core?.input(body) }
+
+    func ownSize(of origin: OriginID) -> UInt64 { workers.store.ownSize(of: origin) }
 
     /// Reads on from the peer only while its account has room: TCP holds back who sends faster than the store's threads work.
     private func holdBack() {
@@ -168,8 +119,7 @@ final class PeerLink {
         if isFull { link.pauseReading() } else { link.resumeReading() }
     }
 
-    /// - Parameter effects: Where what it leads to at once is added.
-    private func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
+    func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
         switch effect {
         case .send(let frame, let lane):
             link.send(
@@ -210,11 +160,14 @@ final class PeerLink {
                 this.post { $0.input { $0.snapshotRead(id, result, now: $1, effects: &$2) } }
             }
         case .openSnapshot(let id, let offer):
-            guard takesSnapshot() else {
+            guard let sender = takesSnapshot() else {
                 let busy = SessionFailure(SnapshotError.busy("another snapshot is being received"))
                 return session.snapshotOpened(id, .failure(busy), now: now, effects: &effects)
             }
-            openSnapshot(id, offer)
+            let this = loop.bind(self)
+            snapshots.intake.open(offer, of: sender) { result in
+                this.post { $0.snapshotOpened(id, offer, result) }
+            }
         case .storeSnapshot(let id, let frame):
             let this = loop.bind(self)
             snapshots.intake.store(frame) { result in
@@ -242,42 +195,6 @@ final class PeerLink {
         let feed = feed ?? SnapshotFeed(snapshots.server, ownHead: workers.ownHead)
         self.feed = feed
         return feed
-    }
-
-    private func openSnapshot(_ id: RequestID, _ offer: SnapshotOffer) {
-        guard case .open(let hello, _, _) = session.state else { return }
-        let this = loop.bind(self)
-        let sender = SnapshotSender(cluster: hello.cluster, node: node, incarnation: hello.incarnation)
-        snapshots.intake.open(offer, of: sender) { result in
-            this.post { link in
-                // Of a link that ended meanwhile all is dropped already.
-                guard !link.isClosed else { return }
-                if case .success(let after) = result { link.tell(.opened(offer, after: after)) }
-                link.input { $0.snapshotOpened(id, result, now: $1, effects: &$2) }
-            }
-        }
-    }
-
-    private func snapshotStored(_ id: RequestID, _ result: Result<SnapshotStored, SessionFailure>) {
-        input { $0.snapshotStored(id, result, now: $1, effects: &$2) }
-        if case .success(.complete) = result { tell(.complete) }
-    }
-
-    private func takesSnapshot() -> Bool {
-        var isTaken = false
-        tell { [id, node] in isTaken = $0.snapshotOffered(by: id, of: node, now: $1, effects: &$2) }
-        return isTaken
-    }
-
-    private func tell(_ news: SnapshotNews) {
-        tell { [id, node] in $0.snapshotNews(news, from: id, of: node, now: $1, effects: &$2) }
-    }
-
-    private func learnt(_ report: IdentityReport) {
-        tell { [id, node, store = workers.store] mesh, now, effects in
-            let size = store.ownSize(of: mesh.local.origin)
-            mesh.learnt(report, from: id, of: node, ownSize: size, now: now, effects: &effects)
-        }
     }
 
     /// One timer follows the session's next deadline. It is not moved for every frame: when it fires too early the

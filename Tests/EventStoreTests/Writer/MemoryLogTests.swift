@@ -29,7 +29,9 @@ struct MemoryLogTests {
         #expect(try open(log.image).head() == log.head())
     }
 
-    @Test("A disk that refuses one event leaves nothing of the transaction, and later ones succeed unless the store is dead (INV-1)")
+    @Test(
+        "A disk that refuses one event leaves nothing of the transaction, and later ones succeed unless the store is dead (INV-1)"
+    )
     func refuses() throws {
         for (refusal, isDead) in [(DiskRefusal.full, false), (.busy, false), (.failed, true)] {
             let log = try open(made())
