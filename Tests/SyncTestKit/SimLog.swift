@@ -104,12 +104,13 @@ package struct SimFile {
         self.log = log
     }
 
-    /// A file that no one has read before.
-    init(_ image: [UInt8], using sha: SHA256) throws(StoreError) {
+    /// A file that no one has read before, and who it says it belongs to.
+    static func read(_ image: [UInt8], using sha: SHA256) throws(StoreError) -> (SimFile, StoreIdentity) {
         let reader = try MemoryLog.reader(of: image)
-        var log = SimLog(own: try StoreIdentity(reader).origin)
+        let identity = try StoreIdentity(reader)
+        var log = SimLog(own: identity.origin)
         try log.read(reader, own: log.own, using: sha)
-        self.init(image: image, log: log)
+        return (SimFile(image: image, log: log), identity)
     }
 
     /// Everything in the log, to be taken over by another one, with a head by `key` of what its owner had written.

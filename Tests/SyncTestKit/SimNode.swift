@@ -120,8 +120,8 @@ package final class SimNode {
         ready = nil
         if copy == nil { evidence = [] }
         do throws(StoreError) {
-            let file = try made(over: copy)
-            identity = try StoreIdentity(try MemoryLog.reader(of: file.image))
+            let (file, whose) = try made(over: copy)
+            identity = whose
             install(file, isFullyDurable: isFullyDurable)
             if sim.draws(.snapshots) { backups = [file] }
             sim.checks.committed(self, before: SimLog(own: identity.origin), after: file.log)
@@ -130,15 +130,15 @@ package final class SimNode {
         }
     }
 
-    private func made(over copy: VerifiedBatch?) throws(StoreError) -> SimFile {
+    private func made(over copy: VerifiedBatch?) throws(StoreError) -> (SimFile, StoreIdentity) {
         let sha = SHA256()
         let image = try MemoryLog.make(key: key, name: name, cluster: "sim", wall: wall, seed: sim.random.next())
-        guard let copy else { return try SimFile(image, using: sha) }
+        guard let copy else { return try SimFile.read(image, using: sha) }
         let log = try MemoryLog(image, key: key, wall: wall, seed: sim.random.next())
         do throws(MemoryLog.Refusal) { _ = try log.commit([.ingest(copy)], wall: wall).get() } catch {
             throw error.error
         }
-        return try SimFile(log.image, using: sha)
+        return try SimFile.read(log.image, using: sha)
     }
 
     func install(_ file: SimFile, isFullyDurable: Bool) {

@@ -31,6 +31,13 @@ package final class MemoryLog {
     /// Reads what was committed.
     package let reader: LogReader
 
+    /// The bytes of a log without any rows.
+    private static let empty = Result { () throws(DatabaseError) in
+        let connection = try Connection(image: [])
+        try Schema.create(on: connection)
+        return connection.image
+    }
+
     /// The bytes of a new log: an origin of this node and its first event.
     ///
     /// - Parameter seed: What ids and salts follow from.
@@ -38,8 +45,7 @@ package final class MemoryLog {
         key: SigningKey, name: String, cluster: String, wall: Int64, seed: UInt64
     ) throws(StoreError) -> [UInt8] {
         try mapped { () throws(DatabaseError) in
-            let connection = try Connection(image: [])
-            try Schema.create(on: connection)
+            let connection = try Connection(image: try empty.get())
             try StoreIdentity.writeIdentity(
                 key: key, name: name, cluster: cluster, on: connection, wall: { wall },
                 random: RandomSource(seed: seed))
@@ -63,7 +69,6 @@ package final class MemoryLog {
         connection = try mapped { () throws(DatabaseError) in try Connection(image: image) }
         reader = LogReader(connection)
         try Schema.check(connection)
-        try reader.checkForWriting()
         transactions = try LogTransactions(
             on: connection, signer: signer, wall: { clock.withLock { $0 } }, random: RandomSource(seed: seed))
         // From now on commits tell of their events.
