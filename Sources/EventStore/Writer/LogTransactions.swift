@@ -30,7 +30,8 @@ final class LogTransactions {
     ///
     /// - Parameter isOver: Whether the origin is about to be given up: no head of it is handed out.
     init(
-        on connection: Connection, incarnation: UInt64 = 0, signer: HeadSigner, isOver: Bool = false, wall: @escaping WallTime,
+        on connection: Connection, incarnation: UInt64 = 0, signer: HeadSigner, isOver: Bool = false,
+        wall: @escaping WallTime,
         random: RandomSource = RandomSource()
     ) throws(StoreError) {
         self.connection = connection
