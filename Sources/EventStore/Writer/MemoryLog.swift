@@ -134,7 +134,7 @@ package final class MemoryLog {
             }
         case .ingest(let batch): return .ingest(batch) { _ in answer(.stored) }
         case .startOrigin(let change, let known):
-            return .startOrigin(change, known: known, change.end) { result in
+            return .startOrigin(change, known: known, change.end, evidence: nil) { result in
                 if case .success(let origin) = result { answer(.started(origin)) }
             }
         }
