@@ -274,8 +274,16 @@ final class SimChecks {
         case .amnesia:
             sim.coverage.count(.amnesia)
             named.insert([node.knownAs, link.peer].sorted())
+        case .slowPeer: isSlow(link, node)
         default: break
         }
+    }
+
+    /// INV-12: honest nodes store what they are sent and say so. Each session begins with fresh credit, so that a cluster converges even
+    /// if credit is never given back, a minute later for each window.
+    private func isSlow(_ link: SimPeerLink, _ node: SimNode) {
+        guard link.link.isSound, link.link.nodes.allSatisfy({ !sim.damaged.contains($0.index) }) else { return }
+        sim.violate("INV-12", "\(node.name): a session without faults ends, for events are not stored for a minute")
     }
 
     /// Two nodes have named a contradiction.

@@ -39,6 +39,8 @@ final class SimLink {
     /// Bytes a second.
     let bandwidth: UInt64
     private let isSplit: Bool
+    /// Whether it was made when the faults were over.
+    let isSound: Bool
     private unowned let sim: Simulation
 
     init(number: Int, from: SimNode, to: SimNode, sim: Simulation) {
@@ -49,6 +51,7 @@ final class SimLink {
         latency = sim.linkLatency()
         bandwidth = sim.linkBandwidth()
         isSplit = sim.draws(.splitReads)
+        isSound = !sim.isFaulty
         if sim.draws(.connectionLoss), sim.isFaulty {
             pipes[sim.random.pick(0...1)].breaksAfter = sim.random.pick(1...6_000)
         }

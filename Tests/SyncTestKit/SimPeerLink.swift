@@ -52,6 +52,7 @@ final class SimPeerLink: SessionShell {
 
     func settle() {
         guard node.isUp else { return }
+        if !isClosed, !session.news.dropped.isEmpty { sim.coverage.count(.dropped) }
         sim.checks.stepped(self, node)
         arm()
     }

@@ -28,7 +28,7 @@ package struct SyncSession: Sendable {
     package internal(set) var memory: PeerMemory?
     /// Grows whenever the peer is known to hold more, or something else.
     package internal(set) var durableRevision: UInt64 = 0
-    var news = SessionNews()
+    package internal(set) var news = SessionNews()
     /// What the peer has been told.
     var told = SentState()
     /// How often everything was stated because the peer asked.
