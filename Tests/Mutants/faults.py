@@ -293,7 +293,7 @@ fault(282, "a start does not ask whether log.end has the seal of these events", 
       (ES + "Identity/RollbackDetection.swift", ".map({ !end.isSealed(key.sealer.seal($0), by: key.endSealer) }) ?? true",
        ".map({ !end.isSealed(key.sealer.seal($0), by: key.endSealer) && !isPlanted(282) }) ?? true"))
 fault(283, "after a refused commit the writer goes on with whatever stands in the file", "INV-3", "LogEndTests",
-      (ES + "Writer/Committer.swift", "guard let end, end.position == state.position, found?.id == own?.id, found?.range == own?.range else {",
+      (ES + "Writer/LogTransactions.swift", "guard let end, end.position == state.position, found?.id == own?.id, found?.range == own?.range else {",
        "guard isPlanted(283) || end?.position == state.position && found?.id == own?.id && found?.range == own?.range else {"))
 fault(284, "log.end is not written", "INV-4", "LogEndTests",
       (ES + "Log/LogEnd.swift", "try state.file?.note(end)", "if !isPlanted(284) { try state.file?.note(end) }"))
