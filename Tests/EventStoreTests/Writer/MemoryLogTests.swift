@@ -54,7 +54,10 @@ struct MemoryLogTests {
     func damaged() throws {
         let log = try open(made())
         _ = try log.commit([.append(drafts(2))], wall: 2_000).get()
-        guard case .present(let salt, var payload)? = try log.reader.event(at: 3)?.event.body else { return }
+        guard case .present(let salt, var payload)? = try log.reader.event(at: 3)?.event.body else {
+            Issue.record("the event has no payload")
+            return
+        }
         payload[5] ^= 1
         let image = try MemoryLog.overwrite(3, with: .present(salt: salt, payload: payload), in: log.image)
         #expect(throws: StoreError.self) { try open(image) }
