@@ -53,22 +53,20 @@ extension Simulation {
     func append(_ node: SimNode, _ count: Int, _ kind: SimAction.AppendKind) {
         guard node.isUp, !node.isPaused else { return }
         coverage.count(.appends, count)
-        var items: [SimAppend.Item] = []
-        for _ in 0..<count { items.append(item(kind, node)) }
-        node.store.append(SimAppend(items: items))
+        let drafts = (0..<count).map { _ in draft(kind) }
+        node.store.append(drafts)
         if random.chance(0.2) {
             let (nodes, timeout) = (random.pick(1...3), UInt64(random.pick(0...20_000)))
             schedule(after: random.pick(0...1_000_000)) { node.wait(nodes: nodes, timeout: timeout) }
         }
         // Without an answer a client asks again, with the same ids.
         if kind == .repeated {
-            let later = SimAppend(items: items)
             schedule(after: random.pick(1_000...5_000_000)) {
-                if node.isUp, !node.isPaused { node.store.append(later) }
+                if node.isUp, !node.isPaused { node.store.append(drafts) }
             }
         }
         if kind == .sameID, let other = random.pick(nodes) as SimNode?, other.isUp, !other.isPaused {
-            other.store.append(SimAppend(items: items))
+            other.store.append(drafts)
         }
     }
 
@@ -78,7 +76,7 @@ extension Simulation {
         schedule(after: random.pick(0...200_000)) { [self] in append(node, random.pick(1...8), .plain) }
     }
 
-    private func item(_ kind: SimAction.AppendKind, _ node: SimNode) -> SimAppend.Item {
+    private func draft(_ kind: SimAction.AppendKind) -> EventDraft {
         let text: String
         var type = "message.posted"
         var version = UInt32(1)
@@ -91,12 +89,11 @@ extension Simulation {
             (type, version, text) = ("later.kind", 9, "모르는 것")
         default: text = "말 \(random.next() % 100_000)"
         }
-        let id = EventID(random.uuid())
-        let draft = EventDraft(
-            id: id, type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))",
+        return EventDraft(
+            id: EventID(random.uuid()), type: type, conversation: "c\(random.pick(1...4))",
+            user: "u\(random.pick(1...5))",
             version: version,
             payload: Array(#"{"text":"\#(text)"}"#.utf8))
-        return SimAppend.Item(draft: draft, id: id)
     }
 
     // MARK: Machines
@@ -129,7 +126,7 @@ extension Simulation {
         }
     }
 
-    private func breakDisk(_ node: SimNode, _ fault: SimStore.DiskFault, _ time: UInt64) {
+    private func breakDisk(_ node: SimNode, _ fault: DiskRefusal, _ time: UInt64) {
         node.store.diskFault = fault
         schedule(after: time * 1_000) { [self] in
             guard isFaulty else { return }

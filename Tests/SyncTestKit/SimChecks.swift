@@ -112,16 +112,16 @@ final class SimChecks {
     // MARK: Clients
 
     /// A client was told what came of its event (INV-1, INV-8).
-    func appended(_ node: SimNode, _ item: SimAppend.Item, _ dot: Dot?) {
-        guard let dot else { return }
-        let key = PromiseKey(node: node.index, id: item.id)
+    func appended(_ node: SimNode, _ draft: EventDraft, _ dot: Dot?) {
+        guard let dot, let id = draft.id else { return }
+        let key = PromiseKey(node: node.index, id: id)
         if let earlier = promisedIDs[key] {
             sim.coverage.count(.repeatedAppends)
-            if earlier != dot { sim.violate("INV-8", "\(node.name): \(item.id) is \(earlier) and \(dot)") }
+            if earlier != dot { sim.violate("INV-8", "\(node.name): \(id) is \(earlier) and \(dot)") }
             return
         }
         promisedIDs[key] = dot
-        promised.append(Promise(node: node.index, dot: dot, id: item.id))
+        promised.append(Promise(node: node.index, dot: dot, id: id))
     }
 
     /// The node was given an older memory: what is not in `log` was lost by the fault, not by the store.

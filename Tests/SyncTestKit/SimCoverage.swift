@@ -13,11 +13,9 @@ package struct SimCoverage: Sendable {
             spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
-        package static let rare: Set<Counter> = [
-            .installsInterrupted, .snapshotsOutdated, .snapshotDiskFaults, .dropped,
-        ]
+        package static let rare: Set<Counter> = [.installsInterrupted, .snapshotDiskFaults]
         /// Met in a few of a thousand seeds even then: by `make sim`.
-        package static let rarest: Set<Counter> = [.spoolsRefused]
+        package static let rarest: Set<Counter> = [.spoolsRefused, .snapshotsOutdated, .dropped]
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -50,4 +50,13 @@ package enum SimMutation: String, CaseIterable, Sendable {
     case dropsOwnEvents
     /// What a peer knows of a node's own origin is not looked up in the log before it counts as lost memory.
     case vainAmnesia
+
+    /// Faults without which it is seldom found: a test turns them on.
+    package var faults: Set<SimFault> {
+        switch self {
+        case .resumesTooFar, .dropsOwnEvents: [.snapshots]
+        case .vainAmnesia: [.restore]
+        default: []
+        }
+    }
 }

@@ -39,11 +39,6 @@ package struct SimLog {
         event(Dot(origin: origin, seq: 1)).flatMap { OriginStart($0.event)?.key }
     }
 
-    /// The origins with their keys, in the order in which the log met them.
-    package var keys: [(id: OriginID, key: VerifyingKey)] {
-        metOrigins.compactMap { id in key(of: id).map { (id, $0) } }
-    }
-
     package func progress(of id: OriginID, using sha: SHA256) -> OriginProgress? {
         guard let origin = origins[id], origin.size > 0 else { return nil }
         return OriginProgress(origin: id, seq: origin.size, rootPrefix: origin.range.root(using: sha).prefix64)
@@ -116,15 +111,22 @@ package struct SimFile {
     /// Everything in the log, to be taken over by another one, with a head by `key` of what its owner had written.
     func contents(signedBy key: SigningKey, wall: Int64, using sha: SHA256) throws(StoreError) -> VerifiedBatch {
         let live = try MemoryLog(image, key: key, wall: wall, seed: 1)
-        var heads: [SignedHead] = []
-        var reaches: [PendingCoverage] = []
-        for origin in log.originIDs {
-            heads += try Self.heads(of: origin, live.reader)
-            if let reach = try live.reader.reach(of: origin) { reaches.append(reach) }
-        }
+        var (heads, reaches) = try Self.vouchers(of: log.originIDs, live.reader)
         if let head = live.head() { heads.append(head) }
         let events = log.events.map { (event: $0.event, leaf: sha.leaf(of: $0.event)) }
         return VerifiedBatch(unproved: events, heads: heads, reaches: reaches)
+    }
+
+    /// What is stored that vouches for events of these origins.
+    static func vouchers(
+        of origins: [OriginID], _ reader: LogReader
+    ) throws(StoreError) -> (heads: [SignedHead], reaches: [PendingCoverage]) {
+        var (heads, reaches): ([SignedHead], [PendingCoverage]) = ([], [])
+        for origin in origins {
+            heads += try Self.heads(of: origin, reader)
+            if let reach = try reader.reach(of: origin) { reaches.append(reach) }
+        }
+        return (heads, reaches)
     }
 
     /// All heads of an origin that are stored, ascending by size.

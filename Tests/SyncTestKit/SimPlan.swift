@@ -1,3 +1,5 @@
+package import EventStore
+
 /// Everything a seed decides before a run begins. A shrunk run is the same plan with less in it.
 package struct SimPlan: Sendable {
     package enum Topology: String, CaseIterable, Sendable { case pair, chain, ring, star, mesh }
@@ -69,7 +71,7 @@ package enum SimAction: Sendable {
     case halfOpen(edge: Int, direction: Int)
     case clog(edge: Int, direction: Int, for: UInt64)
     case isolate(nodes: [Int], oneWay: Bool, for: UInt64)
-    case disk(node: Int, fault: SimStore.DiskFault, for: UInt64)
+    case disk(node: Int, fault: DiskRefusal, for: UInt64)
     case flip(node: Int)
     case restore(node: Int, ageShare: Double)
     case clone(node: Int)

@@ -1,25 +1,18 @@
 internal import EventStore
 
-/// The one source of chance in a simulation (SplitMix64: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-/// Generators", 2014). Same seed, same numbers.
-package struct SimRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
+/// The one source of chance in a simulation. Same seed, same numbers.
+package struct SimRandom: Sendable {
+    private var numbers: SeededGenerator
 
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
     /// A generator of its own for `purpose`: what one part of a run draws does not disturb the others.
     package init(seed: UInt64, purpose: UInt64) {
-        var mixed = SimRandom(seed: seed ^ (purpose &* 0xd1b5_4a32_d192_ed03))
-        state = mixed.next()
+        var mixed = SeededGenerator(seed: seed ^ (purpose &* 0xd1b5_4a32_d192_ed03))
+        self.init(seed: mixed.next())
     }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
-    }
+    package mutating func next() -> UInt64 { numbers.next() }
 
     /// A number in `range`.
     package mutating func pick(_ range: ClosedRange<Int>) -> Int {

@@ -4,24 +4,11 @@ internal import SyncEngine
 /// The store of a simulated node: one writer with group commit, one thread that reads and one that verifies, as the
 /// daemon has them, in virtual time.
 package final class SimStore {
-    enum Job {
-        case append(SimAppend)
-        case ingest(VerifiedBatch, (Result<Void, SessionFailure>) -> Void)
-        /// Stores the heads that are signed.
-        case settle
-    }
+    private struct Job {
+        let work: MemoryLog.Work
+        var answer: (Result<MemoryLog.Answer, StoreError>) -> Void = { _ in }
 
-    /// Why the disk refuses a commit.
-    package enum DiskFault: String, Sendable {
-        case full, busy, io
-
-        var refusal: DiskRefusal {
-            switch self {
-            case .full: .full
-            case .busy: .busy
-            case .io: .failed
-            }
-        }
+        var isReceived: Bool { if case .ingest = work { true } else { false } }
     }
 
     /// What an observer reads in the log, which is also what a killed process leaves behind.
@@ -41,7 +28,7 @@ package final class SimStore {
     var verifyTime: UInt64 = 300
     /// Until the node's loop hears of a commit: what it reads and sends meanwhile may be newer than what it was told.
     var noticeTime: UInt64 = 50
-    var diskFault: DiskFault?
+    var diskFault: DiskRefusal?
     private(set) var hasFailed = false
 
     private var queue: [Job] = []
@@ -76,13 +63,9 @@ package final class SimStore {
     func open() -> CommitNotice? {
         do throws(StoreError) {
             let opened = try MemoryLog(closed.image, key: key, wall: node.wall, seed: sim.random.next())
-            reader = OutgoingReader(sim.has(.wrongOrder) ? WrongOrder(log: opened.reader) : opened.reader) {
-                [unowned self] in head()
-            }
+            reader = OutgoingReader(opened.reader) { [unowned self] in head() }
             live = opened
-            // What has changed on the disk is read again.
-            if sim.damaged.contains(node.index) { log = SimLog(own: log.own) }
-            readOn(opened)
+            readAgain(opened)
             return opened.standing
         } catch {
             sim.note { "\(self.node.name): does not start: \(error)" }
@@ -105,23 +88,29 @@ package final class SimStore {
         let top = log.top
         node.schedule(after: 250_000) { [self] in
             guard log.top == top, head() != nil, live?.hasUnstoredHeads == true else { return }
-            queue.append(.settle)
+            queue.append(Job(work: .flush))
             commitIfIdle()
         }
     }
 
     // MARK: What the shell asks
 
-    func append(_ append: SimAppend) {
+    func append(_ drafts: [EventDraft]) {
         guard !hasFailed else { return }
         // Refused as busy: the client tries again.
         if isHeld {
             sim.coverage.count(.appendsHeld)
             return node.schedule(after: sim.random.pick(500_000...5_000_000)) { [self] in
-                node.store.append(append)
+                node.store.append(drafts)
             }
         }
-        queue.append(.append(append))
+        queue.append(
+            Job(work: .append(drafts)) { [self] result in
+                guard case .success(.appended(let outcomes)) = result else { return }
+                for (draft, outcome) in zip(drafts, outcomes) {
+                    sim.checks.appended(node, draft, outcome.receipt?.dot)
+                }
+            })
         commitIfIdle()
     }
 
@@ -150,7 +139,7 @@ package final class SimStore {
         throw .store(error(of: diskFault))
     }
 
-    private func error(of fault: DiskFault) -> StoreError {
+    private func error(of fault: DiskRefusal) -> StoreError {
         switch fault {
         case .full: .diskFull("no space")
         case .busy: .busy("locked")
@@ -219,7 +208,7 @@ package final class SimStore {
 
     /// What can be read without the reading thread.
     func readAtOnce(_ request: ReadRequest) -> OutgoingFrame? {
-        guard !sim.has(.wrongOrder), let frame = try? StoreWork.read(request, recentReader) else { return nil }
+        guard let frame = try? StoreWork.read(request, recentReader) else { return nil }
         sim.coverage.count(.readsAtOnce)
         return frame
     }
@@ -278,12 +267,14 @@ package final class SimStore {
                 batch.lineage.breakOff()
                 throw SessionFailure(.store(.busy(SnapshotArbiter.reason)))
             }
-            if sim.has(.ackBeforeDurable) {
-                completion(.success(stored))
-                queue.append(.ingest(batch) { _ in })
-            } else {
-                queue.append(.ingest(batch) { completion($0.map { stored }) })
-            }
+            let isTold = sim.has(.ackBeforeDurable)
+            if isTold { completion(.success(stored)) }
+            let work = MemoryLog.Work.ingest(sim.has(.loseEvent) && batch.count > 3 ? batch.withoutLast : batch)
+            queue.append(
+                Job(work: work) { result in
+                    guard !isTold else { return }
+                    completion(result.map { _ in stored }.mapError { SessionFailure(.store($0)) })
+                })
             if node.mayCrash(before: "committing") { return }
             commitIfIdle()
         } catch {
@@ -334,26 +325,39 @@ package final class SimStore {
 
     /// One transaction of the store, and what is to be said when it is durable.
     private func write(
-        _ jobs: [Job], _ fault: DiskFault? = nil
+        _ jobs: [Job], _ fault: DiskRefusal? = nil
     ) -> Result<(answers: [() -> Void], CommitNotice?), MemoryLog.Refusal> {
         guard let live else { preconditionFailure("no process has the log open") }
         if sim.has(.forgetDependencies) { live.forgetDependencies() }
         let before = log
         if let fault {
             // At one of the events that are to be stored.
-            let count = jobs.reduce(0) { $0 + $1.events }
-            try? live.refuse(fault.refusal, at: log.top + UInt64(sim.random.pick(1...max(1, count))))
+            let count = jobs.reduce(0) { $0 + $1.work.events }
+            try? live.refuse(fault, at: log.top + UInt64(sim.random.pick(1...max(1, count))))
         }
-        let outcome = live.commit(jobs.compactMap(work), wall: node.wall)
-        if let fault { try? live.refuse(fault.refusal, at: nil) }
+        let outcome = live.commit(jobs.map(\.work), wall: node.wall)
+        if let fault { try? live.refuse(fault, at: nil) }
         return outcome.map { answers, notice in
-            if sim.has(.duplicates), jobs.contains(where: { $0.isReceived && $0.events > 5 }) {
-                try? live.duplicateLast()
+            if sim.has(.duplicates), jobs.contains(where: { $0.isReceived && $0.work.events > 5 }) {
+                try? live.tamper(Self.duplicateLast)
             }
             readOn(live)
             sim.checks.committed(node, before: before, after: log)
-            return (told(jobs, answers), notice)
+            return (zip(jobs, answers).map { job, answer in { job.answer(.success(answer)) } }, notice)
         }
+    }
+
+    /// A planted defect.
+    private static let duplicateLast = """
+        DROP INDEX event_dot; DROP INDEX event_id;
+        CREATE TEMP TABLE copy AS SELECT * FROM event ORDER BY position DESC LIMIT 1;
+        UPDATE copy SET position = position + 1; INSERT INTO event SELECT * FROM copy;
+        """
+
+    /// The store has read its rows, in which something may have changed on the disk; so does the observer.
+    private func readAgain(_ live: MemoryLog) {
+        if sim.damaged.contains(node.index) { log = SimLog(own: log.own) }
+        readOn(live)
     }
 
     /// The observer reads what was added.
@@ -362,34 +366,6 @@ package final class SimStore {
             try log.read(live.reader, own: live.own ?? log.own, using: sha)
         } catch {
             sim.violate("read", "\(node.name): \(error)")
-        }
-    }
-
-    private func work(_ job: Job) -> MemoryLog.Work? {
-        switch job {
-        case .append(let append): return .append(append.items.map(\.draft))
-        case .ingest(let batch, _):
-            return .ingest(sim.has(.loseEvent) && batch.count > 3 ? batch.withoutLast : batch)
-        case .settle: return nil
-        }
-    }
-
-    private func told(_ jobs: [Job], _ answers: [MemoryLog.Answer]) -> [() -> Void] {
-        var rest = answers[...]
-        return jobs.compactMap { job in
-            switch (job, rest.first) {
-            case (.append(let append), .appended(let outcomes)?):
-                rest.removeFirst()
-                return { [self] in
-                    for (item, outcome) in zip(append.items, outcomes) {
-                        sim.checks.appended(node, item, outcome.receipt?.dot)
-                    }
-                }
-            case (.ingest(_, let completion), .stored?):
-                rest.removeFirst()
-                return { completion(.success(())) }
-            default: return nil
-            }
         }
     }
 
@@ -430,15 +406,15 @@ package final class SimStore {
         sim.note { "\(self.node.name): commit fails: \(refusal.error)" }
         if diskFault != nil { sim.coverage.count(.diskFaults) }
         // After an I/O error nothing is acknowledged until the store is opened again.
-        hasFailed = refusal.isStoreDead
+        if case .storeIsDead = refusal { hasFailed = true } else if let live { readAgain(live) }
         var refused = jobs
         if hasFailed {
             refused += queue
             queue = []
         }
-        for case .ingest(let batch, let completion) in refused {
-            batch.lineage.breakOff()
-            completion(.failure(SessionFailure(.store(refusal.error))))
+        for job in refused {
+            if case .ingest(let batch) = job.work { batch.lineage.breakOff() }
+            job.answer(.failure(refusal.error))
         }
     }
 
@@ -463,12 +439,17 @@ package final class SimStore {
 
     /// Changes what lies on the disk without the store's knowledge.
     func overwrite(_ position: UInt64, with body: EventBody) throws(StoreError) {
+        let columns =
+            switch body {
+            case .present(_, let bytes), .unreadable(_, let bytes): "payload = CAST(x'\(hexText(bytes))' AS TEXT)"
+            case .erased(let digest): "salt = NULL, payload = NULL, digest = x'\(hexText(digest.bytes))'"
+            }
+        let sql = "UPDATE event SET \(columns) WHERE position = \(position)"
+        log.overwrite(position, with: body)
         if let live {
-            try live.overwrite(position, with: body)
-            log.overwrite(position, with: body)
+            try live.tamper(sql)
         } else {
-            log.overwrite(position, with: body)
-            closed = SimFile(image: try MemoryLog.overwrite(position, with: body, in: closed.image), log: log)
+            closed = SimFile(image: try MemoryLog.tamper(closed.image, sql), log: log)
         }
         sync()
     }
@@ -485,60 +466,4 @@ package final class SimStore {
         }
         return nil
     }
-}
-
-extension SimStore.Job {
-    var events: Int {
-        switch self {
-        case .append(let append): append.items.count
-        case .ingest(let batch, _): batch.count
-        case .settle: 0
-        }
-    }
-
-    var isReceived: Bool { if case .ingest = self { true } else { false } }
-}
-
-/// A log that gives events by origin, not in its order: a planted defect.
-private struct WrongOrder: OutgoingLog {
-    let log: LogReader
-
-    func scan(after position: UInt64, limit: Int, _ body: (StoredEvent) -> Bool) throws(StoreError) -> UInt64 {
-        var chosen: [StoredEvent] = []
-        try log.scan(after: position, limit: limit) { stored in
-            chosen.append(stored)
-            return true
-        }
-        var last = position
-        for stored in chosen.sorted(by: { $0.event.header.dot < $1.event.header.dot }) {
-            last = stored.position
-            if !body(stored) { break }
-        }
-        return last
-    }
-
-    func top() throws(StoreError) -> UInt64 { try log.top() }
-    func vector() throws(StoreError) -> VersionVector { try log.vector() }
-    func event(_ dot: Dot) throws(StoreError) -> StoredEvent? { try log.event(dot) }
-    func head(of origin: OriginID, atLeast size: UInt64, largest: Bool) throws(StoreError) -> SignedHead? {
-        try log.head(of: origin, atLeast: size, largest: largest)
-    }
-    func consistency(
-        of origin: OriginID, from old: UInt64, to new: UInt64, using sha: SHA256
-    ) throws(StoreError) -> [Digest] { try log.consistency(of: origin, from: old, to: new, using: sha) }
-    func reach(of origin: OriginID) throws(StoreError) -> PendingCoverage? { try log.reach(of: origin) }
-    func coverage(ofFirst old: UInt64, by reach: PendingCoverage, using sha: SHA256) throws(StoreError) -> Coverage? {
-        try log.coverage(ofFirst: old, by: reach, using: sha)
-    }
-}
-
-/// Events a client hands in.
-package struct SimAppend {
-    package struct Item {
-        /// With its id.
-        let draft: EventDraft
-        let id: EventID
-    }
-
-    let items: [Item]
 }

@@ -5,6 +5,7 @@ extension SimNode {
     /// Puts a frame on the link, or what this node says in its place.
     func transmit(_ frame: Frame, _ lane: Lane, _ end: SimPeerLink) {
         if sim.has(.creditLeak), frame.type == MessageType.credit.rawValue { return }
+        let frame = sim.has(.wrongOrder) ? byOrigin(frame) : frame
         let pieces = disguised(frame)
         if pieces.count != 1 || pieces.first != frame.bytes {
             sim.coverage.reached(disguise.fault)
@@ -14,6 +15,14 @@ extension SimNode {
         if sim.has(.ignoreCredit), frame.type == MessageType.events.rawValue {
             end.received(Message.credit(sim.limits.window).frame(compress: false))
         }
+    }
+
+    /// A planted defect.
+    private func byOrigin(_ frame: Frame) -> Frame {
+        guard case .events(var batch)? = try? Message(frame: frame) else { return frame }
+        batch.events = batch.events.compactMap { try? $0.event() }
+            .sorted { $0.header.dot < $1.header.dot }.map(EncodedEvent.init)
+        return Message.events(batch).frame(compress: frame.flags & Frame.compressed != 0)
     }
 
     private func disguised(_ frame: Frame) -> [[UInt8]] {

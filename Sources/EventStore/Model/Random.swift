@@ -2,20 +2,22 @@ internal import CLinux
 internal import CLibuuid
 
 /// Random bytes from the kernel, fetched 64 at first, then 4 KiB at a time: a batch of one must not pay for a thousand.
-struct RandomSource {
+/// No copies: they would give the same bytes twice.
+struct RandomSource: ~Copyable {
     private var buffer: [UInt8] = []
     private var index = 0
-    /// Where the bytes come from in place of the kernel; `nil` but for a simulated node.
-    private var seed: UInt64?
+    /// In place of the kernel; `nil` but for a simulated node.
+    private var simulated: SeededGenerator?
 
-    /// - Parameter seed: What all numbers follow from: equal seeds give equal ones. For simulated nodes alone.
-    init(seed: UInt64? = nil) { self.seed = seed }
+    /// - Parameter seed: What all numbers follow from. For simulated nodes alone.
+    init(seed: UInt64? = nil) { simulated = seed.map { SeededGenerator(seed: $0) } }
 
-    var isSeeded: Bool { seed != nil }
+    var isSimulated: Bool { simulated != nil }
 
     mutating func uuidBits() -> UUIDBits { UUIDBits(high: next(), low: next()) }
 
     mutating func next() -> UInt64 {
+        if let number = simulated?.next() { return number }
         if index + 8 > buffer.count { refill() }
         defer { index += 8 }
         return buffer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: index, as: UInt64.self) }
@@ -23,8 +25,6 @@ struct RandomSource {
 
     private mutating func refill() {
         if buffer.count < 4096 { buffer = [UInt8](repeating: 0, count: buffer.isEmpty ? 64 : 4096) }
-        index = 0
-        if let seed { return refill(from: seed) }
         var filled = 0
         while filled < buffer.count {
             let count = buffer.withUnsafeMutableBytes { bytes in
@@ -33,28 +33,29 @@ struct RandomSource {
             }
             if count > 0 { filled += count }
         }
+        index = 0
     }
+}
 
-    /// SplitMix64 (Steele, Lea, Flood, 2014).
-    private mutating func refill(from seed: UInt64) {
-        var state = seed
-        for start in stride(from: 0, to: buffer.count, by: 8) {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-            buffer.withUnsafeMutableBytes {
-                $0.storeBytes(of: word ^ (word >> 31), toByteOffset: start, as: UInt64.self)
-            }
-        }
-        self.seed = state
+/// SplitMix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014). Same seed, same numbers.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
     }
 }
 
 extension OriginID {
-    /// A new origin, of the numbers of a source that follow from a seed, else random.
+    /// A new origin; a simulated node's is made of its numbers.
     static func random(from source: inout RandomSource) -> OriginID {
-        source.isSeeded ? OriginID(source.uuidBits()) : .random()
+        source.isSimulated ? OriginID(source.uuidBits()) : .random()
     }
 
     /// A new random origin (libuuid).
@@ -68,11 +69,11 @@ extension OriginID {
 }
 
 /// Makes time-ordered event ids: UUIDv7 (RFC 9562 §5.7) with a counter in `rand_a`, strictly ascending.
-struct EventIDGenerator {
-    private var random: RandomSource
+struct EventIDGenerator: ~Copyable {
+    var random: RandomSource
     private var last = UInt64(0)
 
-    init(_ random: RandomSource = RandomSource()) { self.random = random }
+    init(_ random: consuming RandomSource) { self.random = random }
 
     mutating func next(milliseconds: Int64) -> EventID {
         let stamp = UInt64(clamping: milliseconds) << 12

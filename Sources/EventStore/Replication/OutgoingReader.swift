@@ -42,7 +42,7 @@ package struct OutgoingLimits: Sendable {
     }
 }
 
-/// What ``OutgoingReader`` asks of a log: the file's reader answers it, and so does the log of a simulated node.
+/// What ``OutgoingReader`` asks of a log: its reader answers it, or ``RecentCommits`` does from memory.
 package protocol OutgoingLog {
     /// The last position; 0 for an empty log.
     func top() throws(StoreError) -> UInt64

@@ -1,19 +1,15 @@
 internal import CSQLite
 
 /// What a disk that fails says to SQLite.
-package enum DiskRefusal: Sendable {
-    /// There is no room.
-    case full
-    /// Another has the lock.
-    case busy
-    /// A read or a write failed.
-    case failed
+package enum DiskRefusal: String, Sendable {
+    /// There is no room, another has the lock, or a write failed.
+    case full, busy, io
 
     fileprivate var code: Int32 {
         switch self {
         case .full: SQLITE_FULL
         case .busy: SQLITE_BUSY
-        case .failed: SQLITE_IOERR | 3 << 8  // _WRITE
+        case .io: SQLITE_IOERR | 3 << 8  // _WRITE
         }
     }
 }

@@ -29,24 +29,14 @@ package struct SnapshotPlan: Hashable, Sendable {
     }
 }
 
-/// What of a log a snapshot of it is planned, proved and judged by. The real one is ``LogReader``; the simulator brings its own.
-package protocol SnapshotLog: OutgoingLog {
+extension LogReader {
     /// How many events of each origin are here.
-    func sizes() throws(StoreError) -> [OriginID: UInt64]
-    /// The seq of an origin's last event up to `position`.
-    func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64?
-    /// The root of an origin's first `size` events.
-    func root(of origin: OriginID, size: UInt64) throws(StoreError) -> Digest
-    /// The event at `position`.
-    func event(at position: UInt64) throws(StoreError) -> StoredEvent?
-}
-
-extension LogReader: SnapshotLog {
-    package func sizes() throws(StoreError) -> [OriginID: UInt64] {
+    func sizes() throws(StoreError) -> [OriginID: UInt64] {
         Dictionary(uniqueKeysWithValues: try origins().map { ($0.id, $0.size) })
     }
 
-    package func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
+    /// The seq of an origin's last event up to `position`.
+    func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
         let seq = try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(origin, on: connection) else { return Int64?.none }
             return try connection.integer(
@@ -55,9 +45,7 @@ extension LogReader: SnapshotLog {
         }
         return seq.map(UInt64.init(bitPattern:))
     }
-}
 
-extension SnapshotLog {
     /// A plan for everything that may leave the node now.
     ///
     /// - Parameter ownHead: A head of all that this node has appended.
@@ -93,7 +81,7 @@ extension SnapshotLog {
 
     /// Whether this log, which was received as a snapshot, is `old` with more: it begins with the same events, and has the
     /// same of each origin that `old` has.
-    package func fits(over old: Self) throws(StoreError) -> Bool {
+    package func fits(over old: LogReader) throws(StoreError) -> Bool {
         let top = try old.top()
         for position in [UInt64(1), top] {
             guard let mine = try old.event(at: position), try event(at: position) == mine else { return false }

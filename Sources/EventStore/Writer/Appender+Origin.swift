@@ -20,12 +20,12 @@ extension Appender {
             key: key.publicKey, name: name,
             succession: OriginSuccession(
                 change, previous: previous.id, had: previous.size, known: known, evidence: evidence))
-        let index = try addOrigin(.random(from: &random), start)
+        let index = try addOrigin(.random(from: &ids.random), start)
         try setMeta("origin", .integer(state.origins[index].ref))
         dependOnEverything(but: end.isNamed && head != nil ? [index] : [old, index])
         setOwn(index)
         if change == .clock { resetClock() }
-        let salt = random.uuidBits()
+        let salt = ids.random.uuidBits()
         let draft = start.draft
         let prepared = PreparedDraft(
             draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))

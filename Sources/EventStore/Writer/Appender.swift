@@ -8,9 +8,8 @@ final class Appender {
     private var insertion: EventInsertion
     private var names = StringInterner()
     private var reader = InternedStrings()
-    private var ids: EventIDGenerator
-    /// Where salts and origins of the node's own come from.
-    var random: RandomSource
+    /// Also where salts and origins of the node's own come from.
+    var ids: EventIDGenerator
     /// Origins that advanced in the open transaction.
     private var advanced: Set<Int> = []
     /// The events of the open transaction, while they are few; none if the log has no follower.
@@ -27,11 +26,11 @@ final class Appender {
 
     /// - Parameter wall: The machine's clock, Unix milliseconds.
     init(
-        connection: Connection, wall: @escaping WallTime = { WallClock.now }, random: RandomSource = RandomSource()
+        connection: Connection, wall: @escaping WallTime = { WallClock.now },
+        random: consuming RandomSource = RandomSource()
     ) throws(DatabaseError) {
         self.connection = connection
         self.wall = wall
-        self.random = random
         ids = EventIDGenerator(random)
         insertion = EventInsertion(connection)
         state = try LogState.load(from: connection, using: sha, wall: wall())

@@ -1,14 +1,14 @@
 /// What is done to the log in one transaction: what the jobs ask for, seals and heads, whole or not at all. Knows neither the WAL nor
 /// the disk nor threads. Belongs to the one that writes.
-final class LogTransactions {
+package final class LogTransactions {
     /// Why nothing of a transaction was stored.
-    enum Failure: Error {
+    package enum Failure: Error {
         /// The request, a lock or a full disk: others may succeed.
         case refused(StoreError)
         /// The disk, the page cache or what stands in the file can no longer be trusted.
         case storeIsDead(StoreError)
 
-        var error: StoreError {
+        package var error: StoreError {
             switch self {
             case .refused(let error), .storeIsDead(let error): error
             }
@@ -31,8 +31,7 @@ final class LogTransactions {
     /// - Parameter isOver: Whether the origin is about to be given up: no head of it is handed out.
     init(
         on connection: Connection, incarnation: UInt64 = 0, signer: HeadSigner, isOver: Bool = false,
-        wall: @escaping WallTime,
-        random: RandomSource = RandomSource()
+        wall: @escaping WallTime, random: consuming RandomSource = RandomSource()
     ) throws(StoreError) {
         self.connection = connection
         self.signer = signer

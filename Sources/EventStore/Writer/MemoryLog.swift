@@ -7,6 +7,17 @@ package final class MemoryLog {
         case append([EventDraft])
         case ingest(VerifiedBatch)
         case startOrigin(OriginChange, known: UInt64)
+        /// The heads that are signed are stored.
+        case flush
+
+        /// How many events it may store.
+        package var events: Int {
+            switch self {
+            case .append(let drafts): drafts.count
+            case .ingest(let batch): batch.count
+            case .startOrigin, .flush: 0
+            }
+        }
     }
 
     /// What came of it.
@@ -16,12 +27,7 @@ package final class MemoryLog {
         case started(OriginID)
     }
 
-    /// Nothing of a transaction was stored.
-    package struct Refusal: Error {
-        package let error: StoreError
-        /// Whether nothing can be stored any more until the log is opened again.
-        package let isStoreDead: Bool
-    }
+    package typealias Refusal = LogTransactions.Failure
 
     private let connection: Connection
     private let transactions: LogTransactions
@@ -59,9 +65,7 @@ package final class MemoryLog {
     }
 
     /// Opens the log whose bytes these are, as a store does after its files were found to be its own.
-    package init(
-        _ image: [UInt8], key: SigningKey, wall: Int64, seed: UInt64
-    ) throws(StoreError) {
+    package init(_ image: [UInt8], key: SigningKey, wall: Int64, seed: UInt64) throws(StoreError) {
         let clock = Lock(wall)
         self.clock = clock
         salts = Lock(RandomSource(seed: ~seed))
@@ -101,8 +105,7 @@ package final class MemoryLog {
 
     // MARK: Writing
 
-    /// Commits all of it or nothing, at this time of the node's clock. What is committed is durable when the caller says so. Without work
-    /// it stores the heads that are not stored yet.
+    /// Commits all of it or nothing, at this time of the node's clock. What is committed is durable when the caller says so.
     package func commit(
         _ work: [Work], wall: Int64
     ) -> Result<(answers: [Answer], notice: CommitNotice?), Refusal> {
@@ -119,8 +122,7 @@ package final class MemoryLog {
             return .success((slots.withLock { $0 }.compactMap { $0 }, notice))
         case .failure(let failure):
             for case .ingest(let batch) in work { batch.lineage.breakOff() }
-            if case .storeIsDead(let error) = failure { return .failure(Refusal(error: error, isStoreDead: true)) }
-            return .failure(Refusal(error: failure.error, isStoreDead: false))
+            return .failure(failure)
         }
     }
 
@@ -133,6 +135,7 @@ package final class MemoryLog {
                 if case .success(let outcomes) = result { answer(.appended(validation.outcomes(outcomes))) }
             }
         case .ingest(let batch): return .ingest(batch) { _ in answer(.stored) }
+        case .flush: return .flush { _ in answer(.stored) }
         case .startOrigin(let change, let known):
             return .startOrigin(change, known: known, change.end, evidence: nil) { result in
                 if case .success(let origin) = result { answer(.started(origin)) }
@@ -150,51 +153,18 @@ package final class MemoryLog {
     /// The next own event does not say what had been applied: a planted defect.
     package func forgetDependencies() { transactions.forgetDependencies() }
 
-    /// Stores the last event a second time, under the same dot: a planted defect.
-    package func duplicateLast() throws(StoreError) {
-        try mapped { () throws(DatabaseError) in
-            try connection.execute(
-                """
-                DROP INDEX event_dot; DROP INDEX event_id;
-                CREATE TEMP TABLE copy AS SELECT * FROM event ORDER BY position DESC LIMIT 1;
-                UPDATE copy SET position = position + 1; INSERT INTO event SELECT * FROM copy;
-                """)
-        }
+    /// Changes what stands in the file, without the writer's knowledge.
+    package func tamper(_ sql: String) throws(StoreError) {
+        try mapped { () throws(DatabaseError) in try connection.execute(sql) }
     }
 
-    /// Changes what stands in the row of an event, without the writer's knowledge.
-    package func overwrite(_ position: UInt64, with body: EventBody) throws(StoreError) {
-        try mapped { () throws(DatabaseError) in try Self.overwrite(position, with: body, on: connection) }
-    }
-
-    /// The bytes of a log with another row in it.
-    package static func overwrite(
-        _ position: UInt64, with body: EventBody, in image: [UInt8]
-    ) throws(StoreError) -> [UInt8] {
+    /// The bytes of a log in which that was done.
+    package static func tamper(_ image: [UInt8], _ sql: String) throws(StoreError) -> [UInt8] {
         try mapped { () throws(DatabaseError) in
             let connection = try Connection(image: image)
-            try overwrite(position, with: body, on: connection)
+            try connection.execute(sql)
             return connection.image
         }
-    }
-
-    private static func overwrite(
-        _ position: UInt64, with body: EventBody, on connection: Connection
-    ) throws(DatabaseError) {
-        let update = try connection.statement(
-            "UPDATE event SET salt = ?, digest = ?, payload = ? WHERE position = ?")
-        for index in 1...3 { try update.bindNull(index) }
-        switch body {
-        case .present(let salt, let payload):
-            try update.bind(1, salt)
-            try update.bind(3, text: payload)
-        case .unreadable(let salt, let bytes):
-            try update.bind(1, salt)
-            try update.bind(3, blob: bytes)
-        case .erased(let digest): try update.bind(2, blob: digest.bytes)
-        }
-        try update.bind(4, position)
-        try update.run()
     }
 }
 

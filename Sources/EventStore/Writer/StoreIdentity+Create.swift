@@ -51,9 +51,8 @@ extension StoreIdentity {
     /// Makes the node's origin and its first event, and notes whose log it is.
     static func writeIdentity(
         key: SigningKey, name: String, cluster: String, on connection: Connection,
-        wall: @escaping WallTime = { WallClock.now }, random: RandomSource = RandomSource()
+        wall: @escaping WallTime = { WallClock.now }, random: consuming RandomSource = RandomSource()
     ) throws(DatabaseError) {
-        var random = random
         try connection.execute("BEGIN IMMEDIATE")
         func set(_ key: String, _ value: Binding) throws(DatabaseError) {
             let insert = try connection.statement("INSERT INTO meta(key, value) VALUES(?, ?)")
@@ -66,11 +65,11 @@ extension StoreIdentity {
         try set("incarnation", .text(hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })))
         let appender = try Appender(connection: connection, wall: wall, random: random)
         let start = OriginStart(key: key.publicKey, name: name)
-        let index = try appender.addOrigin(.random(from: &random), start)
+        let index = try appender.addOrigin(.random(from: &appender.ids.random), start)
         try set("origin", .integer(appender.state.origins[index].ref))
         appender.setOwn(index)
         let draft = start.draft
-        let salt = random.uuidBits()
+        let salt = appender.ids.random.uuidBits()
         let prepared = PreparedDraft(
             draft: draft, salt: salt,
             payloadDigest: appender.sha.payloadDigest(salt: salt, payload: draft.payload))

@@ -4,11 +4,11 @@ internal import Glibc
 /// is slow under contention and that ThreadSanitizer reports as racing.)
 ///
 /// `@unchecked Sendable`: `state` is only touched while the mutex is held.
-package final class Lock<State>: @unchecked Sendable {
+package final class Lock<State: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var state: State
 
-    package init(_ state: sending State) {
+    package init(_ state: consuming sending State) {
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
         self.state = state

@@ -43,13 +43,15 @@ final class LogFileBuilder {
             try part.execute(Schema.reach)
         }
         scratch = try Self.open(folder.scratch)
-        try scratch.execute("DELETE FROM event; DELETE FROM node; DELETE FROM head;")
-        try scratch.execute(Schema.reach)
+        try scratch.execute(Self.empty)
         file = try PageFile(path: folder.log)
         table = TableTreeBuilder(file: file)
         ids = try SortedRuns(path: folder.ids)
         dots = try SortedRuns(path: folder.dots)
     }
+
+    /// Leaves names and origins of a log alone.
+    static let empty = "DELETE FROM event; DELETE FROM node; DELETE FROM head;" + Schema.reach
 
     /// Opens a file that is worth nothing until it is complete.
     private static func open(_ path: String) throws(DatabaseError) -> Connection {

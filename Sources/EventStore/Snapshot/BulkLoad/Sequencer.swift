@@ -13,24 +13,8 @@ package struct SequencedRows: Sendable {
     package let skipped: Set<Int>
 }
 
-/// Where ``Sequencer`` keeps what it gives out, until the log is complete.
-package protocol SnapshotScratch: AnyObject {
-    /// The origins of this node's own log, in the order of their refs.
-    func origins() throws(DatabaseError) -> [(id: OriginID, key: VerifyingKey)]
-    /// The refs of names, new ones for those that are new.
-    func refs(of names: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64]
-    func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError)
-    /// The root of a perfect subtree of an origin's events.
-    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError)
-    func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError)
-    /// How far an origin's head reaches beyond its events.
-    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError)
-    /// All is there.
-    func commit() throws(DatabaseError)
-}
-
 /// Checks what depends on order, piece by piece: gapless seqs, dependencies before what depends on them, roots equal to
-/// the signed heads; and gives out positions and refs. Names, nodes and heads go to a ``SnapshotScratch``, so memory is
+/// the signed heads; and gives out positions and refs. Names, nodes and heads go to a ``ScratchDatabase``, so memory is
 /// bounded by the number of origins.
 ///
 /// Used by one thread at a time.
@@ -49,7 +33,7 @@ package final class Sequencer {
         func agrees(with head: TreeHead) -> Bool { last.map { $0 == head.hlc.rawValue } ?? true }
     }
 
-    private let scratch: any SnapshotScratch
+    private let scratch: ScratchDatabase
     private let sha = SHA256()
     private var origins: [Origin] = []
     private var indexes: [OriginID: Int] = [:]
@@ -63,7 +47,7 @@ package final class Sequencer {
     private var isOwn = true
 
     /// - Parameter scratch: Has the origins of this node's log.
-    package init(_ scratch: any SnapshotScratch, own: OriginID) throws(DatabaseError) {
+    init(_ scratch: ScratchDatabase, own: OriginID) throws(DatabaseError) {
         self.scratch = scratch
         self.own = own
         for origin in try scratch.origins() { add(origin.id, origin.key) }

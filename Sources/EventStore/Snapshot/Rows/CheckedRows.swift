@@ -90,6 +90,19 @@ package struct CheckedRows: Sendable {
         }
     }
 
+    /// The rows as events.
+    package func events() throws(SnapshotError) -> [Event] {
+        try rows.withBytes { bytes throws(SnapshotError) in
+            var check = RowValidation(bytes, rows.runs, names)
+            var events: [Event] = []
+            for var row in list {
+                try check.check(&row, extras)
+                events.append(try check.event(row))
+            }
+            return events
+        }
+    }
+
     private static func names(_ bytes: UnsafeRawBufferPointer) throws(SnapshotError) -> [Name] {
         var names: [Name] = []
         var cursor = ByteCursor(bytes)

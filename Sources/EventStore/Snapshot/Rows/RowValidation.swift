@@ -134,12 +134,24 @@ struct RowValidation: ~Copyable {
     /// Whose origin begins with it.
     func start(_ row: CheckedRows.Row) throws(SnapshotError) -> OriginStart {
         let origin = dot(row).origin
-        guard !row.has(Flag.erased), let header = try? EventHeader(canonicalBytes: header.bytes),
-            !row.isOpaque, !row.isUnreadable
-        else { throw .event(.originStart(origin)) }
-        let payload = Array(bytes.payloads[row.payloadRange])
-        let body = EventBody.present(salt: UUIDBits(high: 0, low: 0), payload: payload)
-        guard let start = OriginStart(Event(header: header, body: body)) else { throw .event(.originStart(origin)) }
+        guard !row.isOpaque, let event = try? event(row), let start = OriginStart(event) else {
+            throw .event(.originStart(origin))
+        }
         return start
+    }
+
+    /// The event.
+    func event(_ row: CheckedRows.Row) throws(SnapshotError) -> Event {
+        do { return Event(header: try EventHeader(received: header.bytes), body: body(row)) } catch {
+            throw .event(.header(error))
+        }
+    }
+
+    private func body(_ row: Row) -> EventBody {
+        let salt = bytes.salts[Int(row.salt)...]
+        if row.has(Flag.erased) { return .erased(payloadDigest: Digest(bytes: salt.prefix(32)) ?? .zero) }
+        let payload = Array(bytes.payloads[row.payloadRange])
+        let bits = UUIDBits(bytes: salt.prefix(16)) ?? UUIDBits(high: 0, low: 0)
+        return row.isUnreadable ? .unreadable(salt: bits, bytes: payload) : .present(salt: bits, payload: payload)
     }
 }
