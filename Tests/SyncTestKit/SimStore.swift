@@ -65,7 +65,7 @@ package final class SimStore {
             let opened = try MemoryLog(closed.image, key: key, wall: node.wall, seed: sim.random.next())
             reader = OutgoingReader(opened.reader) { [unowned self] in head() }
             live = opened
-            readAgain(opened)
+            readOn(opened)
             return opened.standing
         } catch {
             sim.note { "\(self.node.name): does not start: \(error)" }
@@ -354,12 +354,6 @@ package final class SimStore {
         UPDATE copy SET position = position + 1; INSERT INTO event SELECT * FROM copy;
         """
 
-    /// The store has read its rows, in which something may have changed on the disk; so does the observer.
-    private func readAgain(_ live: MemoryLog) {
-        if sim.damaged.contains(node.index) { log = SimLog(own: log.own) }
-        readOn(live)
-    }
-
     /// The observer reads what was added.
     private func readOn(_ live: MemoryLog) {
         do throws(StoreError) {
@@ -406,7 +400,7 @@ package final class SimStore {
         sim.note { "\(self.node.name): commit fails: \(refusal.error)" }
         if diskFault != nil { sim.coverage.count(.diskFaults) }
         // After an I/O error nothing is acknowledged until the store is opened again.
-        if case .storeIsDead = refusal { hasFailed = true } else if let live { readAgain(live) }
+        if case .storeIsDead = refusal { hasFailed = true }
         var refused = jobs
         if hasFailed {
             refused += queue
