@@ -103,6 +103,8 @@ fault(8, "the root is not compared when head and tree have equal sizes", "INV-3"
        "                old: size, oldRoot: root,"))
 fault(9, "a received dependency may be missing by one", "INV-5", "CausalTraceTests",
       (ES + "Replication/IngestVerifier.swift", "guard needs.seq <= have ||", "guard needs.seq <= have + (isPlanted(9) ? 1 : 0) ||"))
+fault(307, "a known fork excuses an event of an origin that is not here", "INV-3 and INV-5", "ForkedIngestTests",
+      (ES + "Replication/IngestVerifier.swift", "have > 0 && isForked", "(have > 0 || isPlanted(307)) && isForked"))
 fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "SecondLookTests",
       (ES + "Replication/IngestVerifier.swift", "reach.coverage.head.isValid(for: tree.key)\n", "reach.coverage.head.isValid(for: tree.key) || isPlanted(61)\n"))
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",

@@ -198,9 +198,10 @@ package final class IngestVerifier {
         let size = tree?.range.size ?? 0
         if dot.seq <= size { return nil }
         guard dot.seq == size + 1 else { throw .gap(dot, have: size) }
-        for needs in header.dependencies where needs.origin != dot.origin && !forked.contains(needs.origin) {
+        for needs in header.dependencies where needs.origin != dot.origin {
             let have = working[needs.origin]?.range.size ?? self.size(of: needs.origin)
-            guard needs.seq <= have || isProvenForked(needs.origin, working, &batch) else {
+            // A proof excuses no origin that is not here: its row is where a stored dependency points to.
+            guard needs.seq <= have || have > 0 && isForked(needs.origin, working, &batch) else {
                 throw .causalGap(dot, needs: needs)
             }
         }
@@ -225,6 +226,13 @@ package final class IngestVerifier {
         }
         guard let ownKey, signed.isValid(for: ownKey) else { return .badSignature(own, size: signed.head.size) }
         return .amnesia(dot, known: signed.head.size)
+    }
+
+    /// Whether the origin is known to have two histories, or a claim shows it.
+    private func isForked(
+        _ origin: OriginID, _ working: [OriginID: Tree], _ batch: inout VerifiedBatch
+    ) -> Bool {
+        forked.contains(origin) || isProvenForked(origin, working, &batch)
     }
 
     /// Whether a claim of a fork holds, now that the origin's key is here.

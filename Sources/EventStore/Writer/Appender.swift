@@ -364,12 +364,11 @@ final class Appender {
         sealing sealer: Sealer? = nil
     ) throws(DatabaseError) {
         let refs = try EventRow.Refs(header, origin: state.origins[index].ref, names: &names, on: connection)
-        var dependencies: [UInt8] = []
-        if !header.dependencies.isEmpty {
-            dependencies = EventRow.dependencyBytes(
-                header.dependencies.compactMap { dot in
-                    state.indexes[dot.origin].map { (ref: state.origins[$0].ref, seq: dot.seq) }
-                })
+        let pairs = try header.dependencies.map { dot throws(DatabaseError) in
+            guard let index = state.indexes[dot.origin] else {
+                throw .misuse("\(header.dot) depends on \(dot), which is not here")
+            }
+            return (ref: state.origins[index].ref, seq: dot.seq)
         }
         let statement = sealer == nil ? try insertion.statement(for: 1).statement : try insertion.sealed()
         if let sealer {
@@ -380,8 +379,8 @@ final class Appender {
             try statement.bind(EventRow.seal, seal)
         }
         try EventRow.store(
-            header, body, position: state.position + 1, refs: refs, dependencies: dependencies, twin: twin,
-            leaf: leaf, with: statement)
+            header, body, position: state.position + 1, refs: refs,
+            dependencies: EventRow.dependencyBytes(pairs), twin: twin, leaf: leaf, with: statement)
         state.position += 1
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)

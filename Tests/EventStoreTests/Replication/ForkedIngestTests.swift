@@ -104,6 +104,31 @@ struct ForkedIngestTests {
         #expect(next.proven.isEmpty && next.count == 2)
     }
 
+    @Test(
+        "A known fork excuses an event of no origin that is not here: its dependency could not be stored (INV-3, INV-5)"
+    )
+    func knownForkOfAnOriginThatIsNotHere() throws {
+        let (one, other) = fork()
+        var witness = ForeignOrigin(2, name: "witness")
+        witness.add(.message("대답", user: "u"), needs: [Dot(origin: one.id, seq: 9)])
+        let coverage = [Coverage(head: head(one), proof: []), Coverage(head: head(witness), proof: [])]
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        // The proof outlives a log that was set back to before its origin.
+        let evidence = ForkEvidence(
+            Dot(origin: one.id, seq: 4), try branch(one, at: 4), try branch(other, at: 4), key: one.key.publicKey)
+        #expect(try store.keep(try #require(evidence)))
+        let verifier = try store.makeVerifierBlocking()
+        #expect(throws: IngestError.causalGap(Dot(origin: witness.id, seq: 2), needs: Dot(origin: one.id, seq: 9))) {
+            try verifier.verify(witness.received, [Coverage(head: head(witness), proof: [])])
+        }
+        let batch = try verifier.verify(one.received + witness.received, coverage)
+        try blocking { store.ingest(batch, completion: $0) }
+        let stored = try #require(try LogReader(store.files).event(Dot(origin: witness.id, seq: 2)))
+        #expect(stored.event.header.dependencies == [Dot(origin: one.id, seq: 9)])
+        #expect(try Verifier(store.files).run().answer != .contradicted)
+    }
+
     @Test("Only so many claims are kept, the newest of each origin (INV-9)")
     func manyClaims() throws {
         let (one, other) = fork()

@@ -141,6 +141,7 @@ package final class Sequencer {
         for (run, index) in runs.enumerated() where origins[index].id != own || isOwn {
             guard done[run] == heads[run].count else { throw .malformed("a head of other rows") }
         }
+        // Only of rows that are skipped an origin may be missing: the others' dependencies have been checked.
         let dependencies = checked.extras.map { extra in
             EventRow.dependencyBytes(
                 extra.dependencies.compactMap { dot in
