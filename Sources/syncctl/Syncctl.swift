@@ -96,6 +96,9 @@ enum Syncctl {
             guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {
                 throw usageFailure("'\(arguments.command.name)' is no command")
             }
+            if let form = terminal.environment["SYNCCTL_OUTPUT"], OutputForm(rawValue: form) == nil {
+                throw usageFailure("SYNCCTL_OUTPUT=\(form): it is human, plain or json")
+            }
             let session = Session(arguments, terminal: terminal, output: output)
             if let zone = terminal.environment["TZ"], !arguments.flag("utc"), !Zone.isKnown(zone) {
                 session.say("TZ=\(zone) is no time zone here: times are shown in UTC")

@@ -208,6 +208,11 @@ struct JoiningProgramTests {
             FileManager.default.contents(atPath: a.store + "/log.db" + suffix)
         }
         let old = ["", "-wal"].map { ($0, contents($0)) }
+        func ends() throws -> [(URL, Data)] {
+            try ["/mark.json", "/log.end"].map { URL(fileURLWithPath: a.store + $0) }
+                .map { ($0, try Data(contentsOf: $0)) }
+        }
+        let oldEnds = try ends()
         try a.start(environment: environment)
         for _ in 0..<3 { _ = try a.syncctl("append", "-u", "u", "--text", "둘") }
         #expect(a.terminate() == 0)
@@ -225,6 +230,14 @@ struct JoiningProgramTests {
             try handle.close()
         }
         try? FileManager.default.removeItem(atPath: a.store + "/log.db-shm")
+        // With mark and log.end set back, too, as of a whole disk, only the witness knows.
+        let newEnds = try ends()
+        for (file, data) in oldEnds { try data.write(to: file) }
+        let stopped = try a.syncctl("doctor", "--json")
+        #expect(stopped.code == 3)
+        let cut = try #require(stopped.lines.first { $0["code"] as? String == "LOG_CUT" })
+        #expect((cut["text"] as? String)?.contains("the witness in \(outside) knows") == true, "\(cut)")
+        for (file, data) in newEnds { try data.write(to: file) }
         try a.start(environment: environment)
         let findings = try a.syncctl("doctor", "--json")
         #expect(findings.code == 3)

@@ -134,6 +134,15 @@ extension SyncctlProgramTests {
         #expect(!line.errors.contains("\u{1b}"))
     }
 
+    @Test func anUnknownFormOfOutputIsNoGuess() async throws {
+        try await makeStore()
+        var odd = tool
+        odd.environment["SYNCCTL_OUTPUT"] = "xml"
+        let run = try await odd.run(["status"])
+        #expect(run.code == 64 && run.lines.isEmpty)
+        #expect(run.errors.contains("SYNCCTL_OUTPUT=xml: it is human, plain or json"))
+    }
+
     // MARK: Signals
 
     @Test func aClosedPipeIsQuiet() async throws {

@@ -202,7 +202,7 @@ enum Rooms {
     ]
 
     private static let programs = [
-        Room("syncd/Configuration", "the daemon's configuration: JSON5, environment, options", [kit]),
+        Room("syncd/Configuration", "the daemon's configuration: JSON5, environment, options", [store, kit]),
         Room(
             "syncd/Setup", "what the daemon is started with: settings, peers, log, audit",
             [store, engine, kit, api, "syncd/Configuration"]),

@@ -44,8 +44,20 @@ package struct Outside {
         let outside = try Outside(files, isWritten: false)
         if case .damaged(let text) = outside.wal { return text }
         let (last, source) = outside.position
-        let top = try LogReader(files).top()
-        return top < last ? "the log ends at position \(top); \(source) knows \(last)" : nil
+        let reader = try LogReader(files)
+        let top = try reader.top()
+        guard top >= last else { return "the log ends at position \(top); \(source) knows \(last)" }
+        for known in outside.heads {
+            let (origin, size) = (known.head.origin, known.head.size)
+            let here = try reader.tree(of: origin, size: size)
+            if here == nil {
+                return "the log has not all of the \(size) events of origin \(origin) that \(known.source) knows"
+            }
+            if here?.root != known.head.root {
+                return "the first \(size) events of origin \(origin) are not those that \(known.source) knows"
+            }
+        }
+        return nil
     }
 
     /// Proofs that origins have two histories.

@@ -25,9 +25,19 @@ extension StoreIdentity {
     package init(_ reader: LogReader) throws(StoreError) {
         guard let ref = try reader.meta("origin").flatMap({ Int64($0) }),
             let own = try reader.origins().first(where: { $0.ref == ref }),
-            let name = try reader.meta("name"), let cluster = try reader.meta("cluster"),
-            let incarnation = try reader.meta("incarnation").flatMap({ UInt64($0, radix: 16) })
+            let name = try reader.meta("name"), let cluster = try reader.meta("cluster")
         else { throw .corrupt("table meta does not say whose store this is") }
-        self.init(node: own.node, name: name, cluster: cluster, origin: own.id, incarnation: incarnation)
+        self.init(
+            node: own.node, name: name, cluster: cluster, origin: own.id, incarnation: try reader.incarnation())
+    }
+}
+
+extension LogReader {
+    /// The store's incarnation.
+    func incarnation() throws(StoreError) -> UInt64 {
+        guard let number = try meta("incarnation").flatMap({ UInt64($0, radix: 16) }) else {
+            throw .corrupt("meta.incarnation is no number")
+        }
+        return number
     }
 }

@@ -45,11 +45,4 @@ extension LogReader {
         guard place.position > 0, try place.position <= top() else { return place.position == 0 }
         return try self.place(at: place.position) == place
     }
-
-    private func incarnation() throws(StoreError) -> UInt64 {
-        guard let text = try meta("incarnation"), let number = UInt64(text, radix: 16) else {
-            throw .corrupt("meta.incarnation is no number")
-        }
-        return number
-    }
 }

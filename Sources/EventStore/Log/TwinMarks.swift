@@ -84,8 +84,11 @@ extension LogReader {
 
     /// Whether an event counted when the log reached `known`: a twin that came later may count in its place now.
     func counted(_ position: UInt64, at known: UInt64) throws(StoreError) -> Bool {
-        let first = try event(at: position)?.twinOf ?? position
-        let group = try mapped { () throws(DatabaseError) in try twins(of: first, through: known) }
+        let group = try mapped { () throws(DatabaseError) in
+            let first = try connection.integer(
+                "SELECT twin FROM event WHERE position = ?", .integer(Int64(bitPattern: position)))
+            return try twins(of: first.map(UInt64.init(bitPattern:)) ?? position, through: known)
+        }
         return Self.counting(inPlaceOf: position, group)?.position ?? position == position
     }
 

@@ -80,9 +80,6 @@ extension StoreIdentity {
     }
 
     private static func checkName(_ name: String, _ what: String) throws(StoreError) {
-        let allowed = name.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "/") }
-        guard !name.isEmpty, name.utf8.count <= 64, allowed else {
-            throw .io("\(what) '\(name)': 1 to 64 bytes without blanks, slashes and control characters")
-        }
+        guard PlainName.isOne(name) else { throw .io("\(what) '\(name)': \(PlainName.rule)") }
     }
 }

@@ -1,4 +1,5 @@
 internal import CommandLineKit
+internal import EventStore
 
 /// Why a value does not fit its key, and the value's own place if it lies inside the key's.
 struct ConfigurationFailure: Error, Sendable, Equatable {
