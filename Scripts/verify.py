@@ -112,6 +112,7 @@ KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witnes
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     if not os.path.isfile(path) or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'no log at {path}')
+    if os.path.lexists(path + '-journal') and not os.path.isfile(path + '-journal'): raise OSError(f'{path}-journal is no file')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)

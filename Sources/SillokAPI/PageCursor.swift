@@ -69,7 +69,7 @@ package enum PagePlace: Hashable, Sendable {
 /// What `next` of a page's last line has, and `cursor` of the request for the next page. To clients it is an opaque text, of use
 /// with the request it came from alone.
 package struct PageCursor: Hashable, Sendable {
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
 
     /// What it belongs to: ``scope(_:_:)``.
     package let scope: UInt64
@@ -84,13 +84,14 @@ package struct PageCursor: Hashable, Sendable {
 
     /// `nil` if `text` is none.
     package init?(text: String) {
-        guard let bytes = hexBytes(text), bytes.count > 49, bytes[0] == Self.version,
-            let place = PagePlace(bytes[49...])
+        guard let bytes = hexBytes(text), bytes.count > 33, bytes[0] == Self.version,
+            let place = PagePlace(bytes[33...])
         else { return nil }
-        let words = bytes[1..<49].words
+        let words = bytes[1..<33].words
         guard words[2] <= UInt64(Int64.max) else { return nil }
-        let dot = Dot(origin: OriginID(UUIDBits(high: words[3], low: words[4])), seq: words[5])
-        let end = LogPlace(incarnation: words[1], position: words[2], dot: words[2] == 0 ? nil : dot)
+        let end = LogPlace(
+            incarnation: words[1], position: words[2],
+            leaf: words[2] == 0 ? nil : UInt32(truncatingIfNeeded: words[3]))
         self.init(scope: words[0], end: end, place: place)
     }
 
@@ -99,8 +100,7 @@ package struct PageCursor: Hashable, Sendable {
         bytes.appendBigEndian(scope)
         bytes.appendBigEndian(end.incarnation)
         bytes.appendBigEndian(end.position)
-        (end.dot?.origin.bits ?? UUIDBits(high: 0, low: 0)).append(to: &bytes)
-        bytes.appendBigEndian(end.dot?.seq ?? 0)
+        bytes.appendBigEndian(UInt64(end.leaf ?? 0))
         return hexText(bytes + place.bytes)
     }
 

@@ -103,6 +103,12 @@ fault(8, "the root is not compared when head and tree have equal sizes", "INV-3"
        "                old: size, oldRoot: root,"))
 fault(9, "a received dependency may be missing by one", "INV-5", "CausalTraceTests",
       (ES + "Replication/IngestVerifier.swift", "guard needs.seq <= have ||", "guard needs.seq <= have + (isPlanted(9) ? 1 : 0) ||"))
+fault(308, "views are believed where another event stands at their position", "INV-10", "ViewsMarkTests",
+      (ES + "Projection/ViewDatabase.swift", "leaf != found.leaf { return nil }", "leaf != found.leaf, !isPlanted(308) { return nil }"))
+fault(310, "evidence beside a running node has events without what they depend on", "INV-5", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceExport.swift", "if isCut {", "if isCut, !isPlanted(310) {"))
+fault(311, "an edit that counted then is not known any more once a twin counts", "INV-8", "TieTests",
+      (ES + "Views/ViewReader+Amendments.swift", "guard row.position > knownAt,\n", "guard row.position > knownAt, !isPlanted(311),\n"))
 fault(307, "a known fork excuses an event of an origin that is not here", "INV-3 and INV-5", "ForkedIngestTests",
       (ES + "Replication/IngestVerifier.swift", "have > 0 && isForked", "(have > 0 || isPlanted(307)) && isForked"))
 fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "SecondLookTests",

@@ -6,6 +6,11 @@ package final class EvidenceExport {
         let origin: EvidenceOrigin
         /// What vouches for it where its last head is of more events than are here.
         let reach: PendingCoverage?
+
+        /// The same with fewer events in the file.
+        func ending(at size: UInt64) -> Source {
+            Source(origin: EvidenceOrigin(key: origin.key, size: size, head: origin.head), reach: reach)
+        }
     }
 
     /// Of how many events the file is.
@@ -38,23 +43,52 @@ package final class EvidenceExport {
 
     /// - Parameter origins: Only these; `nil`: all.
     package init(_ files: StoreFiles, origins wanted: Set<OriginID>? = nil) throws(StoreError) {
-        reader = try LogReader(files)
+        let reader = try LogReader(files)
+        self.reader = reader
         var sources: [OriginID: Source] = [:]
-        var sizes: [(id: OriginID, size: UInt64)] = []
         var uncovered: UInt64 = 0
-        for origin in try reader.origins() where wanted?.contains(origin.id) ?? true {
-            let source = try Self.source(origin, reader)
-            let size = source?.origin.size ?? 0
-            uncovered = uncovered.addingSaturated(origin.size - min(size, origin.size))
-            guard let source, size > 0 else { continue }
-            sources[origin.id] = source
-            sizes.append((origin.id, size))
+        try reader.inOneTransaction { () throws(StoreError) in
+            let origins = try reader.origins().filter { wanted?.contains($0.id) ?? true }
+            for origin in origins { sources[origin.id] = try Self.source(origin, reader) }
+            let sizes = try Self.closed(sources.mapValues(\.origin.size), of: origins, reader)
+            for origin in origins {
+                let size = sizes[origin.id] ?? 0
+                uncovered = uncovered.addingSaturated(origin.size - min(size, origin.size))
+                sources[origin.id] = size > 0 ? sources[origin.id]?.ending(at: size) : nil
+            }
         }
         self.uncovered = uncovered
         self.sources = sources
-        count = sizes.saturatedSum { $0.size }
-        order = EvidenceOrder(sizes)
+        count = sources.values.saturatedSum { $0.origin.size }
+        order = EvidenceOrder(sources.map { ($0.key, $0.value.origin.size) }.sorted { $0.id < $1.id })
         forks = try ForkEvidence.list(files).filter { sources[$0.origin] != nil }
+    }
+
+    /// How many events of each origin can be in the file with all that they depend on, if `sizes` of them are covered by heads: beside a
+    /// running node one origin's head is newer than another's.
+    private static func closed(
+        _ sizes: [OriginID: UInt64], of origins: [StoredOrigin], _ reader: LogReader
+    ) throws(StoreError) -> [OriginID: UInt64] {
+        var sizes = sizes
+        let here = Dictionary(uniqueKeysWithValues: origins.map { ($0.id, $0.size) })
+        var first = UInt64.max
+        for origin in origins where sizes[origin.id] ?? 0 < origin.size {
+            let left = try reader.event(Dot(origin: origin.id, seq: (sizes[origin.id] ?? 0) + 1))
+            first = min(first, left?.position ?? 1)
+        }
+        guard first < UInt64.max else { return sizes }
+        // What depends on an event stands behind it.
+        try reader.scan(after: first, limit: .max) { stored in
+            let dot = stored.event.header.dot
+            guard let size = sizes[dot.origin], dot.seq <= size else { return true }
+            let isCut = stored.event.header.dependencies.contains { needs in
+                // One that is not here belongs to another history of its origin.
+                needs.seq <= here[needs.origin] ?? 0 && needs.seq > sizes[needs.origin] ?? 0
+            }
+            if isCut { sizes[dot.origin] = dot.seq - 1 }
+            return true
+        }
+        return sizes
     }
 
     /// What vouches for most events of an origin; `nil` if nothing does.
@@ -147,7 +181,7 @@ package final class EvidenceExport {
     private func proof(_ dot: Dot) throws(StoreError) -> [Digest] {
         guard let source = sources[dot.origin] else { return [] }
         guard let reach = source.reach else {
-            return try reader.consistency(of: dot.origin, from: dot.seq, to: source.origin.size, using: sha)
+            return try reader.consistency(of: dot.origin, from: dot.seq, to: source.origin.head.head.size, using: sha)
         }
         guard let coverage = try reader.coverage(ofFirst: dot.seq, by: reach, using: sha) else {
             throw .corrupt("what vouches for the events of origin \(dot.origin) does not fit them")

@@ -1,20 +1,20 @@
-/// Where a reader of the log has come to: what stands behind it is still to be read. It names the event there, so that a log that is
-/// another one, or has lost that event, is noticed: positions are given out again.
+/// Where a reader of the log has come to: what stands behind it is still to be read. It names the event there by its leaf, so that a
+/// log that is another one, or has another event there, is noticed: positions and seqs are given out again.
 package struct LogPlace: Hashable, Sendable {
     /// Of the store.
     package let incarnation: UInt64
     package let position: UInt64
-    /// The event at that position; `nil` at the beginning.
-    package let dot: Dot?
+    /// The first four bytes of the leaf of the event at that position; `nil` at the beginning.
+    package let leaf: UInt32?
 
-    package init(incarnation: UInt64, position: UInt64, dot: Dot?) {
-        (self.incarnation, self.position, self.dot) = (incarnation, position, dot)
+    package init(incarnation: UInt64, position: UInt64, leaf: UInt32?) {
+        (self.incarnation, self.position, self.leaf) = (incarnation, position, leaf)
     }
 
-    /// `<incarnation> <position>`, and `<origin>/<seq>` where there is an event.
+    /// `<incarnation> <position>`, and `<leaf>` where there is an event.
     package var text: String {
         let place = "\(String(incarnation, radix: 16)) \(position)"
-        return dot.map { "\(place) \($0)" } ?? place
+        return leaf.map { "\(place) \(String($0, radix: 16))" } ?? place
     }
 
     /// `nil` if the text is no place.
@@ -23,11 +23,9 @@ package struct LogPlace: Hashable, Sendable {
         guard (2...3).contains(parts.count), let incarnation = UInt64(parts[0], radix: 16),
             let position = UInt64(parts[1]), (position > 0) == (parts.count == 3)
         else { return nil }
-        self.init(incarnation: incarnation, position: position, dot: nil)
-        guard parts.count == 3 else { return }
-        let names = parts[2].split(separator: "/")
-        guard names.count == 2, let origin = OriginID(text: names[0]), let seq = UInt64(names[1]) else { return nil }
-        self.init(incarnation: incarnation, position: position, dot: Dot(origin: origin, seq: seq))
+        let leaf = parts.count == 3 ? UInt32(parts[2], radix: 16) : nil
+        guard (leaf != nil) == (position > 0) else { return nil }
+        self.init(incarnation: incarnation, position: position, leaf: leaf)
     }
 }
 
@@ -36,7 +34,9 @@ extension LogReader {
     package func place(at position: UInt64) throws(StoreError) -> LogPlace {
         LogPlace(
             incarnation: try incarnation(), position: position,
-            dot: try position == 0 ? nil : mapped { () throws(DatabaseError) in try dot(at: position) })
+            leaf: try mapped { () throws(DatabaseError) in
+                try leaf(at: position).map(UInt32.init(truncatingIfNeeded:))
+            })
     }
 
     /// Whether a reader that has come to `place` has read what stands before it here.
@@ -44,5 +44,10 @@ extension LogReader {
         guard try incarnation() == place.incarnation else { return false }
         guard place.position > 0, try place.position <= top() else { return place.position == 0 }
         return try self.place(at: place.position) == place
+    }
+
+    /// Column `leaf` of the event at `position`: the first four bytes. `nil` if there is none.
+    func leaf(at position: UInt64) throws(DatabaseError) -> Int64? {
+        try connection.integer("SELECT leaf FROM event WHERE position = ?", .integer(Int64(bitPattern: position)))
     }
 }

@@ -117,12 +117,14 @@ package final class LogReader {
 
     /// The event at `position`.
     package func event(at position: UInt64) throws(StoreError) -> StoredEvent? {
-        try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
-            defer { select.reset() }
-            try select.bind(1, position)
-            return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
-        }
+        try mapped { () throws(DatabaseError) in try stored(at: position) }
+    }
+
+    func stored(at position: UInt64) throws(DatabaseError) -> StoredEvent? {
+        let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
+        defer { select.reset() }
+        try select.bind(1, position)
+        return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
     }
 
     /// Rows asked for by one run of a statement, a page of a history: to begin and end it costs as much as half a row.

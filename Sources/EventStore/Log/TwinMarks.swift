@@ -18,7 +18,7 @@ package struct TwinMarks: Sendable {
 }
 
 /// One of the events with one id.
-private struct TwinMember: Comparable {
+struct TwinMember: Comparable {
     /// What twins have in common, as refs.
     struct Subject: Hashable {
         let type: Int64
@@ -80,6 +80,19 @@ extension LogReader {
         }
         guard let counting = Self.counting(inPlaceOf: stored.position, group) else { return nil }
         return counting.position == stored.position ? nil : counting.dot
+    }
+
+    /// Of the event at `position` and its twins the one that counted when the log reached `known`, where that is another and the event came
+    /// later.
+    func twin(countingBefore position: UInt64, at known: UInt64) throws(DatabaseError) -> TwinMember? {
+        guard
+            let first = try connection.integer(
+                "SELECT twin FROM event WHERE position = ?", .integer(Int64(bitPattern: position))),
+            let subject = try twinMember(at: position)?.subject,
+            let beginning = try twinMember(at: UInt64(bitPattern: first))
+        else { return nil }
+        let group = try twins(of: beginning.position, through: known) + [beginning]
+        return group.filter { $0.position <= known && $0.subject == subject }.min()
     }
 
     /// Whether an event counted when the log reached `known`: a twin that came later may count in its place now.

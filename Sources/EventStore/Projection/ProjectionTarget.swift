@@ -61,12 +61,11 @@ struct ProjectionTarget {
 
     /// Opens the first of `paths` whose views can be used; else makes new ones at the last of them.
     static func open(
-        _ paths: [String], _ incarnation: String, _ top: UInt64, _ source: ProjectionSource, _ tails: ViewMemtables,
-        _ versions: ViewVersions
+        _ paths: [String], _ top: UInt64, _ source: ProjectionSource, _ tails: ViewMemtables, _ versions: ViewVersions
     ) throws(StoreError) -> Opened {
         var renewal: String?
         for path in paths {
-            let standing = try ViewDatabase.standing(at: path, incarnation: incarnation, top: top)
+            let standing = try ViewDatabase.standing(at: path, of: source.log, through: top)
             if standing == nil, let version = ViewDatabase.strangeVersion(at: path) {
                 renewal = renewal ?? "the views of version \(version) are all built anew"
             }
@@ -77,6 +76,7 @@ struct ProjectionTarget {
             return Opened(target: target, position: standing.position, renewal: renewal)
         }
         let new = paths[paths.count - 1]
+        let incarnation = try source.log.viewMark()
         let target = try mapped { () throws(DatabaseError) in
             try ViewDatabase.create(at: new, incarnation: incarnation, versions)
             return try ProjectionTarget(path: new, source: source, tails: tails, versions)

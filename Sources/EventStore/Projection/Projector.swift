@@ -52,8 +52,7 @@ package final class Projector {
         self.versions = versions
         let source = try ProjectionSource(files)
         self.source = source
-        let incarnation = try source.log.viewMark()
-        self.incarnation = incarnation
+        incarnation = try source.log.viewMark()
         let top = try source.log.top()
         goal = top
         let usual = path ?? files.views
@@ -61,7 +60,7 @@ package final class Projector {
         self.mark = mark
         var distrust: String?
         if case .changed(let how)? = mark?.verdict() {
-            if try ViewDatabase.standing(at: usual, incarnation: incarnation, top: top) != nil { distrust = how }
+            if try ViewDatabase.standing(at: usual, of: source.log, through: top) != nil { distrust = how }
             // No one is to read them meanwhile either.
             ViewDatabase.remove(files)
         }
@@ -72,7 +71,7 @@ package final class Projector {
         self.distrust = distrust
         try mark?.begin()
         let opened = try ProjectionTarget.open(
-            [usual, path ?? files.newViews], incarnation, top, source, tails, versions)
+            [usual, path ?? files.newViews], top, source, tails, versions)
         position = opened.position
         target = opened.target
         renewal = opened.renewal
@@ -116,7 +115,7 @@ package final class Projector {
             try commit({ () throws(DatabaseError) in
                 last = try apply(
                     first, to: target.views, after: position, through: durable, limit: limit, piece: piece)
-                try target.store.run("UPDATE progress SET position = ?", .integer(Int64(bitPattern: last)))
+                try ViewDatabase.advance(to: last, of: source.log, target.store.connection)
                 guard mayCommit() else { throw .cancelled }
             })
         else {

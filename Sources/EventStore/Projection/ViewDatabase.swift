@@ -5,7 +5,7 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Of the tables that all views share. Files of another one are rebuilt.
-    static let version: Int64 = 11
+    static let version: Int64 = 12
 
     /// A view stands after the one that it is built anew with.
     static var types: [any View.Type] {
@@ -23,7 +23,7 @@ enum ViewDatabase {
     }
 
     private static let tables = """
-        CREATE TABLE progress(position INTEGER NOT NULL, incarnation TEXT NOT NULL);
+        CREATE TABLE progress(position INTEGER NOT NULL, incarnation TEXT NOT NULL, leaf INTEGER);
         CREATE TABLE quarantine(position INTEGER, view TEXT, reason TEXT NOT NULL, PRIMARY KEY(position, view))
           WITHOUT ROWID;
         """
@@ -49,10 +49,10 @@ enum ViewDatabase {
     /// Opens the views at `path` for reading; busy if they are missing or not those of this release and this log: then
     /// the owner of the store is about to build them.
     static func openReader(
-        at path: String, incarnation: String, _ versions: ViewVersions
+        at path: String, of log: LogReader, _ versions: ViewVersions
     ) throws(StoreError) -> Connection {
         guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
-        let standing = try standing(at: path, incarnation: incarnation, top: UInt64(Int64.max))
+        let standing = try standing(at: path, of: log, through: UInt64(Int64.max))
         guard standing?.isWhole(versions) == true else { throw .busy("the views must be built anew") }
         return try openForReading(path)
     }
@@ -76,30 +76,49 @@ enum ViewDatabase {
                 try connection.execute(type.schema)
                 try note(type, versions, behind: nil, connection)
             }
-            try connection.run("INSERT INTO progress VALUES(0, ?)", .text(incarnation))
+            try connection.run("INSERT INTO progress VALUES(0, ?, NULL)", .text(incarnation))
         }
     }
 
-    /// What the views at `path` say of themselves; `nil` if they are missing, damaged, of another release, of another log, or ahead of it:
-    /// then all of them must be rebuilt. Throws where the file cannot be read: nothing can be said of them then.
-    static func standing(at path: String, incarnation: String, top: UInt64) throws(StoreError) -> Standing? {
+    /// What the views at `path` say of themselves; `nil` if they are missing, damaged, of another release, of another log, of an event
+    /// that this log has lost, or ahead of `top`: then all of them must be rebuilt. Throws where the file cannot be read: nothing can
+    /// be said of them then.
+    static func standing(at path: String, of log: LogReader, through top: UInt64) throws(StoreError) -> Standing? {
         guard access(path, F_OK) == 0 else { return nil }
         do throws(StoreError) {
+            let incarnation = try log.viewMark()
             let connection = try openForReading(path)
             return try mapped { () throws(DatabaseError) in
                 guard try connection.integer("PRAGMA application_id") == applicationID,
                     try connection.integer("PRAGMA user_version") == version,
-                    let found = try connection.integer(
-                        "SELECT position FROM progress WHERE incarnation = ?", .text(incarnation)),
-                    found >= 0, UInt64(found) <= top
+                    let found = try progress(connection, incarnation), found.position <= top
                 else { return nil }
-                return Standing(position: UInt64(found), views: try views(connection))
+                // A position alone may be that of another event: of the one that came after a log was cut.
+                if let leaf = try log.leaf(at: found.position), leaf != found.leaf { return nil }
+                return Standing(position: found.position, views: try views(connection))
             }
         } catch .corrupt {
             return nil
         } catch {
             throw error
         }
+    }
+
+    private static func progress(
+        _ connection: Connection, _ incarnation: String
+    ) throws(DatabaseError) -> (position: UInt64, leaf: Int64?)? {
+        let select = try connection.statement("SELECT position, leaf FROM progress WHERE incarnation = ?")
+        defer { select.reset() }
+        try select.bind(1, text: Array(incarnation.utf8))
+        guard try select.step(), select.int64(0) >= 0 else { return nil }
+        return (select.uint64(0), select.int64IfAny(1))
+    }
+
+    /// All views that stand together have applied the log up to this event.
+    static func advance(to position: UInt64, of log: LogReader, _ connection: Connection) throws(DatabaseError) {
+        let leaf = try log.leaf(at: position).map { Binding.integer($0) }
+        try connection.run(
+            "UPDATE progress SET position = ?, leaf = ?", .integer(Int64(bitPattern: position)), leaf ?? .null)
     }
 
     private static func views(

@@ -63,11 +63,19 @@ enum SnapshotInstall {
         return (UInt64(old.st_ino), UInt64(new.st_ino))
     }
 
-    /// Whether the waiting log is this store's, begins with this node's own events, and has all of them.
+    /// Whether the waiting log is this store's, begins with this node's own events, and has all of them. One that is no log does not fit.
     private static func fits(_ files: StoreFiles) throws(StoreError) -> Bool {
         let old = try LogReader(files)
-        let new = try LogReader(path: files.readyLog)
-        guard try StoreIdentity(old) == StoreIdentity(new) else { return false }
-        return try new.fits(over: old)
+        let identity = try StoreIdentity(old)
+        do throws(StoreError) {
+            let new = try LogReader(path: files.readyLog)
+            guard try StoreIdentity(new) == identity else { return false }
+            return try new.fits(over: old)
+        } catch {
+            switch error {
+            case .corrupt, .badFile, .unknownFormat, .notFound: return false
+            default: throw error
+            }
+        }
     }
 }

@@ -7,8 +7,7 @@ extension ViewReader {
     ) throws(DatabaseError) -> [Int: Amendments] {
         var found: [Int: Amendments] = [:]
         let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
-        try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
-            guard row.position <= knownAt else { return }
+        func take(_ index: Int, _ row: MessagesView.Row) throws(DatabaseError) {
             let header = events[index].event.header
             var all =
                 try found[index].orLoad { () throws(DatabaseError) in
@@ -26,7 +25,38 @@ extension ViewReader {
             }
             found[index] = all
         }
+        var replaced = knownAt < .max ? try self.replaced(messages, knownAt: knownAt, connection) : [:]
+        try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
+            guard row.position <= knownAt else { return }
+            while let earlier = replaced[index]?.last, earlier.stamp < row.stamp {
+                replaced[index]?.removeLast()
+                try take(index, earlier)
+            }
+            try take(index, row)
+        }
+        for (index, rows) in replaced { for row in rows.reversed() { try take(index, row) } }
         return found
+    }
+
+    /// Edits and retractions that counted when the log reached `knownAt`, and in whose place twins count that came later; of each message
+    /// the last in display order first.
+    private func replaced(
+        _ messages: [EventID?], knownAt: UInt64, _ connection: Connection
+    ) throws(DatabaseError) -> [Int: [MessagesView.Row]] {
+        var rows: [Int: [MessagesView.Row]] = [:]
+        try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
+            guard row.position > knownAt,
+                let twin = try log.twin(countingBefore: row.position, at: knownAt),
+                let event = try log.stored(at: twin.position)?.event, let payload = event.payload,
+                MessagesView.target(JSONObject(validated: payload), cause: event.header.cause) == messages[index]
+            else { return }
+            let key = DisplayKey(time: event.header.time, hlc: twin.hlc, dot: twin.dot)
+            rows[index, default: []].append(
+                MessagesView.Row(
+                    stamp: Stamp(key), position: twin.position, author: row.author, conversation: row.conversation,
+                    isEdit: row.isEdit))
+        }
+        return rows.mapValues { $0.sorted { $0.stamp > $1.stamp } }
     }
 
     /// The same with texts, names and times.

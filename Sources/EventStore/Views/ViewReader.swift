@@ -31,7 +31,7 @@ package final class ViewReader {
         log = try LogReader(files)
         path = files.views
         inode = Self.inode(path)
-        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), versions)
+        connection = try ViewDatabase.openReader(at: path, of: log, versions)
         temporaryPlace = nil
     }
 
@@ -88,7 +88,7 @@ package final class ViewReader {
     private func follow() throws(StoreError) {
         let current = Self.inode(path)
         guard current != inode, current != 0 else { return }
-        connection = try ViewDatabase.openReader(at: path, incarnation: try log.viewMark(), versions)
+        connection = try ViewDatabase.openReader(at: path, of: log, versions)
         inode = current
     }
 

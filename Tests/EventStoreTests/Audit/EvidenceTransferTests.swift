@@ -65,6 +65,35 @@ struct EvidenceTransferTests {
         return (sample.folder, Set(origins))
     }
 
+    @Test(
+        "Beside a running node no event is in the file without what it depends on: the other's head may be older (INV-5)"
+    )
+    func headsOfDifferentAges() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let own = store.identity.origin
+        try store.flushBlocking()
+        _ = try store.appendBlocking((0..<3).map { .message("\($0)", user: "u") })
+        // They have applied events that no stored head covers yet, and what depends on them in turn.
+        var (busan, ulsan) = (ForeignOrigin(1, name: "busan-1"), ForeignOrigin(2, name: "ulsan-1"))
+        for needs in 1...4 {
+            busan.add(.message("\(needs)", user: "u"), needs: [Dot(origin: own, seq: UInt64(needs))])
+        }
+        try busan.send(to: store)
+        for needs in 1...4 {
+            ulsan.add(.message("\(needs)", user: "u"), needs: [Dot(origin: busan.id, seq: UInt64(needs))])
+        }
+        try ulsan.send(to: store)
+        let export = try EvidenceExport(store.files)
+        #expect(export.uncovered > 3 && export.count > 3)
+        let (other, archive) = try makeStore(name: "archive")
+        defer { withExtendedLifetime(other) {} }
+        #expect(try take(lines(try exported(store.files)), into: archive).appended == export.count)
+        // Of some origins alone nothing is left out for what the file does not have.
+        let alone = try EvidenceExport(store.files, origins: [ulsan.id])
+        #expect(alone.count == 5 && alone.uncovered == 0)
+    }
+
     @Test("What is taken in is what was there, bit for bit, proven, once; and writes the same file again")
     func roundTrip() throws {
         let (folder, origins) = try sample()

@@ -6,6 +6,41 @@ import Testing
 
 /// A start notices what another process has written into the views since the node let go of them (VIEWS.md, "Proving them").
 struct ViewsMarkTests {
+    @Test(
+        "Views and places of an event that the log has lost are those of another log, also where another event stands there now (INV-10)"
+    )
+    func lostEvent() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let files = store.files
+        func shown() throws -> [String] {
+            let projector = try Projector(files)
+            try projector.catchUp()
+            var texts: [String] = []
+            try ViewReader(files).history(user: "u", TimelineQuery()) { entry in
+                texts.append(entry.stored.event.payload.map { String(decoding: $0, as: UTF8.self) } ?? "")
+                return true
+            }
+            return texts
+        }
+        _ = try store.appendBlocking([.message("old", user: "u")])
+        store.close()
+        let log = try #require(FileManager.default.contents(atPath: files.log))
+        let going = try EventStore(opening: folder.path)
+        _ = try going.appendBlocking([.message("lost", user: "u")])
+        #expect(try shown().count == 2)
+        let place = try LogReader(files).place(at: 3)
+        #expect(try LogReader(files).has(place) && LogPlace(text: place.text) == place)
+        going.close()
+        // One event less: that which begins the new origin takes its position.
+        try log.write(to: URL(fileURLWithPath: files.log))
+        let cut = try EventStore(opening: folder.path)
+        #expect(try cut.originChange != nil && LogReader(files).top() == 3)
+        #expect(try shown().count == 1)
+        #expect(try !LogReader(files).has(place))
+        cut.close()
+    }
+
     private func filled() throws -> (TemporaryFolder, StoreFiles) {
         let (folder, store) = try makeStore()
         _ = try store.appendBlocking([

@@ -146,7 +146,7 @@ struct TieTests {
             let (id, isEdit) = (UInt64.random(in: 1...12, using: &random), number % 4 == 0)
             let target = EventID(UUIDBits(high: 0x1d, low: id))
             return event(
-                from, seqs[from] ?? 1, hlc: hlc, id: isEdit ? 1_000 + UInt64(number) : id,
+                from, seqs[from] ?? 1, hlc: hlc, id: isEdit ? 1_000 + id : id,
                 type: isEdit ? "message.edited" : "message.posted",
                 isEdit ? #"{"message":"\#(target)","text":"\#(number)"}"# : #"{"text":"x"}"#)
         }

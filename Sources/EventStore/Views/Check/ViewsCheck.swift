@@ -27,8 +27,7 @@ package struct ViewsCheck: Sendable {
                 ViewDifference(view: "progress", row: "views.db", field: "rows", found: "\(rows)", expected: "1"))
             return report
         }
-        let incarnation = try LogReader(files).viewMark()
-        let found = try ViewDatabase.openReader(at: files.views, incarnation: incarnation, versions)
+        let found = try ViewDatabase.openReader(at: files.views, of: LogReader(files), versions)
         let place = try TemporaryPlace("views")
         let projector = try Projector(files, path: place.path + "/views.db", versions: versions)
         /// Makes views up to where the others stand; false if that is beyond the log.

@@ -37,12 +37,9 @@ final class MessagesView: View {
         guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
-        var target = event.cause
-        if let value = payload["message"] {
-            target = value.string.flatMap { EventID(text: $0) }
-            if target == nil { return "message is not an event id" }
+        guard let target = Self.target(payload, cause: event.cause) else {
+            return payload["message"] == nil ? "message is missing" : "message is not an event id"
         }
-        guard let target else { return "message is missing" }
         let isEdit = event.type == .messageEdited
         if isEdit, payload.string("text") == nil { return "text is missing or not text" }
         let key = Key(message: target, stamp: Stamp(event.key))
@@ -55,6 +52,12 @@ final class MessagesView: View {
         case .remove: if added.removeValue(forKey: key) == nil { removed.insert(key) }
         }
         return nil
+    }
+
+    /// Which message an edit or a retraction is about.
+    static func target(_ payload: JSONObject, cause: EventID?) -> EventID? {
+        guard let value = payload["message"] else { return cause }
+        return value.string.flatMap { EventID(text: $0) }
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
