@@ -257,10 +257,10 @@ fault(23, "a request may have two lengths", "INV-9", "HTTPMalformedTests",
 fault(24, "a name may occur twice if one is escaped", "INV-4", "JSONScannerTests",
       (ES + "Basics/JSON/JSONMembers.swift", "guard !name.isEscaped else {", "guard !name.isEscaped || isPlanted(24) else {"))
 fault(25, "import counts what is there already as appended", "INV-8", "SyncctlTests",
-      ("Sources/syncctl/Commands/AppendTally.swift", "case .already: already += 1",
+      ("Sources/syncctl/Commands/Write/AppendTally.swift", "case .already: already += 1",
        "case .already: if isPlanted(25) { appended += 1 } else { already += 1 }"))
 fault(29, "import counts a repeated line twice", "INV-8", "SyncctlTests",
-      ("Sources/syncctl/Commands/ImportRun.swift", "            } else {\n                tally.count(result)\n            }",
+      ("Sources/syncctl/Commands/Write/ImportRun.swift", "            } else {\n                tally.count(result)\n            }",
        "            } else {\n                tally.count(result)\n                if isPlanted(29), case .already = result { tally.count(result) }\n            }"))
 
 # --- Verify ---------------------------------------------------------------------------------------------------------------

@@ -222,8 +222,25 @@ enum Rooms {
             "syncctl/Doctor", "what is wrong with a store and what helps",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client"]),
         Room(
-            "syncctl/Commands", "one file a command",
+            "syncctl/Commands/Read", "commands that show events and what views answer",
+            [store, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands/Write", "append and import; evidence out and in",
+            [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
-        Room("syncctl", "the table of commands", [kit, "syncctl/Session", "syncctl/Commands"]),
+        Room(
+            "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
+            [
+                store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor",
+                "syncctl/Commands/Write",
+            ]),
+        Room(
+            "syncctl", "the table of commands",
+            [
+                kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
+                "syncctl/Commands",
+            ]),
     ]
 }
