@@ -73,15 +73,20 @@ let package = Package(
 
         // Entry points for arbitrary bytes: libFuzzer drives them (Scripts/fuzz), FuzzTests replays what it has kept.
         .target(
-            name: "FuzzTargets", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"],
+            name: "FuzzTargets", dependencies: ["EventStore", "SyncEngine", "CommandLineKit", "WireKit"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: strict),
-        // What several test targets need: folders that are removed, chance with a seed, rewound logs.
-        .target(name: "TestSupport", dependencies: ["EventStore"], path: "Tests/TestSupport", swiftSettings: strict),
+        // What several test targets need: folders that are removed, chance with a seed, rewound logs, contradictions of a table.
+        .target(
+            name: "TestSupport", dependencies: ["EventStore", "CommandLineKit"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        // Frames as bytes, for tests that play the other end of a connection.
+        .target(
+            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: strict),
         .testTarget(name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], swiftSettings: strict),
         .testTarget(
-            name: "SyncEngineTests", dependencies: ["TestSupport", "SyncEngine", "EventStore"],
+            name: "SyncEngineTests", dependencies: ["TestSupport", "WireKit", "SyncEngine", "EventStore"],
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
@@ -97,7 +102,7 @@ let package = Package(
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(
-            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/SyncTestKit",
+            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "WireKit"], path: "Tests/SyncTestKit",
             swiftSettings: strict),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",

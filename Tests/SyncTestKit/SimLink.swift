@@ -1,5 +1,6 @@
 internal import EventStore
 internal import SyncEngine
+internal import WireKit
 
 /// One connection between two nodes: bytes in order in both directions, as TCP and TLS give them, with everything a
 /// network may do to them.

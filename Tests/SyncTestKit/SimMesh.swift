@@ -1,5 +1,6 @@
 internal import EventStore
 internal import SyncEngine
+internal import WireKit
 
 // The simulator's counterpart of `NodeCore`: what the ``Mesh`` decides is done.
 extension SimNode {

@@ -1,5 +1,6 @@
 internal import EventStore
 internal import SyncEngine
+internal import WireKit
 
 extension SimNode {
     /// Puts a frame on the link, or what this node says in its place.

@@ -3,18 +3,7 @@ package enum TimeFormat {
     /// `2026-08-01 11:02:15` in the given zone; the offset belongs into the heading, see ``offset(_:)``.
     package static func local(_ milliseconds: Int64, in zone: Zone) -> String {
         let civil = zone.civil(at: milliseconds)
-        return "\(date(civil)) \(timeOfDay(civil, milliseconds: false))"
-    }
-
-    /// `2026-08-01 02:02:15`, for people who asked for UTC.
-    package static func utc(_ milliseconds: Int64) -> String {
-        local(milliseconds, in: .utc)
-    }
-
-    /// `2026-08-01T02:02:15.120Z`, the form of all JSON (RFC 3339).
-    package static func rfc3339(_ milliseconds: Int64) -> String {
-        let civil = CivilTime(milliseconds: milliseconds)
-        return "\(date(civil))T\(timeOfDay(civil, milliseconds: true))Z"
+        return "\(date(civil)) \(timeOfDay(civil))"
     }
 
     /// `+09:00` for an offset in seconds; seconds beyond the minute, which only dates before 1972 have, are appended.
@@ -28,11 +17,9 @@ package enum TimeFormat {
         "\(civil.year < 0 ? "-" : "")\(digits(Int(civil.year.magnitude), 4))-\(digits(civil.month, 2))-\(digits(civil.day, 2))"
     }
 
-    private static func timeOfDay(_ civil: CivilTime, milliseconds: Bool) -> String {
-        let time = Int(civil.millisecondOfDay)
-        let seconds = time / 1_000
-        let text = "\(digits(seconds / 3_600, 2)):\(digits(seconds / 60 % 60, 2)):\(digits(seconds % 60, 2))"
-        return milliseconds ? text + "." + digits(time % 1_000, 3) : text
+    private static func timeOfDay(_ civil: CivilTime) -> String {
+        let seconds = Int(civil.millisecondOfDay) / 1_000
+        return "\(digits(seconds / 3_600, 2)):\(digits(seconds / 60 % 60, 2)):\(digits(seconds % 60, 2))"
     }
 
     private static func digits(_ number: Int, _ count: Int) -> String {

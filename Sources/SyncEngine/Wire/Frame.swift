@@ -46,6 +46,12 @@ package enum MessageType: UInt8, CaseIterable, Sendable {
     case snapshotEnd = 27
     /// It is in place, or refused.
     case snapshotDone = 28
+
+    /// The message's name in docs/reference/sync.proto, after which each case is named.
+    var name: String {
+        let word = "\(self)"
+        return word.prefix(1).uppercased() + word.dropFirst()
+    }
 }
 
 /// The unit of transfer: 8 bytes of header (big-endian `u32` body length, type, flags, 16 zero bits), then the body.
@@ -69,18 +75,6 @@ package struct Frame: Hashable, Sendable {
     /// Bytes of the header.
     package static let headerSize = 8
 
-    /// The bytes to transfer: header and body.
-    package var bytes: [UInt8] {
-        var out: [UInt8] = []
-        out.reserveCapacity(Self.headerSize + body.count)
-        out.appendBigEndian(UInt32(body.count))
-        out.append(type)
-        out.append(flags)
-        out.appendBigEndian(UInt16(0))
-        out.append(contentsOf: body)
-        return out
-    }
-
     /// Bytes of the message, decompressed.
     var messageSize: Int { flags & Self.compressed == 0 ? body.count : Compression.declaredSize(body) }
 
@@ -88,7 +82,7 @@ package struct Frame: Hashable, Sendable {
     package var count: Int { Self.headerSize + body.count }
 
     /// Refuses what no frame may be, from the header alone.
-    static func check(type: UInt8, flags: UInt8, reserved: UInt16, body: Int, limit: Int) throws(WireError) {
+    package static func check(type: UInt8, flags: UInt8, reserved: UInt16, body: Int, limit: Int) throws(WireError) {
         guard flags & ~compressed == 0 else { throw .unknownFlags(flags) }
         guard reserved == 0 else { throw .reservedNotZero(reserved) }
         guard body <= limit else { throw .frameTooLarge(bytes: body, limit: limit) }

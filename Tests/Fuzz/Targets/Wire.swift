@@ -1,5 +1,6 @@
 internal import EventStore
 internal import SyncEngine
+internal import WireKit
 
 /// The first byte says how large the pieces are in which the rest arrives.
 func fuzzFrames(_ bytes: [UInt8]) throws {

@@ -1,6 +1,7 @@
 import COpenSSL
 import Foundation
 import Testing
+import WireKit
 
 @testable import EventStore
 @testable import SyncEngine

@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import WireKit
 
 @testable import EventStore
 @testable import SyncEngine

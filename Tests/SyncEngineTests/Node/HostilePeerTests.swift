@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WireKit
 
 @testable import EventStore
 @testable import SyncEngine

@@ -2,6 +2,7 @@ import EventStore
 @testable import SyncEngine
 import TestSupport
 import Testing
+import WireKit
 
 @Suite struct FrameDecoderTests {
     let hello = [UInt8](repeating: 7, count: 20)

@@ -2,6 +2,7 @@ import EventStore
 import Foundation
 import SyncEngine
 import Testing
+import WireKit
 
 /// The values of the files in `Vectors/`, written down here a second time.
 struct Golden: Sendable, CustomTestStringConvertible {

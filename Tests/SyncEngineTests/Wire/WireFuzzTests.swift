@@ -2,6 +2,7 @@ import EventStore
 @testable import SyncEngine
 import TestSupport
 import Testing
+import WireKit
 
 @Suite struct WireFuzzTests {
     /// 50,000 mutated frames: each ends in an error or in a message that survives another round trip.

@@ -1,4 +1,5 @@
-internal import EventStore
+import EventStore
+package import SyncEngine
 
 /// Cuts a stream of bytes into frames, however the bytes arrive. A frame's header is checked as soon as it is there,
 /// before any of its body is waited for; so what is held is at most one frame and what was fed after it. Take all
@@ -66,4 +67,18 @@ package struct FrameDecoder: Sendable {
 
     /// A buffer that a large frame has made longer is given back.
     private static let keptCapacity = 256 << 10
+}
+
+extension Frame {
+    /// The bytes to transfer: header and body.
+    package var bytes: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(Self.headerSize + body.count)
+        out.appendBigEndian(UInt32(body.count))
+        out.append(type)
+        out.append(flags)
+        out.appendBigEndian(UInt16(0))
+        out.append(contentsOf: body)
+        return out
+    }
 }
