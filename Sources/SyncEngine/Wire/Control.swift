@@ -13,46 +13,26 @@ package struct Ping: Hashable, Sendable {
         self.clock = clock
     }
 
-    func write(to writer: inout ProtobufWriter) { writeEcho(nonce, clock, to: &writer) }
-
-    init(_ message: MessageReader) throws(WireError) { (nonce, clock) = try readEcho(message) }
-}
-
-/// Answers a Ping at once.
-package struct Pong: Hashable, Sendable {
-    /// The Ping's.
-    package var nonce: UInt64
-    /// The answerer's clock, Unix milliseconds.
-    package var clock: Int64
-
-    /// A Pong of these parts.
-    package init(nonce: UInt64, clock: Int64) {
-        self.nonce = nonce
-        self.clock = clock
+    func write(to writer: inout ProtobufWriter) {
+        writer.fixed64(1, nonce)
+        writer.uint(2, UInt64(bitPattern: clock))
     }
 
-    func write(to writer: inout ProtobufWriter) { writeEcho(nonce, clock, to: &writer) }
-
-    init(_ message: MessageReader) throws(WireError) { (nonce, clock) = try readEcho(message) }
-}
-
-private func writeEcho(_ nonce: UInt64, _ clock: Int64, to writer: inout ProtobufWriter) {
-    writer.fixed64(1, nonce)
-    writer.uint(2, UInt64(bitPattern: clock))
-}
-
-private func readEcho(_ message: MessageReader) throws(WireError) -> (nonce: UInt64, clock: Int64) {
-    var reader = message
-    var nonce = UInt64(0), clock = Int64(0)
-    while let field = try reader.next() {
-        switch field.number {
-        case 1: nonce = try reader.bits(field)
-        case 2: clock = try reader.clock(field)
-        default: break
+    init(_ message: MessageReader) throws(WireError) {
+        var reader = message
+        self.init(nonce: 0, clock: 0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: nonce = try reader.bits(field)
+            case 2: clock = try reader.clock(field)
+            default: break
+            }
         }
     }
-    return (nonce, clock)
 }
+
+/// Answers a Ping at once: with its nonce, and the clock of who answers.
+package typealias Pong = Ping
 
 /// The last frame before closing.
 package struct Bye: Hashable, Sendable {

@@ -40,14 +40,6 @@ extension EventBatch {
     }
 }
 
-extension MessageReader {
-    func checkRoom(_ count: Int, _ field: String) throws(WireError) {
-        guard count < WireLimits.events else {
-            throw .tooMany(message: name, field: field, limit: WireLimits.events)
-        }
-    }
-}
-
 extension Coverage {
     func write(to writer: inout ProtobufWriter) {
         writer.message(2) { inner in
@@ -64,9 +56,7 @@ extension Coverage {
             switch field.number {
             case 1: head = try SignedHead(try reader.nested("Head", field))
             case 2:
-                guard proof.count < WireLimits.proof else {
-                    throw .tooMany(message: message.name, field: "proof", limit: WireLimits.proof)
-                }
+                try message.checkRoom(proof.count, "proof", WireLimits.proof)
                 proof.append(try reader.digest(field))
             default: break
             }

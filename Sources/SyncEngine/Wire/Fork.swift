@@ -75,13 +75,11 @@ extension Fork {
             switch field.number {
             case 1: origin = try reader.uuid(field)
             case 2:
-                guard roots.count < WireLimits.forkRoots else {
-                    throw .tooMany(message: "Fork", field: "roots", limit: WireLimits.forkRoots)
-                }
+                try message.checkRoom(roots.count, "roots", WireLimits.forkRoots)
                 roots.append(try Root(try reader.nested("ForkRoot", field)))
             case 3: seq = try reader.number(field)
             case 4:
-                guard branches.count < 2 else { throw .tooMany(message: "Fork", field: "branches", limit: 2) }
+                try message.checkRoom(branches.count, "branches", 2)
                 branches.append(try ForkBranch(try reader.nested("ForkBranch", field)))
             case 5: asks = try reader.flag(field)
             default: break
@@ -130,9 +128,7 @@ extension ForkBranch {
             case 2: header = try reader.eventData(field, limit: Limits.header)
             case 3: payloadDigest = try reader.digest(field)
             case 4:
-                guard proof.count < WireLimits.proof else {
-                    throw .tooMany(message: message.name, field: "proof", limit: WireLimits.proof)
-                }
+                try message.checkRoom(proof.count, "proof", WireLimits.proof)
                 proof.append(try reader.digest(field))
             default: break
             }

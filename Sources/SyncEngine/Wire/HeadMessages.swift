@@ -20,19 +20,8 @@ package struct HeadAsk: Hashable, Sendable {
     }
 
     init(_ message: MessageReader) throws(WireError) {
-        var reader = message
-        var origin: UUIDBits?
-        var size = UInt64(0)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: origin = try reader.uuid(field)
-            case 2: size = try reader.number(field)
-            default: break
-            }
-        }
-        guard let origin else { throw message.missing("origin") }
-        guard size > 0 else { throw message.missing("size") }
-        self.init(origin: OriginID(origin), size: size)
+        let (origin, size) = try message.place("size")
+        self.init(origin: origin, size: size)
     }
 }
 

@@ -82,33 +82,7 @@ extension Message {
     }
 
     /// The message's name in docs/reference/sync.proto.
-    package var name: String {
-        switch self {
-        case .hello: "Hello"
-        case .vector: "Vector"
-        case .events: "Events"
-        case .ack: "Ack"
-        case .credit: "Credit"
-        case .ping: "Ping"
-        case .pong: "Pong"
-        case .bye: "Bye"
-        case .stateDelta: "StateDelta"
-        case .resync: "Resync"
-        case .want: "Want"
-        case .snapshotOffer: "SnapshotOffer"
-        case .snapshotGet: "SnapshotGet"
-        case .snapshotRows: "SnapshotRows"
-        case .snapshotEnd: "SnapshotEnd"
-        case .snapshotDone: "SnapshotDone"
-        case .fork: "Fork"
-        case .join: "Join"
-        case .headAsk: "HeadAsk"
-        case .headTold: "HeadTold"
-        case .payloadAsk: "PayloadAsk"
-        case .payloadTold: "PayloadTold"
-        case .unknown(let type): "message of type \(type)"
-        }
-    }
+    package var name: String { MessageType(rawValue: type)?.name ?? "message of type \(type)" }
 
     /// The frame that carries this message, compressed where `compress` allows it and it pays. A Hello is never
     /// compressed: it says who can read that.

@@ -131,6 +131,28 @@ struct MessageReader {
 }
 
 extension MessageReader {
+    /// Refuses one more element of a list that has as many as it may.
+    func checkRoom(_ count: Int, _ field: String, _ limit: Int = WireLimits.events) throws(WireError) {
+        guard count < limit else { throw .tooMany(message: name, field: field, limit: limit) }
+    }
+
+    /// An origin and a number from 1, which goes by `name`: all that the message has.
+    func place(_ name: String) throws(WireError) -> (origin: OriginID, number: UInt64) {
+        var reader = self
+        var origin: UUIDBits?
+        var value = UInt64(0)
+        while let field = try reader.next() {
+            switch field.number {
+            case 1: origin = try reader.uuid(field)
+            case 2: value = try reader.number(field)
+            default: break
+            }
+        }
+        guard let origin else { throw missing("origin") }
+        guard value > 0 else { throw missing(name) }
+        return (OriginID(origin), value)
+    }
+
     /// Refuses a list that is not strictly ascending, and so one that names an origin twice.
     func checkAscending<Element>(_ list: [Element], _ origin: (Element) -> OriginID) throws(WireError) {
         for (a, b) in zip(list, list.dropFirst()) where origin(a) >= origin(b) {

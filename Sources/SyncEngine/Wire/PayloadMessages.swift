@@ -18,7 +18,7 @@ package struct PayloadAsk: Hashable, Sendable {
         while let field = try reader.next() {
             guard field.number == 1 else { continue }
             guard dots.count < WireLimits.payloadsAsked else { throw message.invalid("it names too many events") }
-            dots.append(try readDot(try reader.nested("Dot", field)))
+            dots.append(try Dot(try reader.nested("Dot", field)))
         }
         guard !dots.isEmpty else { throw message.missing("dots") }
         self.init(dots: dots)
@@ -60,22 +60,11 @@ extension Dot {
         writer.uuid(1, origin.bits)
         writer.uint(2, seq)
     }
-}
 
-private func readDot(_ message: MessageReader) throws(WireError) -> Dot {
-    var reader = message
-    var origin: UUIDBits?
-    var seq = UInt64(0)
-    while let field = try reader.next() {
-        switch field.number {
-        case 1: origin = try reader.uuid(field)
-        case 2: seq = try reader.number(field)
-        default: break
-        }
+    fileprivate init(_ message: MessageReader) throws(WireError) {
+        let (origin, seq) = try message.place("seq")
+        self.init(origin: origin, seq: seq)
     }
-    guard let origin else { throw message.missing("origin") }
-    guard seq > 0 else { throw message.missing("seq") }
-    return Dot(origin: OriginID(origin), seq: seq)
 }
 
 private func readPayload(_ message: MessageReader, _ limits: WireLimits) throws(WireError) -> CarriedPayload {
@@ -85,7 +74,7 @@ private func readPayload(_ message: MessageReader, _ limits: WireLimits) throws(
     var payload: [UInt8] = []
     while let field = try reader.next() {
         switch field.number {
-        case 1: dot = try readDot(try reader.nested("Dot", field))
+        case 1: dot = try Dot(try reader.nested("Dot", field))
         case 2: salt = try reader.uuid(field)
         case 3: payload = try reader.eventData(field, limit: Int(limits.maxPayload))
         default: break

@@ -68,51 +68,41 @@ package enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     }
 
     /// What to do about it.
-    package var errorClass: Class {
-        switch self {
-        case .protocolVersion, .wrongCluster, .unknownPeer, .metSelf, .duplicateNodeID, .frameTooLarge, .storeError,
-            .wrongCertificate, .joinRefused:
-            .fatal
-        case .busy, .rateLimited, .badFrame, .storeFull, .idleTimeout, .slowPeer, .shutdown, .duplicateLink,
-            .paused:
-            .retry
-        case .badChain, .fork, .amnesia, .eventTooLarge, .unknownSchema, .vectorMismatch, .badProof, .badSignature,
-            .causalGap, .snapshot:
-            .stream
-        }
-    }
+    package var errorClass: Class { row.errorClass }
 
     /// The stable name in logs and docs: `PROTO_VERSION`.
-    package var name: String {
+    package var name: String { row.name }
+
+    private var row: (name: String, errorClass: Class) {
         switch self {
-        case .protocolVersion: "PROTO_VERSION"
-        case .wrongCluster: "WRONG_CLUSTER"
-        case .unknownPeer: "UNKNOWN_PEER"
-        case .metSelf: "SELF"
-        case .duplicateNodeID: "DUPLICATE_NODE_ID"
-        case .busy: "BUSY"
-        case .rateLimited: "RATE_LIMITED"
-        case .frameTooLarge: "FRAME_TOO_LARGE"
-        case .badFrame: "BAD_FRAME"
-        case .badChain: "BAD_CHAIN"
-        case .fork: "FORK"
-        case .amnesia: "AMNESIA"
-        case .eventTooLarge: "EVENT_TOO_LARGE"
-        case .unknownSchema: "UNKNOWN_SCHEMA"
-        case .storeFull: "STORE_FULL"
-        case .storeError: "STORE_ERROR"
-        case .idleTimeout: "IDLE_TIMEOUT"
-        case .slowPeer: "SLOW_PEER"
-        case .shutdown: "SHUTDOWN"
-        case .vectorMismatch: "VECTOR_MISMATCH"
-        case .badProof: "BAD_PROOF"
-        case .badSignature: "BAD_SIGNATURE"
-        case .wrongCertificate: "WRONG_CERTIFICATE"
-        case .duplicateLink: "DUPLICATE_LINK"
-        case .causalGap: "CAUSAL_GAP"
-        case .joinRefused: "JOIN_REFUSED"
-        case .paused: "PAUSED"
-        case .snapshot: "SNAPSHOT"
+        case .protocolVersion: ("PROTO_VERSION", .fatal)
+        case .wrongCluster: ("WRONG_CLUSTER", .fatal)
+        case .unknownPeer: ("UNKNOWN_PEER", .fatal)
+        case .metSelf: ("SELF", .fatal)
+        case .duplicateNodeID: ("DUPLICATE_NODE_ID", .fatal)
+        case .busy: ("BUSY", .retry)
+        case .rateLimited: ("RATE_LIMITED", .retry)
+        case .frameTooLarge: ("FRAME_TOO_LARGE", .fatal)
+        case .badFrame: ("BAD_FRAME", .retry)
+        case .badChain: ("BAD_CHAIN", .stream)
+        case .fork: ("FORK", .stream)
+        case .amnesia: ("AMNESIA", .stream)
+        case .eventTooLarge: ("EVENT_TOO_LARGE", .stream)
+        case .unknownSchema: ("UNKNOWN_SCHEMA", .stream)
+        case .storeFull: ("STORE_FULL", .retry)
+        case .storeError: ("STORE_ERROR", .fatal)
+        case .idleTimeout: ("IDLE_TIMEOUT", .retry)
+        case .slowPeer: ("SLOW_PEER", .retry)
+        case .shutdown: ("SHUTDOWN", .retry)
+        case .vectorMismatch: ("VECTOR_MISMATCH", .stream)
+        case .badProof: ("BAD_PROOF", .stream)
+        case .badSignature: ("BAD_SIGNATURE", .stream)
+        case .wrongCertificate: ("WRONG_CERTIFICATE", .fatal)
+        case .duplicateLink: ("DUPLICATE_LINK", .retry)
+        case .causalGap: ("CAUSAL_GAP", .stream)
+        case .joinRefused: ("JOIN_REFUSED", .fatal)
+        case .paused: ("PAUSED", .retry)
+        case .snapshot: ("SNAPSHOT", .stream)
         }
     }
 }

@@ -41,9 +41,7 @@ package struct SnapshotOffer: Hashable, Sendable {
             case 2: through = try reader.number(field)
             case 3: events = try reader.number(field)
             case 4:
-                guard entries.count < WireLimits.entries else {
-                    throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
-                }
+                try message.checkRoom(entries.count, "entries", WireLimits.entries)
                 entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
             case 5: bytes = try reader.amount(field)
             default: break
@@ -119,9 +117,7 @@ package struct SnapshotEnd: Hashable, Sendable {
             switch field.number {
             case 1: hasMore = try reader.flag(field)
             case 2:
-                guard coverage.count < WireLimits.events else {
-                    throw .tooMany(message: message.name, field: "coverage", limit: WireLimits.events)
-                }
+                try message.checkRoom(coverage.count, "coverage")
                 coverage.append(try Coverage(try reader.nested("Coverage", field)))
             default: break
             }

@@ -47,18 +47,7 @@ extension SnapshotRows {
 
 extension SnapshotRows.Run {
     fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
-        var origin: UUIDBits?
-        var first = UInt64(0)
-        while let field = try reader.next() {
-            switch field.number {
-            case 1: origin = try reader.uuid(field)
-            case 2: first = try reader.number(field)
-            default: break
-            }
-        }
-        guard let origin else { throw message.missing("origin") }
-        guard first > 0 else { throw message.missing("first") }
-        self.init(origin: OriginID(origin), first: first)
+        let (origin, first) = try message.place("first")
+        self.init(origin: origin, first: first)
     }
 }

@@ -89,9 +89,7 @@ extension StateDelta {
         while let field = try reader.next() {
             switch field.number {
             case 1:
-                guard entries.count < WireLimits.entries else {
-                    throw .tooMany(message: message.name, field: "entries", limit: WireLimits.entries)
-                }
+                try message.checkRoom(entries.count, "entries", WireLimits.entries)
                 entries.append(try StateEntry(try reader.nested("StateEntry", field)))
             case 2: isWhole = try reader.flag(field)
             case 3: since = try reader.number(field)

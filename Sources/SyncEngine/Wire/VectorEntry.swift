@@ -42,9 +42,7 @@ extension VectorEntry {
         var entries: [VectorEntry] = []
         while let field = try reader.next() {
             guard field.number == 1 else { continue }
-            guard entries.count < WireLimits.entries else {
-                throw .tooMany(message: message.name, field: listName, limit: WireLimits.entries)
-            }
+            try message.checkRoom(entries.count, listName, WireLimits.entries)
             entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
         }
         try message.checkAscending(entries) { $0.origin }
