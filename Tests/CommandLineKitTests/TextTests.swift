@@ -265,7 +265,6 @@ import Testing
         line.addObject("range") { $0.add("from", 1) }
         line.addArray("segments") { array in
             array.addObject { $0.add("t", "두통") }
-            array.addArray { $0.add(1) }
             array.add(nil as String?)
             array.add(nil as String?)
         }
@@ -273,7 +272,7 @@ import Testing
             line.text == """
                 {"type":"event","v":1,"seq":10412,"big":18446744073709551615,"low":-9223372036854775808,\
                 "text":"어제부터 \\"두통\\"이 😀 \\\\ /","none":null,"yes":true,"share":0.5,"nan":null,"tags":["a","b"],\
-                "data":{"a": 1},"range":{"from":1},"segments":[{"t":"두통"},[1],null,null]}
+                "data":{"a": 1},"range":{"from":1},"segments":[{"t":"두통"},null,null]}
                 """)
     }
 

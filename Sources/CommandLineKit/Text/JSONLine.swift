@@ -17,10 +17,10 @@ package struct JSONLine: Sendable {
     }
 
     /// An object that begins with the two keys every line of output has: its type and the version of its shape.
-    package init(type: String, version: Int = 1) {
+    package init(type: String) {
         self.init()
         add("type", type)
-        add("v", version)
+        add("v", 1)
     }
 
     /// The object as UTF-8, without a newline.
@@ -118,24 +118,10 @@ package struct JSONArray: Sendable {
         JSONText.append(value, to: &bytes)
     }
 
-    /// Adds an integer as a number.
-    package mutating func add(_ value: some FixedWidthInteger) {
-        begin()
-        bytes += String(value).utf8
-    }
-
     /// Adds an object.
     package mutating func addObject(_ fill: (inout JSONLine) -> Void) {
         begin()
         var nested = JSONLine()
-        fill(&nested)
-        bytes += nested.utf8
-    }
-
-    /// Adds an array.
-    package mutating func addArray(_ fill: (inout JSONArray) -> Void) {
-        begin()
-        var nested = JSONArray()
         fill(&nested)
         bytes += nested.utf8
     }
