@@ -10,10 +10,7 @@ extension Service {
     private static let longestNote = 4_096
 
     func settle(_ exchange: HTTPExchange) {
-        let object: JSONObject
-        do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(.json, error.description)
-        }
+        guard let object = exchange.object() else { return }
         guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
             let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
             return exchange.refuse(.parameter, "code: one of \(known)")

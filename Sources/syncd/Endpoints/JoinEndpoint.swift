@@ -10,10 +10,7 @@ extension Service {
     static let longestInvitation: Int64 = 7 * 86_400
 
     func invite(_ exchange: HTTPExchange) {
-        let object: JSONObject
-        do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(.json, error.description)
-        }
+        guard let object = exchange.object() else { return }
         let seconds = object.integer("valid_s") ?? 3_600
         guard (1...Self.longestInvitation).contains(seconds) else {
             return exchange.refuse(.parameter, "valid_s: 1 to \(Self.longestInvitation) seconds")
@@ -44,10 +41,7 @@ extension Service {
     }
 
     func join(_ exchange: HTTPExchange) {
-        let object: JSONObject
-        do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(.json, error.description)
-        }
+        guard let object = exchange.object() else { return }
         guard let invitation = object.string("line").flatMap({ Invitation($0) }) else {
             return exchange.refuse(.invitation, "this is no invitation, or a part of one")
         }

@@ -31,6 +31,14 @@ extension HTTPExchange {
         reply(status: status, contentType: "application/json", headers: headers, body: body)
     }
 
+    /// The JSON object in the body; refuses the request if there is none.
+    func object() -> JSONObject? {
+        do { return try JSONObject(validating: request.body) } catch {
+            refuse(.json, error.description)
+            return nil
+        }
+    }
+
     /// What came of an append.
     func send(_ answer: AppendAnswer) {
         reply(status: answer.status, contentType: "application/x-ndjson", body: answer.text)

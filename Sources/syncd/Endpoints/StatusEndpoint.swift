@@ -50,9 +50,7 @@ extension Service {
             line.add("refused", usage.refused)
             line.add("crowded_out", usage.crowdedOut)
         }
-        line.addArray("peers") { array in
-            for peer in status.peers { array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) } }
-        }
+        Self.describe(status.peers, lags, &line)
         line.addArray("notices") { array in
             for (notice, settlement) in notices {
                 array.addObject { line in
@@ -61,7 +59,7 @@ extension Service {
                 }
             }
         }
-        line.addArray("pending") { Self.describe(status.pending, &$0) }
+        Self.describe(status.pending, &line)
         exchange.send(line)
     }
 
@@ -70,23 +68,27 @@ extension Service {
         do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
         let status = node.status()
         var line = JSONLine(type: "peers")
-        line.addArray("peers") { array in
-            for peer in status.peers {
-                array.addObject { Self.describe(peer, lags[peer.peer.node], &$0) }
-            }
-        }
-        line.addArray("pending") { Self.describe(status.pending, &$0) }
+        Self.describe(status.peers, lags, &line)
+        Self.describe(status.pending, &line)
         line.add("invitations", invitations.current(now: WallClock.now / 1_000).count)
         exchange.send(line)
     }
 
-    private static func describe(_ pending: [PendingPeer], _ array: inout JSONArray) {
-        for caller in pending {
-            array.addObject { line in
-                line.add("node", caller.node.description)
-                line.add("address", caller.address)
-                line.add("calls", caller.calls)
-                line.add("last", Timestamp.text(caller.lastSeen))
+    private static func describe(_ peers: [PeerStatus], _ lags: [NodeID: PeerLag], _ line: inout JSONLine) {
+        line.addArray("peers") { array in
+            for peer in peers { array.addObject { describe(peer, lags[peer.peer.node], &$0) } }
+        }
+    }
+
+    private static func describe(_ pending: [PendingPeer], _ line: inout JSONLine) {
+        line.addArray("pending") { array in
+            for caller in pending {
+                array.addObject { line in
+                    line.add("node", caller.node.description)
+                    line.add("address", caller.address)
+                    line.add("calls", caller.calls)
+                    line.add("last", Timestamp.text(caller.lastSeen))
+                }
             }
         }
     }
@@ -127,10 +129,7 @@ extension Service {
     }
 
     func addPeer(_ exchange: HTTPExchange) {
-        let object: JSONObject
-        do { object = try JSONObject(validating: exchange.request.body) } catch {
-            return exchange.refuse(.json, error.description)
-        }
+        guard let object = exchange.object() else { return }
         guard let name = object.string("name"), !name.isEmpty, name.utf8.count <= 64 else {
             return exchange.refuse(.parameter, "name: 1 to 64 bytes")
         }

@@ -11,7 +11,6 @@ struct Logger: Sendable {
     func error(_ text: String) { write(text, .error, 3) }
     func warning(_ text: String) { write(text, .warning, 4) }
     func info(_ text: String) { write(text, .info, 6) }
-    func debug(_ text: String) { write(text, .debug, 7) }
 
     private func write(_ text: String, _ wanted: DaemonConfiguration.LogLevel, _ priority: Int) {
         let order = DaemonConfiguration.LogLevel.allCases
