@@ -60,8 +60,9 @@ extension [Peer] {
     }
 
     /// Adds a peer, or gives a known node this name. What is not said of a known one stays as it is: its address and, unless
-    /// it is joined anew, that it is paused. The name must be free (``other(named:than:)``).
-    package mutating func add(_ peer: Peer) {
+    /// it is joined anew, that it is paused. False if another peer has the name.
+    package mutating func add(_ peer: Peer) -> Bool {
+        guard other(named: peer.name, than: peer.node) == nil else { return false }
         var entry = peer
         if let index = firstIndex(where: { $0.node == peer.node }) {
             entry.address = peer.address ?? self[index].address
@@ -70,5 +71,6 @@ extension [Peer] {
         } else {
             append(entry)
         }
+        return true
     }
 }

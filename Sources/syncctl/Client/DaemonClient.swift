@@ -41,6 +41,21 @@ struct DaemonClient {
         }
     }
 
+    /// What it answers to `GET`.
+    func get(_ target: String, timeout: Int = 10_000) throws(CommandFailure) -> JSONObject {
+        JSONObject(validated: try ask(HTTPRequest(target: target, timeout: timeout)).body)
+    }
+
+    /// What it answers to `POST` of this object.
+    @discardableResult
+    func post(
+        _ target: String, _ line: JSONLine? = nil, timeout: Int = 120_000
+    ) throws(CommandFailure) -> JSONObject {
+        let request = HTTPRequest(
+            method: "POST", target: target, body: line?.utf8 ?? [], contentType: "application/json", timeout: timeout)
+        return JSONObject(validated: try ask(request).body)
+    }
+
     private func send(
         _ request: HTTPRequest, until end: Int64 = WallClock.now + pause
     ) throws(CommandFailure) -> HTTPRequest.Answer {

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SyncEngine
 
 enum DoctorCommand {
     static let entry = Subcommand(

@@ -102,12 +102,8 @@ enum QuarantineCommand {
 
     /// The daemon builds; it is asked until it has.
     private static func rebuild(with daemon: DaemonClient) throws(CommandFailure) {
-        _ = try daemon.ask(HTTPRequest(method: "POST", target: Route.quarantine.path("retry")))
-        while true {
-            let answer = try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 10_000))
-            guard JSONObject(validated: answer.body).bool("rebuilding") == true else { return }
-            sleep(milliseconds: 100)
-        }
+        try daemon.post(Route.quarantine.path("retry"))
+        while try daemon.get(Route.status.path).bool("rebuilding") == true { sleep(milliseconds: 100) }
     }
 
     private static func rebuild(_ files: StoreFiles, _ session: Session) throws(CommandFailure) {

@@ -83,10 +83,7 @@ enum SettleCommand {
             body.add("code", finding.code)
             body.add("subject", finding.subject)
             body.add("note", note)
-            let answer = try daemon.ask(
-                HTTPRequest(
-                    method: "POST", target: Route.findings.path, body: body.utf8, contentType: "application/json"))
-            return UInt64(clamping: JSONObject(validated: answer.body).integer("position") ?? 0)
+            return UInt64(clamping: try daemon.post(Route.findings.path, body).integer("position") ?? 0)
         }
         return try stored {
             let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")

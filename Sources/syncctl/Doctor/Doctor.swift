@@ -30,8 +30,7 @@ struct Doctor {
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
-                let answer = try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 5_000))
-                status = JSONObject(validated: answer.body)
+                status = try daemon.get(Route.status.path, timeout: 5_000)
             }
         } catch {
             note(Finding("UNREACHABLE", .warning, error.what, action: "syncctl status; the daemon's own log"))

@@ -4,14 +4,7 @@ internal import SyncEngine
 
 /// Something that `syncctl doctor` and `status` tell: what is so, and what to do about it.
 struct Finding: Sendable {
-    enum Severity: String, Sendable {
-        /// Nothing has to be done.
-        case information
-        /// Something does not work as it should.
-        case warning
-        /// The record is damaged or has two versions.
-        case integrity
-    }
+    typealias Severity = NodeNotice.Severity
 
     /// A stable name for machines.
     let code: String
@@ -83,7 +76,7 @@ struct Finding: Sendable {
 
     init(_ notice: NodeNotice, among settlements: [Settlement]) {
         code = notice.code.rawValue
-        severity = Severity(rawValue: notice.severity.rawValue) ?? .warning
+        severity = notice.severity
         subject = notice.subject
         text = notice.text
         action = notice.action

@@ -26,6 +26,13 @@ extension CommandFailure {
     }
 }
 
+extension LineReader {
+    /// The next line of `source`, as an error names it.
+    mutating func line(of source: String) throws(CommandFailure) -> Line? {
+        do { return try next() } catch { throw .system("cannot read \(source)", errno: error.errno) }
+    }
+}
+
 /// A command line that cannot be carried out.
 func usageFailure(_ what: String, hint: String? = nil) -> CommandFailure {
     CommandFailure(code: "E_USAGE", what, hint: hint, exitCode: .usage)

@@ -45,10 +45,7 @@ final class PeerRoster: Sendable {
     func add(_ entry: Peer) throws(StoreError) -> Bool {
         guard configured.other(named: entry.name, than: entry.node) == nil else { return false }
         var isFree = true
-        try change { added in
-            isFree = added.other(named: entry.name, than: entry.node) == nil
-            if isFree { added.add(entry) }
-        }
+        try change { isFree = $0.add(entry) }
         return isFree
     }
 

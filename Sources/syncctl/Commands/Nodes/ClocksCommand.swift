@@ -17,8 +17,7 @@ enum ClocksCommand {
         let files = try StoreLocation.find(for: session).files
         var peers: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
-            let answer = try daemon.ask(HTTPRequest(target: Route.peers.path, timeout: 10_000))
-            peers = (JSONObject(validated: answer.body).elements("peers") ?? []).compactMap(\.object)
+            peers = (try daemon.get(Route.peers.path).elements("peers") ?? []).compactMap(\.object)
         } else {
             session.say("no daemon runs here, so there are no peers to compare with")
         }

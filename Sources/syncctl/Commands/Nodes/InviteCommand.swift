@@ -27,9 +27,7 @@ enum InviteCommand {
         let files = try StoreLocation.find(for: session).files
         let seconds = try validity(session)
         let addresses = session.arguments.values("address")
-        for address in addresses where HostPort(address) == nil {
-            throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
-        }
+        for address in addresses { try PeersCommand.check(address: address) }
         let name = session.arguments.value("name")
         if let name { try PeersCommand.check(name: name) }
         let (line, until): (String, String)
@@ -67,11 +65,7 @@ enum InviteCommand {
         request.add("valid_s", seconds)
         request.add("addresses", addresses)
         if let name { request.add("name", name) }
-        let answer = try daemon.ask(
-            HTTPRequest(
-                method: "POST", target: Route.invitations.path, body: request.utf8, contentType: "application/json",
-                timeout: 10_000))
-        let object = JSONObject(validated: answer.body)
+        let object = try daemon.post(Route.invitations.path, request, timeout: 10_000)
         guard let line = object.string("line"), let until = object.string("until") else {
             throw DaemonClient.misunderstood("no invitation")
         }

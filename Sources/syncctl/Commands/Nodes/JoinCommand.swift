@@ -32,10 +32,7 @@ enum JoinCommand {
             var request = JSONLine()
             request.add("line", invitation.text)
             request.add("name", name)
-            _ = try daemon.ask(
-                HTTPRequest(
-                    method: "POST", target: Route.join.path, body: request.utf8, contentType: "application/json",
-                    timeout: 90_000))
+            try daemon.post(Route.join.path, request, timeout: 90_000)
             return try PeersCommand.confirm("joined", name, session)
         }
         try check(invitation, name, files, session)

@@ -24,16 +24,9 @@ enum PeerSwitchCommand {
         let name = session.arguments.positional("name") ?? ""
         if let daemon = try DaemonClient.running(files) {
             let target = Route.peers.path(name, isPaused ? "pause" : "resume")
-            _ = try daemon.ask(HTTPRequest(method: "POST", target: target, body: [], timeout: 10_000))
+            try daemon.post(target, timeout: 10_000)
         } else {
-            var isThere = false
-            try PeersCommand.edit(files) { peers in
-                for index in peers.indices where peers[index].name == name {
-                    peers[index].isPaused = isPaused
-                    isThere = true
-                }
-            }
-            guard isThere else { throw PeersCommand.unknown(name) }
+            try PeersCommand.edit(files, named: name) { peers, index in peers[index].isPaused = isPaused }
         }
         return try PeersCommand.confirm(isPaused ? "paused" : "resumed", name, session)
     }
@@ -60,10 +53,7 @@ enum PeerPingCommand {
         }
         for number in 0..<count {
             if number > 0 { sleep(milliseconds: 200) }
-            let answer = try daemon.ask(
-                HTTPRequest(
-                    method: "POST", target: Route.peers.path(name, "ping"), body: [], timeout: 10_000))
-            try show(JSONObject(validated: answer.body), name, session)
+            try show(try daemon.post(Route.peers.path(name, "ping"), timeout: 10_000), name, session)
         }
         try session.end(count: count)
         return .success

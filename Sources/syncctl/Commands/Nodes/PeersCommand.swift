@@ -49,8 +49,7 @@ enum PeersCommand {
         var peers: [JSONObject] = []
         var pending: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
-            let answer = try daemon.ask(HTTPRequest(target: Route.peers.path, timeout: 10_000))
-            let object = JSONObject(validated: answer.body)
+            let object = try daemon.get(Route.peers.path)
             guard let found = object.elements("peers") else {
                 throw DaemonClient.misunderstood("no list of peers")
             }
@@ -85,17 +84,9 @@ enum PeersCommand {
         let own = try stored { try StoreIdentity(LogReader(files)) }.node
         if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
         if let daemon = try DaemonClient.running(files) {
-            _ = try daemon.ask(
-                HTTPRequest(
-                    method: "POST", target: Route.peers.path, body: object(peer).utf8, contentType: "application/json"
-                ))
+            try daemon.post(Route.peers.path, object(peer))
         } else {
-            var isFree = true
-            try edit(files) { peers in
-                isFree = peers.other(named: peer.name, than: peer.node) == nil
-                if isFree { peers.add(peer) }
-            }
-            guard isFree else { throw taken(peer.name) }
+            guard try edit(files, { $0.add(peer) }) else { throw taken(peer.name) }
         }
         return try confirm("added", peer.name, session)
     }
@@ -106,12 +97,7 @@ enum PeersCommand {
         if let daemon = try DaemonClient.running(files) {
             _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.peers.path(name)))
         } else {
-            var isThere = false
-            try edit(files) { peers in
-                isThere = peers.contains { $0.name == name }
-                peers.removeAll { $0.name == name }
-            }
-            guard isThere else { throw unknown(name) }
+            try edit(files, named: name) { peers, index in peers.remove(at: index) }
         }
         return try confirm("removed", name, session)
     }
@@ -122,7 +108,7 @@ enum PeersCommand {
             hint: "another name, or 'syncctl peers remove \(name)' first", exitCode: .configuration)
     }
 
-    static func unknown(_ name: String) -> CommandFailure {
+    private static func unknown(_ name: String) -> CommandFailure {
         CommandFailure(
             code: "E_NO_PEER", "there is no peer called \(name)", hint: "syncctl peers list", exitCode: .nothingFound)
     }
@@ -130,6 +116,12 @@ enum PeersCommand {
     /// Refuses what cannot be the name of a peer.
     static func check(name: String) throws(CommandFailure) {
         guard PlainName.isOne(name) else { throw usageFailure("'\(name)': a name has \(PlainName.rule)") }
+    }
+
+    static func check(address: String) throws(CommandFailure) {
+        guard HostPort(address) != nil else {
+            throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
+        }
     }
 
     private static func entry(_ session: Session) throws(CommandFailure) -> Peer {
@@ -142,23 +134,34 @@ enum PeersCommand {
         }
         try check(name: name)
         let address = parts.count > 1 ? parts[1] : nil
-        if let address, HostPort(address) == nil {
-            throw usageFailure("'\(address)' is no address", hint: "host:port, with brackets around IPv6")
-        }
+        if let address { try check(address: address) }
         return Peer(name: name, node: node, address: address)
     }
 
     /// Changes `peers.json` under the writer's lock, so that no daemon starts meanwhile.
-    static func edit(
-        _ files: StoreFiles, _ change: (inout [Peer]) -> Void
-    ) throws(CommandFailure) {
+    static func edit<Result>(
+        _ files: StoreFiles, _ change: (inout [Peer]) -> Result
+    ) throws(CommandFailure) -> Result {
         try stored {
             let lock = try StoreLock(files, owner: "syncctl peers")
             defer { withExtendedLifetime(lock) {} }
             var peers = try PeersFile.load(files)
-            change(&peers)
+            let result = change(&peers)
             try PeersFile.save(peers, files)
+            return result
         }
+    }
+
+    /// Changes the peer of this name, which must be there.
+    static func edit(
+        _ files: StoreFiles, named name: String, _ change: (inout [Peer], Int) -> Void
+    ) throws(CommandFailure) {
+        let isThere = try edit(files) { peers in
+            guard let index = peers.firstIndex(where: { $0.name == name }) else { return false }
+            change(&peers, index)
+            return true
+        }
+        guard isThere else { throw unknown(name) }
     }
 
     private static func object(_ peer: Peer) -> JSONLine {

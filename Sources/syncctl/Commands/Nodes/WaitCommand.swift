@@ -71,14 +71,10 @@ enum WaitCommand {
     private static func standardInput() throws(CommandFailure) -> String {
         var reader = LineReader(descriptor: StandardStream.input.rawValue)
         var words: [String] = []
-        do {
-            while let line = try reader.next() {
-                if case .text(let bytes, let range) = line.content {
-                    words.append(String(decoding: bytes[range], as: UTF8.self))
-                }
+        while let line = try reader.line(of: "stdin") {
+            if case .text(let bytes, let range) = line.content {
+                words.append(String(decoding: bytes[range], as: UTF8.self))
             }
-        } catch {
-            throw .system("cannot read stdin", errno: error.errno)
         }
         return words.joined(separator: " ")
     }

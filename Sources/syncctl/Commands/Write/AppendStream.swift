@@ -27,7 +27,7 @@ struct AppendStream {
         let appender = try Appender.open(StoreLocation.find(for: session).files)
         defer { appender.close() }
         var reader = LineReader(descriptor: StandardStream.input.rawValue, chunk: 64 << 10)
-        while let line = try next(&reader) {
+        while let line = try reader.line(of: "stdin") {
             let entry = entry(line)
             waiting.append(entry)
             waitingBytes += entry.draft?.payload.count ?? 0
@@ -37,10 +37,6 @@ struct AppendStream {
         }
         try flush(appender)
         return try tally.finish(session)
-    }
-
-    private func next(_ reader: inout LineReader) throws(CommandFailure) -> Line? {
-        do { return try reader.next() } catch { throw .system("cannot read stdin", errno: error.errno) }
     }
 
     private func entry(_ line: Line) -> Entry {

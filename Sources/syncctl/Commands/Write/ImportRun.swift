@@ -50,7 +50,7 @@ struct ImportRun {
     mutating func read(_ descriptor: Int32) throws(CommandFailure) {
         var reader = LineReader(descriptor: descriptor)
         var offset = 0
-        while !Interrupt.isRequested, let line = try next(&reader), !Interrupt.isRequested {
+        while !Interrupt.isRequested, let line = try reader.line(of: "the input"), !Interrupt.isRequested {
             offset = line.offset
             try take(line)
             if drafts.count >= batch || bytes >= Self.batchBytes { try submit() }
@@ -64,10 +64,6 @@ struct ImportRun {
             done: size == nil
                 ? UInt64(tally.lines) : Interrupt.isRequested ? UInt64(offset >> 10) : (size ?? 0) >> 10,
             total: size.map { $0 >> 10 })
-    }
-
-    private func next(_ reader: inout LineReader) throws(CommandFailure) -> Line? {
-        do { return try reader.next() } catch { throw .system("cannot read the input", errno: error.errno) }
     }
 
     private mutating func take(_ line: Line) throws(CommandFailure) {
