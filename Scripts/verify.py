@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Proves a Sillok store from its files, without any of Sillok's code. Written from FORMATS.md; § means a section there.
     Scripts/verify.py STORE [--json] [--evidence FILE]       a store's folder, or a log.db; a proof of a fork as well
-Needs Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven,
-2 not all covered by signatures, or not to be told, 3 contradicted, 64 usage, 66 cannot be read.
-Proven means: every event is, byte for byte, one its origin's key has signed, in the order it has signed. What no one can
-see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with those of a peer."""
+Needs Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
+not to be told, 3 contradicted, 64 usage, 66 cannot be read. Proven means: every event is, byte for byte, one its origin's key has signed, in the order
+it has signed. What no one can see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with a peer's."""
 import argparse, base64, collections, datetime, functools, hashlib, json, os, re, sqlite3, sys, uuid
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -23,8 +22,7 @@ class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the 
     def add(self, leaf):  # Returns the perfect subtrees this leaf completes: (level, number from 0, root).
         self.size, self.stack, done = self.size + 1, self.stack + [leaf], []
         for level in range(1, (self.size & -self.size).bit_length()):
-            self.stack[-2:] = [join(*self.stack[-2:])]
-            done.append((level, (self.size >> level) - 1, self.stack[-1]))
+            self.stack[-2:] = [join(*self.stack[-2:])]; done.append((level, (self.size >> level) - 1, self.stack[-1]))
         return done
     def root(self): return functools.reduce(lambda root, left: join(left, root), reversed(self.stack)) if self.stack else sha()
 def audited(leaf, index, size, path):  # The root an audit path (RFC 6962, 2.1.1) leads to; uses `path` up from its end.
@@ -87,7 +85,7 @@ def header_of(row, names, origins):  # The canonical header from the columns of 
         if body is not None: out += field(at, body)
     for origin, seq in pairs(row.dependencies): out += field(11, field(1, origins[origin][0]) + b'\x10' + varint(seq))
     return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + (row.unknown or b'')
-HEAD = 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
+COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
 def head_text(origin, size, root, hlc):
     return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
 def parsed(text):  # (origin, size, root) of a head's text.
@@ -111,8 +109,8 @@ META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}
 KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*', re.S)
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
-    if not os.path.isfile(path) or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'no log at {path}')
-    if os.path.lexists(path + '-journal') and not os.path.isfile(path + '-journal'): raise OSError(f'{path}-journal is no file')
+    is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
+    if is_odd or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'no log at {path}')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
@@ -124,7 +122,7 @@ class Verifier:
         self.folder, path = (path, os.path.join(path, 'log.db')) if os.path.isdir(path) else (os.path.dirname(path) or '.', path)
         self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, open(evidence, 'rb').read(262145))] if evidence else []
         self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
-        self.log, self.events, self.left, self.marked, self.witness, self.seal = opened(path), 0, 0, (0, 0), None, None
+        self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], set(), {}, {}, {}, {}
         self.keys, self.forks, self.heads, self.known, self.cuts, self.settled, self.erasures = ({} for _ in range(7))
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
@@ -191,7 +189,8 @@ class Verifier:
             if runs and not self.has_wal: self.doubts('the last run did not end in order, and its log.db-wal is not there')
         elif self.version > 1 and os.path.isfile(os.path.join(self.folder, 'node.key')): self.doubts('no mark of this store says how far its log went')
         witness, head = self.stated(self.witness, HEAD)
-        if witness: self.expects('its witness', *head)
+        self.copied = witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'}
+        if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
         if re.fullmatch('witness-[0-9a-f]{16}', str((witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
     def evidence(self):  # §1: proofs of forks, and what starts have found. No one has signed the latter: what has not their form says nothing.
@@ -245,7 +244,7 @@ class Verifier:
             if not level % 8 and self.nodes.pop((row.origin, level, index), 0) != root: self.finds('tree', f'row {level}/{index} is not of these events', at)
         for name, root in self.known.pop((row.origin, row.seq), ()):
             if root == tree.root(): self.reached.add(name)
-            elif name not in self.cuts: self.finds('heads', f'{name} knows another history of these {row.seq} events', at)
+            elif name not in self.cuts and name != COPY: self.finds('heads', f'{name} knows another history of these {row.seq} events', at)
         for size, root, hlc, signature, proof in self.heads.pop((row.origin, row.seq), ()):  # §3: of these events, or, from reach, a later one
             path, now, what = [(proof or b'')[start:start + 32] for start in range(0, len(proof or b''), 32)], tree.root(), f'the head of {size} events is not'
             is_later = tree.size < size < 2**44 and proof and leads(lambda path: grown(tree.size, size, now, path), path, (now, root))
@@ -254,7 +253,7 @@ class Verifier:
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
             else: self.good[row.origin] = row.seq
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
-        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts for name, _ in known)}
+        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY for name, _ in known)}
         for table, rows in (('head or reach', self.heads), ('node', self.nodes), ('a head known beside the log', must)):
             for row in sorted(rows)[:9]: self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have')
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}')
@@ -265,9 +264,10 @@ class Verifier:
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
         for at, hlc, *ways in self.erased:
             if not any(hlc < self.erasures.get(way, 0) for way in ways): self.finds('erased', 'no erasure covers it', at)
+        if self.copied and COPY not in self.reached: self.doubts('this is a copy of a store, and the witness of that knows more, or another history')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
-        for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'):
-            self.finds('twins', 'wrongly marked as a twin', at)
+        false = self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})')
+        for (at,) in false: self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.
         file, sizes = self.cuts.get(name), {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         told = [at for of, at, previous, had, known in self.told if of == name and not had < known <= sizes.get(previous, 0)]
@@ -293,8 +293,7 @@ def main():
     for origin in origins: print('origin {origin}  node {node:.12}  {events} events, proven to {proven}  root {root:.16}'.format(**origin))
     for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]:
         print(f'{check:<10} ' + (f'position {position}: ' if position else '') + ''.join(mark if mark.isprintable() else '?' for mark in what))
-    print(f'{word.upper()}  {store.events} events, {len(store.erased)} erased, {uncovered} that no signed head covers')
-    return code
+    return print(f'{word.upper()}  {store.events} events, {len(store.erased)} erased, {uncovered} that no signed head covers') or code
 if __name__ == '__main__':
     try: sys.exit(main())
     except (OSError, sqlite3.OperationalError) as error: print(f'verify: {error}', file=sys.stderr); sys.exit(66)
