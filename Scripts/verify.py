@@ -192,7 +192,7 @@ class Verifier:
         self.copied = witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'}
         if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
-        if re.fullmatch('witness-[0-9a-f]{16}', str((witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
+        if re.fullmatch('witness-[0-9a-f]{16}', str((not self.copied and witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
     def evidence(self):  # §1: proofs of forks, and what starts have found. No one has signed the latter: what has not their form says nothing.
         try: names = sorted(os.listdir(os.path.join(self.folder, 'evidence')))
         except OSError as error: names = not isinstance(error, FileNotFoundError) and self.doubts(f'what is in evidence cannot be told: {error}') or []

@@ -134,6 +134,14 @@ package struct Outside {
         }
         if let folder = try reader.meta("witness"), !folder.isEmpty {
             switch WitnessKeeper(folder: folder, identity: identity).read(key) {
+            case .seen(let seen) where try isCopy(files, reader, witness: folder):
+                let (known, here) = (
+                    seen.head.head, try reader.tree(of: seen.head.head.origin, size: seen.head.head.size)
+                )
+                guard here?.root != known.root else { break }
+                notes.append(
+                    "this is a copy of a store, and the witness of that in \(folder) knows more, or another history: "
+                        + "\(known.size) events of its own")
             case .seen(let seen):
                 heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
                 since = seen.since
@@ -145,6 +153,19 @@ package struct Outside {
         let boot = HostFingerprint.found(around: files).boot
         wal = WALVerdict(inspection, after: mark, boot: boot)
         if case .torn(let text) = wal { notes.append(text) }
+    }
+}
+
+extension Outside {
+    /// Whether the log lies in another file than it did when it was opened last, and not beside its witness: a backup. Its witness then
+    /// speaks of the store that it was made of, which has gone on.
+    private func isCopy(
+        _ files: StoreFiles, _ reader: LogReader, witness folder: String
+    ) throws(StoreError) -> Bool {
+        guard let file = try reader.meta("file"), let found = HostFingerprint.found(around: files).file else {
+            return false
+        }
+        return file != String(found) && files.realFolder.map { $0 + "-witness" } != folder
     }
 }
 

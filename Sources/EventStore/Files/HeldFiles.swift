@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The files that a store has open for writing: whether their names still lead to them. What is written to a file that has lost its
 /// name is gone when it is closed.
-struct HeldFiles: Sendable {
+package struct HeldFiles: Sendable {
     private struct Held: Sendable {
         let path: String
         let device: UInt64
@@ -16,10 +16,10 @@ struct HeldFiles: Sendable {
         self.init([store.log, store.log + "-wal", store.log + "-shm", store.lock])
     }
 
-    init(_ paths: [String]) { files = paths.compactMap(Self.found) }
+    package init(_ paths: [String]) { files = paths.compactMap(Self.found) }
 
     /// What has become of one that is not where it was, in a sentence; `nil` if all are.
-    var loss: String? {
+    package var loss: String? {
         for file in files {
             guard let now = Self.found(file.path) else {
                 // What cannot be looked at now may be there.

@@ -3,8 +3,7 @@ internal import Glibc
 extension StoreFiles {
     /// Why a witness in `folder` would be worth little to this store, in the second half of a sentence; `nil` if nothing says so.
     package func weakness(ofWitness folder: String) -> String? {
-        if let place = Self.realPath(folder), let own = Self.realPath(self.folder), (place + "/").hasPrefix(own + "/")
-        {
+        if let place = Self.realPath(folder), let own = realFolder, (place + "/").hasPrefix(own + "/") {
             return "is a part of the store: what sets the store back sets it back, too"
         }
         var entry = stat()
@@ -15,6 +14,9 @@ extension StoreFiles {
         }
         return nil
     }
+
+    /// Where the store lies, without links; `nil` if that cannot be told.
+    var realFolder: String? { Self.realPath(folder) }
 
     private static func realPath(_ path: String) -> String? {
         guard let found = realpath(path, nil) else { return nil }

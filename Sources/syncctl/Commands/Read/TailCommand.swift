@@ -33,7 +33,7 @@ enum TailCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        var tail = try Tail(session, try StoreLocation.find(for: session).reader())
+        var tail = try Tail(session, StoreLocation.find(for: session))
         return try tail.run()
     }
 }
@@ -69,7 +69,10 @@ struct EventFilter {
 
 private struct Tail {
     let session: Session
-    let reader: LogReader
+    let location: StoreLocation
+    /// The file that the reader has open.
+    var held: HeldFiles
+    var reader: LogReader
     let filter: EventFilter
     var lister: EventLister
     var count = 0
@@ -79,10 +82,12 @@ private struct Tail {
     /// How often a follower looks for more, in milliseconds.
     private static let interval = 50
 
-    init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
+    init(_ session: Session, _ location: StoreLocation) throws(CommandFailure) {
         self.session = session
-        self.reader = reader
+        self.location = location
         filter = EventFilter(session.arguments)
+        held = HeldFiles([location.files.log])
+        reader = try location.reader()
         lister = try EventLister(session, reader)
     }
 
@@ -101,15 +106,27 @@ private struct Tail {
             try print(try newest(wanted ?? 10, upTo: position))
         }
         try cursor?.save(position, reader)
+        var place = try stored { try reader.place(at: position) }
         while session.arguments.flag("follow") {
             sleep(milliseconds: Self.interval)
+            try reopen()
+            guard try stored({ try reader.has(place) }) else { throw CursorFile.lost("what was followed") }
             let top = try stored { try reader.top() }
             guard top > position else { continue }
             position = try forward(from: position, to: top, atMost: .max)
+            place = try stored { try reader.place(at: position) }
             try cursor?.save(position, reader)
         }
         try session.end(count: count) { line in line.add("position", position) }
         return count > 0 || cursor != nil ? .success : .nothingFound
+    }
+
+    /// A snapshot or a restored copy takes the place of the log that was opened. Waits while there is none.
+    private mutating func reopen() throws(CommandFailure) {
+        guard held.loss != nil, location.files.exists else { return }
+        held = HeldFiles([location.files.log])
+        reader = try location.reader()
+        lister = try EventLister(session, reader)
     }
 
     /// Prints what follows `position`; returns the last position looked at.
@@ -167,7 +184,6 @@ private struct Tail {
 extension Tail {
     /// The last `count` matching events up to `end`, by the views.
     private func indexed(upTo end: UInt64, _ count: Int) throws(CommandFailure) -> [StoredEvent] {
-        let location = try StoreLocation.find(for: session)
         let views = try FreshViews.open(session, location.files)
         var query = TimelineQuery()
         query.knownAt = end
@@ -205,12 +221,16 @@ private struct CursorFile {
                 exitCode: .badInput)
         }
         guard try stored({ try reader.has(place) }) else {
-            throw CommandFailure(
-                code: "E_CURSOR", "\(path) is a place in another log, or in what this log has lost",
-                why: "The store was restored or cut, or is another one; positions do not carry over.",
-                hint: "remove the file to begin anew", exitCode: .badInput)
+            throw Self.lost(path)
         }
         return place.position
+    }
+
+    static func lost(_ place: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_CURSOR", "\(place) is a place in another log, or in what this log has lost",
+            why: "The store was restored or cut, or is another one; positions do not carry over.",
+            hint: "remove the file of the cursor, if there is one, and begin anew", exitCode: .badInput)
     }
 
     func save(_ position: UInt64, _ reader: LogReader) throws(CommandFailure) {
