@@ -5,10 +5,8 @@ struct DatabaseCheck {
     /// SQLite's full check, not `quick_check`: only the full one compares every index entry with its row. It is one read
     /// transaction over the whole file; a writer goes on meanwhile, but its WAL grows until this ends.
     func integrity(_ findings: inout VerifyFindings) throws(DatabaseError) {
-        let check = try connection.statement("PRAGMA integrity_check(\(VerifyReport.maximumPerCheck))")
-        defer { check.reset() }
-        while try check.step() {
-            for line in check.text(0).split(separator: "\n") where line != "ok" {
+        try connection.rows("PRAGMA integrity_check(\(VerifyReport.maximumPerCheck))") { row in
+            for line in row.text(0).split(separator: "\n") where line != "ok" {
                 findings.add(Self.subject(of: line), "SQLite says: \(line)")
             }
         }

@@ -155,15 +155,12 @@ extension LogAudit {
     ) throws(DatabaseError) {
         guard !row.isNull(AuditedRow.twin) else { return }
         let twin = row.int64(AuditedRow.twin)
-        let select = try connection.statement("SELECT id, twin FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, twin)
-        guard twin < row.int64(AuditedRow.position), try select.step(), select.isNull(1),
-            select.uuid(0) == stored.event.header.id.bits
-        else {
+        let first = try connection.first("SELECT id, twin FROM event WHERE position = ?", [.integer(twin)]) { row in
+            row.isNull(1) ? row.uuid(0) : nil
+        }
+        if twin >= row.int64(AuditedRow.position) || first != stored.event.header.id.bits {
             let fault = "is marked as the twin of position \(twin), which is not the first event with its id"
             findings.add(subject.finding(.twins, fault))
-            return
         }
     }
 }

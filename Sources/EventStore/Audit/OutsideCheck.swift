@@ -174,15 +174,8 @@ extension LogReader {
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
         let known = ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
         return try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key")
-            defer { select.reset() }
-            var strange: [String] = []
-            while try select.step() {
-                let key = select.text(0)
-                if !known.contains(key) { strange.append(key) }
-            }
-            return strange
-        }
+            try connection.all("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key") { $0.text(0) }
+        }.filter { !known.contains($0) }
     }
 }
 

@@ -87,11 +87,9 @@ enum AuditedRow {
 
     /// The rules that the row at `position` breaks.
     static func broken(at position: Int64, on connection: Connection) throws(DatabaseError) -> [RowRule] {
-        let select = try connection.statement(
-            "SELECT \(RowRule.all.map { "(\($0.condition))" }.joined(separator: ", ")) FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, position)
-        guard try select.step() else { return [] }
-        return RowRule.all.enumerated().filter { select.int64($0.offset) != 1 }.map(\.element)
+        let rules = RowRule.all.map { "(\($0.condition))" }.joined(separator: ", ")
+        return try connection.first("SELECT \(rules) FROM event WHERE position = ?", [.integer(position)]) { row in
+            RowRule.all.enumerated().filter { row.int64($0.offset) != 1 }.map(\.element)
+        } ?? []
     }
 }

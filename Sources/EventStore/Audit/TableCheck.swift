@@ -59,10 +59,9 @@ extension LogAudit {
 
     /// A text of table `meta`; `nil` for none, for other types and for bytes that are not UTF-8.
     private func metaText(_ key: String) throws(DatabaseError) -> String? {
-        let select = try connection.statement("SELECT value FROM meta WHERE key = ? AND typeof(value) = 'text'")
-        defer { select.reset() }
-        try select.bind(1, text: Array(key.utf8))
-        return try select.step() ? String(validating: select.bytes(0), as: UTF8.self) : nil
+        try connection.first("SELECT value FROM meta WHERE key = ? AND typeof(value) = 'text'", [.text(key)]) {
+            String(validating: $0.bytes(0), as: UTF8.self)
+        }
     }
 
     mutating func checkOrigins() throws(DatabaseError) {

@@ -232,13 +232,9 @@ extension LogReader {
     /// Whether a head of so many events, or more, is stored.
     func hasHead(of origin: OriginID, atLeast size: UInt64) throws(StoreError) -> Bool {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement(
-                "SELECT 1 FROM head JOIN origin ON origin.ref = head.origin WHERE origin.id = ? AND head.size >= ? LIMIT 1"
-            )
-            defer { select.reset() }
-            try select.bind(1, blob: origin.bits.bytes)
-            try select.bind(2, size)
-            return try select.step()
+            try connection.integer(
+                "SELECT 1 FROM head JOIN origin ON origin.ref = head.origin WHERE origin.id = ? AND head.size >= ? LIMIT 1",
+                .blob(origin.bytes), .unsigned(size)) != nil
         }
     }
 

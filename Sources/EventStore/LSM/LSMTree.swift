@@ -73,7 +73,7 @@ final class LSMTree {
             let piece = rest.prefix(Self.piece)
             rest.removeFirst(piece.count)
             try connection.run(
-                "INSERT INTO \(table.name)_tail VALUES(?, ?)", .integer(Int64(bitPattern: first.position)),
+                "INSERT INTO \(table.name)_tail VALUES(?, ?)", .unsigned(first.position),
                 .blob(SortedRow.pack(piece)))
         }
         if compactor != nil {
@@ -110,14 +110,14 @@ final class LSMTree {
             for (name, key) in [("tail", "first"), ("hidden", "position")] {
                 try connection.run(
                     "DELETE FROM \(table.name)_\(name) WHERE \(key) <= ?",
-                    .integer(Int64(bitPattern: compaction.applied)))
+                    .unsigned(compaction.applied))
             }
         }
         try connection.run(
             "UPDATE \(table.name)_merge SET applied = ?, merging = ?, owner = ?, time = ?, hlc = ?, position = ?",
-            .integer(Int64(bitPattern: compaction.applied)), .integer(Int64(bitPattern: compaction.end)),
+            .unsigned(compaction.applied), .unsigned(compaction.end),
             .integer(compaction.cursor.owner), .integer(compaction.cursor.time), .integer(compaction.cursor.hlc),
-            .integer(Int64(bitPattern: compaction.cursor.position)))
+            .unsigned(compaction.cursor.position))
     }
 
     /// The batch is on disk: readers may see it in memory.

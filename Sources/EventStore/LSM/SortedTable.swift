@@ -98,10 +98,8 @@ struct SortedTable {
 
     /// Positions of rows of the tail that have been hidden.
     func hidden(_ connection: Connection) throws(DatabaseError) -> Set<UInt64> {
-        let select = try connection.statement(hiddenSQL)
-        defer { select.reset() }
         var hidden: Set<UInt64> = []
-        while try select.step() { hidden.insert(select.uint64(0)) }
+        try connection.rows(hiddenSQL) { hidden.insert($0.uint64(0)) }
         return hidden
     }
 
@@ -167,18 +165,16 @@ struct SortedTable {
     func run(
         _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let select = try connection.statement(allSQL)
-        defer { select.reset() }
-        while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
+        try connection.rows(allSQL) { block throws(DatabaseError) in
+            for row in try rows(block, owner: block.int64(4)) { try body(row) }
+        }
     }
 
     /// Calls `body` with every row, hidden ones too, in no particular order, as of the open transaction.
     func all(
         _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let select = try connection.statement("SELECT time, hlc, position, rows, \(column) FROM \(name)")
-        defer { select.reset() }
-        while try select.step() { for row in try rows(select, owner: select.int64(4)) { try body(row) } }
+        try run(connection, body)
         var rows: [SortedRow] = []
         try pending(connection) { rows.append($0) }
         for row in rows { try body(row) }

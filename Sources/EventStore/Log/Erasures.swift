@@ -54,11 +54,10 @@ extension LogReader {
         return try mapped { () throws(DatabaseError) in
             if !refs.isEmpty {
                 let list = refs.map(String.init).joined(separator: ",")
-                let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE type IN (\(list))")
-                defer { select.reset() }
                 let nodes = try connection.nodes()
-                while try select.step() {
-                    let event = try EventRow.read(select, names: &names, on: connection).event
+                try connection.rows("SELECT \(EventRow.columns) FROM event WHERE type IN (\(list))") {
+                    row throws(DatabaseError) in
+                    let event = try EventRow.read(row, names: &names, on: connection).event
                     if let node = nodes[event.header.dot.origin] { erasures.take(event, of: node) }
                 }
             }
@@ -107,13 +106,11 @@ extension Connection {
     func eachErased(
         through top: Int64 = .max, _ body: (ErasedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let select = try statement(
+        try rows(
             """
             SELECT position, origin, seq, hlc, user, conversation, node FROM event LEFT JOIN origin ON ref = origin
             WHERE position <= ? AND digest IS NOT NULL ORDER BY position
-            """)
-        defer { select.reset() }
-        try select.bind(1, top)
-        while try select.step() { try body(ErasedRow(select)) }
+            """, [.integer(top)]
+        ) { row throws(DatabaseError) in try body(ErasedRow(row)) }
     }
 }

@@ -8,7 +8,7 @@ extension LogReader {
             guard let ref = try names.originRef(origin, on: connection) else { return 0 }
             let sum = try connection.integer(
                 "SELECT sum(length(CAST(payload AS BLOB))) FROM event WHERE origin = ? AND seq > ? AND seq <= ?",
-                .integer(ref), .integer(Int64(bitPattern: first)), .integer(Int64(bitPattern: last)))
+                .integer(ref), .unsigned(first), .unsigned(last))
             return UInt64(bitPattern: sum ?? 0)
         }
     }
@@ -22,7 +22,7 @@ extension LogReader {
             guard let ref = try names.originRef(dot.origin, on: connection) else { return nil }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(ref),
-                .integer(Int64(bitPattern: dot.seq)))
+                .unsigned(dot.seq))
             return hlc.map { HybridTime(rawValue: UInt64(bitPattern: $0)) }
         }
     }

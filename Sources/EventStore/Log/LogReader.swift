@@ -40,10 +40,7 @@ package final class LogReader {
     /// A value of table `meta`.
     package func meta(_ key: String) throws(StoreError) -> String? {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT value FROM meta WHERE key = ?")
-            defer { select.reset() }
-            try select.bind(1, text: Array(key.utf8))
-            return try select.step() ? select.text(0) : nil
+            try connection.first("SELECT value FROM meta WHERE key = ?", [.text(key)]) { $0.text(0) }
         }
     }
 
@@ -100,19 +97,11 @@ package final class LogReader {
 
     /// The dot of the event at `position`, which is there.
     func dot(at position: UInt64) throws(DatabaseError) -> Dot {
-        let row = try header(at: position)
-        defer { row.reset() }
-        return Dot(origin: try names.origin(row.int64(0), on: connection), seq: row.uint64(1))
-    }
-
-    private func header(at position: UInt64) throws(DatabaseError) -> Statement {
         let select = try connection.statement("SELECT origin, seq FROM event WHERE position = ?")
+        defer { select.reset() }
         try select.bind(1, position)
-        guard try select.step() else {
-            select.reset()
-            throw .damaged(.event(position), "there is none at this position")
-        }
-        return select
+        guard try select.step() else { throw .damaged(.event(position), "there is none at this position") }
+        return Dot(origin: try names.origin(select.int64(0), on: connection), seq: select.uint64(1))
     }
 
     /// The event at `position`.
@@ -197,13 +186,9 @@ package final class LogReader {
     /// The later events with the id of the event at `position`.
     package func twins(of position: UInt64) throws(StoreError) -> [StoredEvent] {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement(
-                "SELECT \(EventRow.columns) FROM event WHERE twin = ? ORDER BY position")
-            defer { select.reset() }
-            try select.bind(1, position)
-            var events: [StoredEvent] = []
-            while try select.step() { events.append(try EventRow.read(select, names: &names, on: connection)) }
-            return events
+            try connection.all(
+                "SELECT \(EventRow.columns) FROM event WHERE twin = ? ORDER BY position", [.unsigned(position)]
+            ) { row throws(DatabaseError) in try EventRow.read(row, names: &names, on: connection) }
         }
     }
 
@@ -213,7 +198,7 @@ package final class LogReader {
         else {
             return nil
         }
-        return try first("origin = ? AND seq = ?", .integer(ref), .integer(Int64(bitPattern: dot.seq)))
+        return try first("origin = ? AND seq = ?", .integer(ref), .unsigned(dot.seq))
     }
 
     /// What the log has of each origin.
@@ -224,40 +209,32 @@ package final class LogReader {
     /// Every origin with its node, key and number of events, ascending by id.
     package func origins() throws(StoreError) -> [StoredOrigin] {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement(
+            try connection.all(
                 """
                 SELECT ref, id, node, key, (SELECT max(seq) FROM event WHERE event.origin = origin.ref)
                 FROM origin ORDER BY id
-                """)
-            defer { select.reset() }
-            var origins: [StoredOrigin] = []
-            while try select.step() {
-                guard let id = select.uuid(1), let node = select.digest(2),
-                    let key = VerifyingKey(rawBytes: select.bytes(3))
-                else { throw .damagedOrigin(select.int64(0)) }
-                origins.append(
-                    StoredOrigin(
-                        ref: select.int64(0), id: OriginID(id), node: NodeID(node), key: key, size: select.uint64(4)))
+                """
+            ) { row throws(DatabaseError) in
+                guard let id = row.uuid(1), let node = row.digest(2), let key = VerifyingKey(rawBytes: row.bytes(3))
+                else { throw .damagedOrigin(row.int64(0)) }
+                return StoredOrigin(
+                    ref: row.int64(0), id: OriginID(id), node: NodeID(node), key: key, size: row.uint64(4))
             }
-            return origins
         }
     }
 
     /// The position of each origin's last event.
     package func lastPositions() throws(StoreError) -> [OriginID: UInt64] {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement(
+            var positions: [OriginID: UInt64] = [:]
+            try connection.rows(
                 """
                 SELECT id, (SELECT position FROM event WHERE event.origin = origin.ref ORDER BY seq DESC LIMIT 1)
                 FROM origin
-                """)
-            defer { select.reset() }
-            var positions: [OriginID: UInt64] = [:]
-            while try select.step() {
-                guard let id = select.uuid(0) else {
-                    throw .damaged(.table("origin"), "an id is not 16 bytes")
-                }
-                positions[OriginID(id)] = select.uint64(1)
+                """
+            ) { row throws(DatabaseError) in
+                guard let id = row.uuid(0) else { throw .damaged(.table("origin"), "an id is not 16 bytes") }
+                positions[OriginID(id)] = row.uint64(1)
             }
             return positions
         }
@@ -278,10 +255,9 @@ package final class LogReader {
 
     private func first(_ condition: String, _ bindings: Binding...) throws(StoreError) -> StoredEvent? {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE \(condition)")
-            defer { select.reset() }
-            for (index, binding) in bindings.enumerated() { try select.bind(index + 1, binding) }
-            return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
+            try connection.first("SELECT \(EventRow.columns) FROM event WHERE \(condition)", bindings) {
+                row throws(DatabaseError) in try EventRow.read(row, names: &names, on: connection)
+            }
         }
     }
 }

@@ -48,15 +48,12 @@ struct LogState: Sendable {
         var state = LogState()
         var names = InternedStrings()
         let merkle = MerkleStore(connection: connection, sha: sha)
-        let select = try connection.statement("SELECT ref, id, key FROM origin ORDER BY ref")
-        var known: [(ref: Int64, id: OriginID, key: VerifyingKey)] = []
-        while try select.step() {
-            guard let id = select.uuid(1), let key = VerifyingKey(rawBytes: select.bytes(2)) else {
-                throw .damagedOrigin(select.int64(0))
+        let known = try connection.all("SELECT ref, id, key FROM origin ORDER BY ref") { row throws(DatabaseError) in
+            guard let id = row.uuid(1), let key = VerifyingKey(rawBytes: row.bytes(2)) else {
+                throw .damagedOrigin(row.int64(0))
             }
-            known.append((select.int64(0), OriginID(id), key))
+            return (ref: row.int64(0), id: OriginID(id), key: key)
         }
-        select.reset()
         for origin in known {
             guard origin.ref == Int64(state.origins.count) + 1 else {
                 throw .damaged(.table("origin"), "its refs have a gap")
@@ -69,7 +66,7 @@ struct LogState: Sendable {
             }
             let hlc = try connection.integer(
                 "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
-                .integer(Int64(bitPattern: size)))
+                .unsigned(size))
             guard hlc ?? 0 >= 0 else {
                 throw .damaged(.table("event"), "the last hlc of origin \(origin.id) is out of range")
             }
@@ -103,7 +100,7 @@ struct LogState: Sendable {
         let last = try origins.map { (origin) throws(DatabaseError) in
             try connection.integer(
                 "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
-                .integer(Int64(bitPattern: origin.size))) ?? 0
+                .unsigned(origin.size)) ?? 0
         }
         dirty = Set(origins.indices.filter { last[$0] > last[own] })
     }

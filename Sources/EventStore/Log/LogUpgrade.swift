@@ -23,7 +23,7 @@ struct LogUpgrade {
             var upgrade = LogUpgrade(connection: connection)
             let count = try upgrade.reread()
             if count > 0 { try noteReread(on: connection) }
-            try set(looked, reads, connection)
+            try Schema.setMeta(looked, .integer(reads), on: connection)
             return count
         }
     }
@@ -39,16 +39,9 @@ struct LogUpgrade {
         try connection.integer("SELECT value FROM meta WHERE key = ?", .text(key))
     }
 
-    private static func set(_ key: String, _ value: Int64, _ connection: Connection) throws(DatabaseError) {
-        let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
-        try insert.bind(1, .text(key))
-        try insert.bind(2, value)
-        try insert.run()
-    }
-
     /// Rows have other content than before: views that were built so far are of another log.
     static func noteReread(on connection: Connection) throws(DatabaseError) {
-        try set(rereads, (try meta(rereads, connection) ?? 0) + 1, connection)
+        try Schema.setMeta(rereads, .integer((try meta(rereads, connection) ?? 0) + 1), on: connection)
     }
 
     private mutating func reread() throws(DatabaseError) -> Int {
@@ -86,7 +79,7 @@ struct LogUpgrade {
         let ref = select.int64(EventRow.Column.origin)
         select.reset()
         let refs = try EventRow.Refs(header, origin: ref, names: &names, on: connection)
-        try connection.statement("DELETE FROM event WHERE position = ?").run(position)
+        try connection.run("DELETE FROM event WHERE position = ?", .integer(position))
         try EventRow.store(
             header, event.body, position: UInt64(bitPattern: position), refs: refs, dependencies: dependencies,
             twin: try first(with: header.id, orAt: position), leaf: SHA256().leaf(of: event),
@@ -110,17 +103,8 @@ struct LogUpgrade {
             "SELECT position FROM event WHERE id = ? AND twin IS NULL", .blob(id.bytes))
         guard let found else { return nil }
         if found < position { return UInt64(bitPattern: found) }
-        let update = try connection.statement("UPDATE event SET twin = ?1 WHERE position = ?2 OR twin = ?2")
-        try update.bind(1, position)
-        try update.bind(2, found)
-        try update.run()
+        try connection.run(
+            "UPDATE event SET twin = ?1 WHERE position = ?2 OR twin = ?2", .integer(position), .integer(found))
         return nil
-    }
-}
-
-extension Statement {
-    fileprivate func run(_ value: Int64) throws(DatabaseError) {
-        try bind(1, value)
-        try run()
     }
 }

@@ -77,6 +77,20 @@ enum Schema {
         }
     }
 
+    /// Puts a value into table `meta`, in place of the one that has that key.
+    static func setMeta(_ key: String, _ value: Binding, on connection: Connection) throws(DatabaseError) {
+        try connection.run("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", .text(key), value)
+    }
+
+    /// Adds an origin to table `origin`.
+    static func insertOrigin(
+        _ id: OriginID, _ key: VerifyingKey, ref: Int64, on connection: Connection
+    ) throws(DatabaseError) {
+        try connection.run(
+            "INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)", .integer(ref), .blob(id.bytes),
+            .blob(key.nodeID.bytes), .blob(key.rawBytes))
+    }
+
     /// Whether the log has seals: version 1 had none.
     static func hasSeals(_ connection: Connection) throws(DatabaseError) -> Bool {
         try connection.integer("PRAGMA user_version") ?? 0 >= 2

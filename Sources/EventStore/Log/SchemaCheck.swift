@@ -66,13 +66,10 @@ extension Schema {
 
     /// What the database defines. SQLite's own statistics tables say nothing about the data.
     private static func definitions(_ connection: Connection) throws(DatabaseError) -> [String: Definition] {
-        let select = try connection.statement(
-            "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'")
-        defer { select.reset() }
         var definitions: [String: Definition] = [:]
-        while try select.step() {
-            definitions[select.text(0)] = Definition(kind: select.text(1), table: select.text(2), sql: select.text(3))
-        }
+        try connection.rows(
+            "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
+        ) { row in definitions[row.text(0)] = Definition(kind: row.text(1), table: row.text(2), sql: row.text(3)) }
         return definitions
     }
 }

@@ -95,12 +95,8 @@ struct InternedStrings {
     }
 
     private mutating func readOrigin(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> OriginID {
-        let select = try connection.statement("SELECT id FROM origin WHERE ref = ?")
-        defer { select.reset() }
-        try select.bind(1, ref)
-        guard try select.step(), let bits = select.uuid(0) else {
-            throw .damaged(.table("origin"), "there is no origin \(ref)")
-        }
+        guard let bits = try connection.first("SELECT id FROM origin WHERE ref = ?", [.integer(ref)], { $0.uuid(0) })
+        else { throw .damaged(.table("origin"), "there is no origin \(ref)") }
         origins[ref] = OriginID(bits)
         return OriginID(bits)
     }

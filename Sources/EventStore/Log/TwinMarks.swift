@@ -45,25 +45,22 @@ extension LogReader {
         // Short read transactions: the WAL must not wait.
         while true {
             let isEnd = try mapped { () throws(DatabaseError) in
-                let select = try connection.statement(
+                var count = 0
+                try connection.rows(
                     """
                     SELECT twin, \(TwinMember.columns) FROM event
                     WHERE twin >= ?1 AND (twin > ?1 OR position > ?2) ORDER BY twin, position LIMIT 4096
-                    """)
-                defer { select.reset() }
-                try select.bind(1, last.first)
-                try select.bind(2, last.position)
-                var count = 0
-                while try select.step() {
+                    """, [.unsigned(last.first), .unsigned(last.position)]
+                ) { row throws(DatabaseError) in
                     count += 1
-                    if select.uint64(0) != last.first {
+                    if row.uint64(0) != last.first {
                         marks.add(group)
                         group = []
-                        if let first = try twinMember(at: select.uint64(0)) { group.append(first) }
+                        if let first = try twinMember(at: row.uint64(0)) { group.append(first) }
                     }
-                    last = (select.uint64(0), select.uint64(1))
-                    guard last.position <= top else { continue }
-                    group.append(try twinMember(select, from: 1))
+                    last = (row.uint64(0), row.uint64(1))
+                    guard last.position <= top else { return }
+                    group.append(try twinMember(row, from: 1))
                 }
                 return count < 4_096
             }
@@ -99,7 +96,7 @@ extension LogReader {
     func counted(_ position: UInt64, at known: UInt64) throws(StoreError) -> Bool {
         let group = try mapped { () throws(DatabaseError) in
             let first = try connection.integer(
-                "SELECT twin FROM event WHERE position = ?", .integer(Int64(bitPattern: position)))
+                "SELECT twin FROM event WHERE position = ?", .unsigned(position))
             return try twins(of: first.map(UInt64.init(bitPattern:)) ?? position, through: known)
         }
         return Self.counting(inPlaceOf: position, group)?.position ?? position == position
@@ -112,13 +109,10 @@ extension LogReader {
 
     /// The events with the id of the one at `first`, up to a position; none if there is no other.
     private func twins(of first: UInt64, through last: UInt64) throws(DatabaseError) -> [TwinMember] {
-        let select = try connection.statement(
-            "SELECT \(TwinMember.columns) FROM event WHERE twin = ? AND position <= ?")
-        defer { select.reset() }
-        try select.bind(1, first)
-        try select.bind(2, last)
-        var group: [TwinMember] = []
-        while try select.step() { group.append(try twinMember(select, from: 0)) }
+        var group = try connection.all(
+            "SELECT \(TwinMember.columns) FROM event WHERE twin = ? AND position <= ?",
+            [.unsigned(first), .unsigned(last)]
+        ) { row throws(DatabaseError) in try twinMember(row, from: 0) }
         if !group.isEmpty, let member = try twinMember(at: first) { group.append(member) }
         return group
     }
@@ -136,10 +130,9 @@ extension LogReader {
     }
 
     private func twinMember(at position: UInt64) throws(DatabaseError) -> TwinMember? {
-        let select = try connection.statement("SELECT \(TwinMember.columns) FROM event WHERE position = ?")
-        defer { select.reset() }
-        try select.bind(1, position)
-        return try select.step() ? try twinMember(select, from: 0) : nil
+        try connection.first("SELECT \(TwinMember.columns) FROM event WHERE position = ?", [.unsigned(position)]) {
+            row throws(DatabaseError) in try twinMember(row, from: 0)
+        }
     }
 
     /// Its columns, from one on.
@@ -158,11 +151,9 @@ extension LogReader {
 extension Connection {
     /// The node of every origin.
     func nodes() throws(DatabaseError) -> [OriginID: NodeID] {
-        let select = try statement("SELECT id, node FROM origin")
-        defer { select.reset() }
         var nodes: [OriginID: NodeID] = [:]
-        while try select.step() {
-            guard let id = select.uuid(0), let node = select.digest(1) else {
+        try rows("SELECT id, node FROM origin") { row throws(DatabaseError) in
+            guard let id = row.uuid(0), let node = row.digest(1) else {
                 throw .damaged(.table("origin"), "an id is not 16 bytes, or a node not 32")
             }
             nodes[OriginID(id)] = NodeID(node)

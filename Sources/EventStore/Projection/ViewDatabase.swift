@@ -125,10 +125,8 @@ enum ViewDatabase {
         _ connection: Connection
     ) throws(DatabaseError) -> [String: (version: Int64, behind: UInt64?)] {
         var views: [String: (version: Int64, behind: UInt64?)] = [:]
-        let select = try connection.statement("SELECT name, version, position FROM view")
-        defer { select.reset() }
-        while try select.step() {
-            views[select.text(0)] = (select.int64(1), select.int64IfAny(2).map(UInt64.init(bitPattern:)))
+        try connection.rows("SELECT name, version, position FROM view") { row in
+            views[row.text(0)] = (row.int64(1), row.int64IfAny(2).map(UInt64.init(bitPattern:)))
         }
         return views
     }
@@ -149,7 +147,7 @@ enum ViewDatabase {
     ) throws(DatabaseError) {
         try connection.run(
             "UPDATE view SET position = ? WHERE name = ?",
-            position.map { .integer(Int64(bitPattern: $0)) } ?? .null, .text(type.name))
+            position.map { .unsigned($0) } ?? .null, .text(type.name))
     }
 
     private static func note(
@@ -157,7 +155,7 @@ enum ViewDatabase {
     ) throws(DatabaseError) {
         try connection.run(
             "INSERT OR REPLACE INTO view VALUES(?, ?, ?)", .text(type.name), .integer(versions.version(of: type)),
-            position.map { .integer(Int64(bitPattern: $0)) } ?? .null)
+            position.map { .unsigned($0) } ?? .null)
     }
 
     /// The version of the views at `path`, if they are of another release.
@@ -200,11 +198,9 @@ enum ViewDatabase {
     private static func drop(ownedBy stale: Set<String>, _ connection: Connection) throws(DatabaseError) {
         let shared = ["progress", "quarantine", "view"]
         let kept = Set(types.filter { !stale.contains($0.name) }.flatMap { $0.tables } + shared)
-        var dropped: [String] = []
-        let select = try connection.statement(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        while try select.step() { dropped.append(select.text(0)) }
-        select.reset()
+        let dropped = try connection.all(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        ) { $0.text(0) }
         for name in dropped where !kept.contains(name) {
             let quoted = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
             try connection.execute("DROP TABLE IF EXISTS \"\(quoted)\"")
@@ -225,18 +221,14 @@ enum ViewDatabase {
 
     /// A trigger or a view that the file at `path` defines: no release makes any, and views with one are built anew.
     static func storedCode(at path: String) -> String? {
-        guard access(path, F_OK) == 0, let connection = try? openForReading(path),
-            let select = try? connection.statement(
-                "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 1"),
-            (try? select.step()) == true
-        else { return nil }
-        defer { select.reset() }
-        return "\(path) defines the \(select.text(0)) \(select.text(1))"
+        guard access(path, F_OK) == 0, let connection = try? openForReading(path) else { return nil }
+        let select = "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name LIMIT 1"
+        return try? connection.first(select) { "\(path) defines the \($0.text(0)) \($0.text(1))" }
     }
 
     /// Takes away views that are not to be believed, finished or not.
     static func remove(_ files: StoreFiles) {
-        for path in [files.views, files.newViews] { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
+        for path in [files.views, files.newViews] { remove(path) }
     }
 
     /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one; as of the open
@@ -244,20 +236,13 @@ enum ViewDatabase {
     static func quarantine(
         after position: UInt64, limit: Int, _ connection: Connection
     ) throws(DatabaseError) -> [QuarantinedEvent] {
-        let select = try connection.statement(
+        try connection.all(
             """
             SELECT position, view, reason FROM quarantine
             WHERE position IN (SELECT DISTINCT position FROM quarantine WHERE position > ? ORDER BY 1 LIMIT ?)
             ORDER BY position, view
-            """)
-        defer { select.reset() }
-        try select.bind(1, position)
-        try select.bind(2, Int64(limit))
-        var events: [QuarantinedEvent] = []
-        while try select.step() {
-            events.append(QuarantinedEvent(position: select.uint64(0), view: select.text(1), reason: select.text(2)))
-        }
-        return events
+            """, [.unsigned(position), .integer(Int64(limit))]
+        ) { QuarantinedEvent(position: $0.uint64(0), view: $0.text(1), reason: $0.text(2)) }
     }
 
     /// How many events are quarantined, each counted once however many views refuse it.

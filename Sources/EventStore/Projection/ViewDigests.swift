@@ -21,7 +21,7 @@ enum ViewDigests {
         }
         var sum = DigestSum()
         let log = store.source.log
-        try store.rows("SELECT position, view FROM quarantine") { row throws(DatabaseError) in
+        try store.connection.rows("SELECT position, view FROM quarantine") { row throws(DatabaseError) in
             let dot = try log.dot(at: row.uint64(0))
             sum.add(dot.description, row.text(1))
         }

@@ -11,12 +11,10 @@ extension LogState {
 
 extension ClockSkew {
     fileprivate static func flagged(in connection: Connection) throws(DatabaseError) -> [OriginID: ClockSkew] {
-        let select = try connection.statement("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'")
-        defer { select.reset() }
         var flagged: [OriginID: ClockSkew] = [:]
-        while try select.step() {
-            guard let origin = OriginID(text: select.text(0).dropFirst(5)) else { continue }
-            flagged[origin] = ClockSkew(text: select.text(1))
+        try connection.rows("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'") { row in
+            guard let origin = OriginID(text: row.text(0).dropFirst(5)) else { return }
+            flagged[origin] = ClockSkew(text: row.text(1))
         }
         return flagged
     }

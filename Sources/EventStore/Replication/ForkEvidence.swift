@@ -107,10 +107,9 @@ extension LogReader {
     /// The key that signs an origin's heads; `nil` if nothing of the origin is here.
     package func key(of origin: OriginID) throws(StoreError) -> VerifyingKey? {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement("SELECT key FROM origin WHERE id = ?")
-            defer { select.reset() }
-            try select.bind(1, origin.bits)
-            return try select.step() ? VerifyingKey(rawBytes: select.bytes(0)) : nil
+            try connection.first("SELECT key FROM origin WHERE id = ?", [.blob(origin.bytes)]) {
+                VerifyingKey(rawBytes: $0.bytes(0))
+            }
         }
     }
 }

@@ -77,16 +77,13 @@ extension LogReader {
     /// All that reach beyond the last events of their origins.
     func reaches() throws(StoreError) -> [PendingCoverage] {
         try mapped { () throws(DatabaseError) in
-            let select = try connection.statement(
-                "SELECT id, ref FROM origin JOIN reach ON reach.origin = ref ORDER BY ref")
-            defer { select.reset() }
             let merkle = MerkleStore(connection: connection, sha: SHA256())
-            var reaches: [PendingCoverage] = []
-            while try select.step() {
-                guard let id = select.uuid(0) else { continue }
-                if let reach = try merkle.reach(of: OriginID(id), ref: select.int64(1)) { reaches.append(reach) }
+            return try connection.all("SELECT id, ref FROM origin JOIN reach ON reach.origin = ref ORDER BY ref") {
+                row throws(DatabaseError) in
+                try row.uuid(0).flatMap { id throws(DatabaseError) in
+                    try merkle.reach(of: OriginID(id), ref: row.int64(1))
+                }
             }
-            return reaches
         }
     }
 

@@ -118,14 +118,9 @@ final class Connection {
 
     /// The first column of the first row as an integer; `nil` if there is no row or it is NULL.
     func integer(_ sql: String, _ bindings: Binding...) throws(DatabaseError) -> Int64? {
-        let statement = try statement(sql)
-        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
-        guard try statement.step(), !statement.isNull(0) else {
-            statement.reset()
-            return nil
-        }
+        let statement = try statement(sql, bindings)
         defer { statement.reset() }
-        return statement.int64(0)
+        return try statement.step() ? statement.int64IfAny(0) : nil
     }
 
     /// Bytes of a WAL of so many pages of 4,096.
@@ -227,17 +222,12 @@ final class Connection {
     /// connection must be closed after it.
     func hideSchema(of index: String) throws(DatabaseError) -> String {
         _ = sillok_sqlite_defensive(handle, 0)
-        let select = try statement("SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?")
-        try select.bind(1, text: Array(index.utf8))
-        guard try select.step() else {
+        let select = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?"
+        guard let sql = try first(select, [.text(index)], { $0.text(0) }) else {
             throw .damaged(.file(path), "no index \(index)")
         }
-        let sql = select.text(0)
-        select.reset()
         try execute("PRAGMA writable_schema = ON")
-        let delete = try statement("DELETE FROM sqlite_schema WHERE type = 'index' AND name = ?")
-        try delete.bind(1, text: Array(index.utf8))
-        try delete.run()
+        try run("DELETE FROM sqlite_schema WHERE type = 'index' AND name = ?", .text(index))
         return sql
     }
 
@@ -245,12 +235,10 @@ final class Connection {
     func restoreSchema(of index: String, on table: String, root: UInt32, sql: String) throws(DatabaseError) {
         _ = sillok_sqlite_defensive(handle, 0)
         try execute("PRAGMA writable_schema = ON")
-        let insert = try statement("INSERT INTO sqlite_schema VALUES('index', ?, ?, ?, ?)")
-        try insert.bind(1, text: Array(index.utf8))
-        try insert.bind(2, text: Array(table.utf8))
-        try insert.bind(3, Int64(root))
-        try insert.bind(4, text: Array(sql.utf8))
-        try insert.run()
+        try run(
+            "INSERT INTO sqlite_schema VALUES('index', ?, ?, ?, ?)", .text(index), .text(table),
+            .integer(Int64(root)),
+            .text(sql))
     }
 
     /// What went wrong last on this connection, while `sql` ran.

@@ -6,6 +6,9 @@ enum Binding {
     case integer(Int64)
     case text(String)
     case blob([UInt8])
+
+    /// A number as columns hold it, of the same bits.
+    static func unsigned(_ value: UInt64) -> Binding { .integer(Int64(bitPattern: value)) }
 }
 
 /// A prepared statement. Not Sendable; it belongs to its connection.
@@ -206,9 +209,41 @@ extension Connection {
     /// Runs a statement that returns no rows.
     func run(_ sql: String, _ bindings: Binding...) throws(DatabaseError) { try run(sql, bindings) }
 
-    func run(_ sql: String, _ bindings: [Binding]) throws(DatabaseError) {
+    func run(_ sql: String, _ bindings: [Binding]) throws(DatabaseError) { try statement(sql, bindings).run() }
+
+    /// A kept statement with values for its first parameters.
+    func statement(_ sql: String, _ bindings: [Binding]) throws(DatabaseError) -> Statement {
         let statement = try statement(sql)
         for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
-        try statement.run()
+        return statement
+    }
+
+    /// Calls `body` for each row.
+    func rows(
+        _ sql: String, _ bindings: [Binding] = [], _ body: (Statement) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let statement = try statement(sql, bindings)
+        defer { statement.reset() }
+        while try statement.step() { try body(statement) }
+    }
+
+    /// What `read` makes of each row, without what it passes over.
+    func all<Value>(
+        _ sql: String, _ bindings: [Binding] = [], _ read: (Statement) throws(DatabaseError) -> Value?
+    ) throws(DatabaseError) -> [Value] {
+        var values: [Value] = []
+        try rows(sql, bindings) { row throws(DatabaseError) in
+            if let value = try read(row) { values.append(value) }
+        }
+        return values
+    }
+
+    /// What `read` makes of the first row; `nil` if there is none.
+    func first<Value>(
+        _ sql: String, _ bindings: [Binding] = [], _ read: (Statement) throws(DatabaseError) -> Value?
+    ) throws(DatabaseError) -> Value? {
+        let statement = try statement(sql, bindings)
+        defer { statement.reset() }
+        return try statement.step() ? try read(statement) : nil
     }
 }

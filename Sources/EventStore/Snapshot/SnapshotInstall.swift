@@ -14,10 +14,8 @@ enum SnapshotInstall {
         // The log remembers its file, to know a copy of it (``Surroundings``). It goes on in another one.
         try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.readyLog, mode: .write)
-            let update = try connection.statement("UPDATE meta SET value = ? WHERE key = 'file' AND value = ?")
-            try update.bind(1, .text(String(new)))
-            try update.bind(2, .text(String(old)))
-            try update.run()
+            try connection.run(
+                "UPDATE meta SET value = ? WHERE key = 'file' AND value = ?", .text(String(new)), .text(String(old)))
             try keepSeal(from: files.log, to: connection)
         }
         // What the WAL of the old log holds is in the new one; beside that it would be taken for its own.
@@ -47,14 +45,12 @@ enum SnapshotInstall {
         let last = "origin = (SELECT value FROM meta WHERE key = 'origin') ORDER BY seq DESC LIMIT 1"
         let old = try Connection(path: path, mode: .read)
         guard try Schema.hasSeals(old) else { return }
-        let select = try old.statement("SELECT seq, seal FROM event WHERE \(last)")
-        defer { select.reset() }
-        guard try select.step(), select.isBlob(1) else { return }
-        let update = try ready.statement(
-            "UPDATE event SET seal = ?1 WHERE seq = ?2 AND position = (SELECT position FROM event WHERE \(last))")
-        try update.bind(1, blob: select.bytes(1))
-        try update.bind(2, select.int64(0))
-        try update.run()
+        try old.rows("SELECT seq, seal FROM event WHERE \(last)") { row throws(DatabaseError) in
+            guard row.isBlob(1) else { return }
+            try ready.run(
+                "UPDATE event SET seal = ?1 WHERE seq = ?2 AND position = (SELECT position FROM event WHERE \(last))",
+                .blob(row.bytes(1)), .integer(row.int64(0)))
+        }
     }
 
     private static func inodes(_ files: StoreFiles) -> (old: UInt64, new: UInt64)? {

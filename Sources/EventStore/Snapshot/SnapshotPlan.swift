@@ -41,7 +41,7 @@ extension LogReader {
             guard let ref = try names.originRef(origin, on: connection) else { return Int64?.none }
             return try connection.integer(
                 "SELECT seq FROM event WHERE origin = ? AND position <= ? ORDER BY seq DESC LIMIT 1",
-                .integer(ref), .integer(Int64(bitPattern: position)))
+                .integer(ref), .unsigned(position))
         }
         return seq.map(UInt64.init(bitPattern:))
     }

@@ -4,7 +4,7 @@ extension Appender {
         let ahead = stamp.milliseconds - wall
         guard state.skews[index]?.isSurpassed(by: ahead) ?? true else { return }
         let skew = ClockSkew(ahead: ahead, at: wall)
-        try setMeta("skew \(state.origins[index].id)", .text(skew.text))
+        try Schema.setMeta("skew \(state.origins[index].id)", .text(skew.text), on: connection)
         noteSkew(index, skew)
     }
 }

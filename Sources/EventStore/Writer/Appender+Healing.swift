@@ -13,15 +13,12 @@ extension Appender {
 
     private func heal(_ carried: CarriedPayload) throws(DatabaseError) -> Bool {
         guard let index = state.indexes[carried.dot.origin] else { return false }
-        let select = try connection.statement("SELECT position, digest FROM event WHERE origin = ? AND seq = ?")
-        defer { select.reset() }
-        try select.bind(1, state.origins[index].ref)
-        try select.bind(2, carried.dot.seq)
-        guard try select.step(), let digest = select.digest(1),
-            digest == sha.payloadDigest(salt: carried.salt, payload: carried.payload)
-        else { return false }
-        let position = select.uint64(0)
-        select.reset()
+        let digest = sha.payloadDigest(salt: carried.salt, payload: carried.payload)
+        let position = try connection.first(
+            "SELECT position, digest FROM event WHERE origin = ? AND seq = ?",
+            [.integer(state.origins[index].ref), .unsigned(carried.dot.seq)]
+        ) { row in row.digest(1) == digest ? row.uint64(0) : nil }
+        guard let position else { return false }
         let update = try connection.statement(
             "UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?")
         try update.bind(1, carried.salt)

@@ -2,6 +2,16 @@ extension Appender {
     /// Most origins an event names as dependencies, so that its header stays within ``Limits/header``.
     static let maximumDependencies = 2_000
 
+    /// Appends the first event of an origin that is the node's own now, and a head of it.
+    func appendStart(_ start: OriginStart, signedWith key: SigningKey) throws(DatabaseError) {
+        let salt = ids.random.uuidBits()
+        let draft = start.draft
+        let prepared = PreparedDraft(
+            draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
+        _ = try append(AppendRequest(drafts: [prepared], atomicity: .whole))
+        try storeOwnHead(signedWith: key)
+    }
+
     /// Gives up the present origin for a new one, inside the writer's open transaction.
     ///
     /// The first event of the new origin depends on everything that is here. It does not name the old origin where what stands under
@@ -21,23 +31,11 @@ extension Appender {
             succession: OriginSuccession(
                 change, previous: previous.id, had: previous.size, known: known, evidence: evidence))
         let index = try addOrigin(.random(from: &ids.random), start)
-        try setMeta("origin", .integer(state.origins[index].ref))
+        try Schema.setMeta("origin", .integer(state.origins[index].ref), on: connection)
         dependOnEverything(but: end.isNamed && head != nil ? [index] : [old, index])
         setOwn(index)
         if change == .clock { resetClock() }
-        let salt = ids.random.uuidBits()
-        let draft = start.draft
-        let prepared = PreparedDraft(
-            draft: draft, salt: salt, payloadDigest: sha.payloadDigest(salt: salt, payload: draft.payload))
-        _ = try append(AppendRequest(drafts: [prepared], atomicity: .whole))
-        try storeOwnHead(signedWith: key)
+        try appendStart(start, signedWith: key)
         return state.origins[index].id
-    }
-
-    func setMeta(_ key: String, _ value: Binding) throws(DatabaseError) {
-        let insert = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
-        try insert.bind(1, text: Array(key.utf8))
-        try insert.bind(2, value)
-        try insert.run()
     }
 }

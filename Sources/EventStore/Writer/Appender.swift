@@ -149,7 +149,7 @@ final class Appender {
         if let ref = try reader.ref(condition.expected.conversation, on: connection) {
             let since = try connection.integer(
                 "SELECT count(*) FROM event WHERE position > ? AND conversation = ?",
-                .integer(Int64(bitPattern: condition.position)), .integer(ref))
+                .unsigned(condition.position), .integer(ref))
             actual = actual.addingSaturated(UInt64(clamping: since ?? 0))
         }
         let expected = condition.expected.version
@@ -327,12 +327,7 @@ final class Appender {
     /// Adds an origin to the log's table.
     func addOrigin(_ id: OriginID, _ start: OriginStart) throws(DatabaseError) -> Int {
         let ref = Int64(state.origins.count) + 1
-        let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
-        try insert.bind(1, ref)
-        try insert.bind(2, id.bits)
-        try insert.bind(3, blob: start.key.nodeID.bytes)
-        try insert.bind(4, blob: start.key.rawBytes)
-        try insert.run()
+        try Schema.insertOrigin(id, start.key, ref: ref, on: connection)
         state.add(
             OriginState(ref: ref, id: id, key: start.key, range: MerkleRange(), hlc: HybridTime(rawValue: 0)))
         return state.origins.count - 1

@@ -132,7 +132,9 @@ package final class LogTransactions {
             let origin = try startOrigin(change, known, end, evidence)
             return { completion(.success(origin)) }
         case .remember(let values, let completion):
-            for (key, value) in values.sorted(by: { $0.key < $1.key }) { try appender.setMeta(key, .text(value)) }
+            for (key, value) in values.sorted(by: { $0.key < $1.key }) {
+                try Schema.setMeta(key, .text(value), on: connection)
+            }
             return { completion(.success(())) }
         case .heal(let payloads, let completion):
             let healed = try appender.heal(payloads)
@@ -145,9 +147,7 @@ package final class LogTransactions {
     ) throws(DatabaseError) -> OriginID {
         // What was signed of the old origin may have been handed out.
         for head in signer.takeUnstored(all: true) { try appender.storeHead(head) }
-        let select = try connection.statement("SELECT value FROM meta WHERE key = 'name'")
-        let name = try select.step() ? select.text(0) : ""
-        select.reset()
+        let name = try connection.first("SELECT value FROM meta WHERE key = 'name'") { $0.text(0) } ?? ""
         return try appender.startOrigin(
             change, known: known, end: end, evidence: evidence, key: signer.key, name: name)
     }

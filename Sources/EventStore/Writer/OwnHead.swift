@@ -62,11 +62,9 @@ enum OwnHead {
 extension MerkleStore {
     /// The seal of an event; `nil` if it has none.
     func seal(origin: Int64, at seq: UInt64) throws(DatabaseError) -> UUIDBits? {
-        let select = try connection.statement("SELECT seal FROM event WHERE origin = ? AND seq = ?")
-        defer { select.reset() }
-        try select.bind(1, origin)
-        try select.bind(2, seq)
-        return try select.step() && select.isBlob(0) ? select.uuid(0) : nil
+        try connection.first(
+            "SELECT seal FROM event WHERE origin = ? AND seq = ?", [.integer(origin), .unsigned(seq)]
+        ) { $0.isBlob(0) ? $0.uuid(0) : nil }
     }
 }
 

@@ -54,27 +54,16 @@ extension StoreIdentity {
         wall: @escaping WallTime = { WallClock.now }, random: consuming RandomSource = RandomSource()
     ) throws(DatabaseError) {
         try connection.execute("BEGIN IMMEDIATE")
-        func set(_ key: String, _ value: Binding) throws(DatabaseError) {
-            let insert = try connection.statement("INSERT INTO meta(key, value) VALUES(?, ?)")
-            try insert.bind(1, text: Array(key.utf8))
-            try insert.bind(2, value)
-            try insert.run()
+        let incarnation = hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })
+        for (key, value) in [("name", name), ("cluster", cluster), ("incarnation", incarnation)] {
+            try Schema.setMeta(key, .text(value), on: connection)
         }
-        try set("name", .text(name))
-        try set("cluster", .text(cluster))
-        try set("incarnation", .text(hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })))
         let appender = try Appender(connection: connection, wall: wall, random: random)
         let start = OriginStart(key: key.publicKey, name: name)
         let index = try appender.addOrigin(.random(from: &appender.ids.random), start)
-        try set("origin", .integer(appender.state.origins[index].ref))
+        try Schema.setMeta("origin", .integer(appender.state.origins[index].ref), on: connection)
         appender.setOwn(index)
-        let draft = start.draft
-        let salt = appender.ids.random.uuidBits()
-        let prepared = PreparedDraft(
-            draft: draft, salt: salt,
-            payloadDigest: appender.sha.payloadDigest(salt: salt, payload: draft.payload))
-        _ = try appender.append(AppendRequest(drafts: [prepared], atomicity: .whole))
-        try appender.storeOwnHead(signedWith: key)
+        try appender.appendStart(start, signedWith: key)
         try appender.seal(with: key.sealer)
         try connection.execute("COMMIT")
     }

@@ -138,11 +138,8 @@ final class LogFileBuilder {
         do {
             let connection = try Self.open(folder.log)
             try addSmallTables(connection, hasNames: hasNames)
-            let flag = try connection.statement("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)")
             for (origin, skew) in skews {
-                try flag.bind(1, .text("skew \(origin)"))
-                try flag.bind(2, .text(skew.text))
-                try flag.run()
+                try Schema.setMeta("skew \(origin)", .text(skew.text), on: connection)
             }
         }
         try mark(indexes.twins)

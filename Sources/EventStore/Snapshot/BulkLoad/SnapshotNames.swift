@@ -23,13 +23,9 @@ struct SnapshotNames {
             """)
         next = (try connection.integer("SELECT max(ref) FROM fresh") ?? 0) + 1
         insert = try connection.statement("INSERT INTO fresh(ref, text) VALUES(?, ?)")
-        let select = try connection.statement("SELECT ref, text FROM fresh")
-        defer { select.reset() }
-        while try select.step() {
-            try select.withBytes(1) { text in
-                Result { () throws(DatabaseError) in try remember(text, select.int64(0)) }
-            }
-            .get()
+        try connection.rows("SELECT ref, text FROM fresh") { row throws(DatabaseError) in
+            try row.withBytes(1) { text in Result { () throws(DatabaseError) in try remember(text, row.int64(0)) } }
+                .get()
         }
     }
 

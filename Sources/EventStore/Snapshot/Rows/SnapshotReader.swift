@@ -62,11 +62,10 @@ package final class SnapshotReader {
     func texts(
         _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
     ) throws(DatabaseError) {
-        let select = try connection.statement("SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref")
-        defer { select.reset() }
-        try select.bind(1, ref)
-        try select.bind(2, ref + Int64(count))
-        while try select.step() { select.withBytes(1) { each(select.int64(0), $0) } }
+        try connection.rows(
+            "SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref",
+            [.integer(ref), .integer(ref + Int64(count))]
+        ) { row in row.withBytes(1) { each(row.int64(0), $0) } }
     }
 
     /// Gives back what is kept for the next piece.

@@ -184,11 +184,9 @@ extension ComparedTable {
             })
         let names = ViewNames(nil)
         try schema.compare(found, expected, names, &report)
-        let check = try found.statement("PRAGMA integrity_check(10)")
-        defer { check.reset() }
-        while try check.step() {
-            let text = check.text(0)
-            if text == "ok" { continue }
+        try found.rows("PRAGMA integrity_check(10)") { row in
+            let text = row.text(0)
+            if text == "ok" { return }
             report.add(ViewDifference(view: "database", row: "views.db", field: nil, found: text, expected: nil))
         }
     }

@@ -96,19 +96,6 @@ final class ViewStore {
         try source.log.names.ref(text, on: source.log.connection)
     }
 
-    func run(_ sql: String, _ bindings: Binding...) throws(DatabaseError) {
-        try connection.run(sql, bindings)
-    }
-
-    /// Calls `body` for each row.
-    func rows(
-        _ sql: String, _ bindings: Binding..., body: (Statement) throws(DatabaseError) -> Void
-    ) throws(DatabaseError) {
-        let statement = try connection.statement(sql)
-        defer { statement.reset() }
-        for (index, binding) in bindings.enumerated() { try statement.bind(index + 1, binding) }
-        while try statement.step() { try body(statement) }
-    }
 }
 
 /// When a register was written: a ``DisplayKey`` as 40 bytes that compare as the key does.

@@ -84,12 +84,8 @@ struct ConversationList {
     }
 
     private func rows(_ condition: String, _ values: [Int64]) throws(DatabaseError) -> [ConversationRow] {
-        let select = try connection.statement(
-            "SELECT \(ConversationRow.columns) FROM conversation WHERE \(condition)")
-        defer { select.reset() }
-        for (index, value) in values.enumerated() { try select.bind(index + 1, value) }
-        var rows: [ConversationRow] = []
-        while try select.step() { rows.append(ConversationRow(select)) }
-        return rows
+        try connection.all(
+            "SELECT \(ConversationRow.columns) FROM conversation WHERE \(condition)",
+            values.map { .integer($0) }, ConversationRow.init)
     }
 }

@@ -96,12 +96,8 @@ struct ConversationRow {
     /// Replaces the conversation's row by it, or takes that away if there is nothing to tell.
     func save(_ connection: Connection) throws(DatabaseError) {
         guard isKnown else {
-            let delete = try connection.statement("DELETE FROM conversation WHERE conversation = ?")
-            try delete.bind(1, conversation)
-            return try delete.run()
+            return try connection.run("DELETE FROM conversation WHERE conversation = ?", .integer(conversation))
         }
-        let save = try connection.statement(
-            "INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)")
         let values: [Binding] = [
             .integer(conversation), .integer(sum.events), .integer(sum.messages), .optional(title?.value),
             .optional(title?.stamp), .optional(category?.value), .optional(category?.stamp),
@@ -110,8 +106,7 @@ struct ConversationRow {
             .integer(sum.last.hlc),
             sum.events > 0 ? .integer(Self.recent(sum.last.time)) : .null,
         ]
-        for (index, value) in values.enumerated() { try save.bind(index + 1, value) }
-        try save.run()
+        try connection.run("INSERT OR REPLACE INTO conversation VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", values)
     }
 
     /// Adds the sum of rows that come into the run. The row is not read before.

@@ -78,9 +78,7 @@ final class ConversationsView: View {
         _ pending: [Int64: ConversationSum], _ connection: Connection
     ) throws(DatabaseError) -> Set<Int64> {
         var all = Set(pending.lazy.filter { $0.value.events > 0 }.map(\.key))
-        let select = try connection.statement("SELECT conversation FROM conversation")
-        defer { select.reset() }
-        while try select.step() { all.insert(select.int64(0)) }
+        try connection.rows("SELECT conversation FROM conversation") { all.insert($0.int64(0)) }
         return all
     }
 }

@@ -62,7 +62,7 @@ final class ParticipantsView: View {
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
-            try store.run(
+            try store.connection.run(
                 """
                 INSERT INTO member VALUES(?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET joined = excluded.joined, stamp = excluded.stamp WHERE stamp < excluded.stamp
@@ -89,7 +89,7 @@ final class ParticipantsView: View {
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
         var conversations = try ConversationsView.all(
             try ConversationSum.pending(store.connection), store.connection)
-        try store.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
+        try store.connection.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
         var pending: [Int64: [SortedRow]] = [:]
         try SortedTable.timeline.pending(store.connection) { pending[$0.owner, default: []].append($0) }
         for conversation in conversations {
@@ -126,13 +126,11 @@ final class ParticipantsView: View {
             let user = try name(speaker)
             rows[ByteText(user)] = Row(user: user, messages: messages)
         }
-        let members = try connection.statement("SELECT user, joined, stamp FROM member WHERE conversation = ?")
-        defer { members.reset() }
-        try members.bind(1, conversation)
-        while try members.step() {
-            let user = members.text(0)
+        let members = "SELECT user, joined, stamp FROM member WHERE conversation = ?"
+        try connection.rows(members, [.integer(conversation)]) { member in
+            let user = member.text(0)
             rows[ByteText(user), default: Row(user: user)].membership =
-                members.stamp(2).map { (members.int64(1) != 0, $0) }
+                member.stamp(2).map { (member.int64(1) != 0, $0) }
         }
         return rows.values.sorted { ByteText($0.user) < ByteText($1.user) }
     }

@@ -33,10 +33,8 @@ struct SpeakerCounts {
 
     /// Adds those of the conversation's rows that stand in the run, as of the open transaction.
     mutating func addRun(of conversation: Int64, _ connection: Connection) throws(DatabaseError) {
-        let select = try connection.statement("SELECT user, messages FROM speaker WHERE conversation = ?")
-        defer { select.reset() }
-        try select.bind(1, conversation)
-        while try select.step() { messages[select.int64(0), default: 0] += select.int64(1) }
+        let select = "SELECT user, messages FROM speaker WHERE conversation = ?"
+        try connection.rows(select, [.integer(conversation)]) { messages[$0.int64(0), default: 0] += $0.int64(1) }
     }
 
     func add(to conversation: Int64, _ connection: Connection) throws(DatabaseError) {

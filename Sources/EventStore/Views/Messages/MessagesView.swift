@@ -62,19 +62,15 @@ final class MessagesView: View {
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for key in removed.sorted() {
-            try store.run(
+            try store.connection.run(
                 "DELETE FROM amendment WHERE message = ? AND stamp = ?", .blob(key.message.bytes),
                 .blob(key.stamp.bytes))
         }
-        let save = try store.connection.statement("INSERT INTO amendment VALUES(?,?,?,?,?,?)")
         for (key, row) in added.sorted(by: { $0.key < $1.key }) {
-            try save.bind(1, key.message.bits)
-            try save.bind(2, blob: row.stamp.bytes)
-            try save.bind(3, row.position)
-            try save.bind(4, row.author)
-            try save.bind(optional: 5, row.conversation)
-            try save.bind(6, Int64(row.isEdit ? 1 : 0))
-            try save.run()
+            try store.connection.run(
+                "INSERT INTO amendment VALUES(?,?,?,?,?,?)", .blob(key.message.bytes), .blob(row.stamp.bytes),
+                .unsigned(row.position), .integer(row.author), row.conversation.map { .integer($0) } ?? .null,
+                .integer(row.isEdit ? 1 : 0))
         }
         (added, removed) = ([:], [])
     }
@@ -121,7 +117,7 @@ final class MessagesView: View {
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.rows("SELECT message, stamp, edit FROM amendment") { row in
+        try store.connection.rows("SELECT message, stamp, edit FROM amendment") { row in
             digest.add(
                 hexText(row.bytes(0)), row.stamp(1)?.key.dot.description ?? "",
                 row.int64(2) != 0 ? "edit" : "retraction")

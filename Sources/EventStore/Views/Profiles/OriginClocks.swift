@@ -10,12 +10,10 @@ final class OriginClocks {
     private var changed: Set<Dot> = []
 
     init(_ connection: Connection) throws(DatabaseError) {
-        let select = try connection.statement("SELECT origin, other, seq FROM clock")
-        while try select.step() {
-            guard let origin = select.uuid(0), let other = select.uuid(1) else { continue }
-            vectors[OriginID(origin), default: [:]][OriginID(other)] = select.uint64(2)
+        try connection.rows("SELECT origin, other, seq FROM clock") { row in
+            guard let origin = row.uuid(0), let other = row.uuid(1) else { return }
+            vectors[OriginID(origin), default: [:]][OriginID(other)] = row.uint64(2)
         }
-        select.reset()
     }
 
     /// Takes note of what an event's origin had applied.
@@ -23,9 +21,9 @@ final class OriginClocks {
         let origin = event.key.dot.origin
         for dependency in event.dependencies where dependency.origin != origin {
             vectors[origin, default: [:]][dependency.origin] = dependency.seq
-            try store.run(
+            try store.connection.run(
                 "INSERT OR REPLACE INTO clock(origin, other, seq) VALUES(?, ?, ?)", .blob(origin.bytes),
-                .blob(dependency.origin.bytes), .integer(Int64(bitPattern: dependency.seq)))
+                .blob(dependency.origin.bytes), .unsigned(dependency.seq))
         }
     }
 

@@ -68,46 +68,36 @@ final class ProfilesView: View {
     }
 
     static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(DatabaseError) -> [Write] {
-        let select = try connection.statement(
-            """
-            SELECT stamp, position, author, value, maximal FROM profile WHERE user = ? AND field = ? ORDER BY stamp
-            """)
-        defer { select.reset() }
-        try select.bind(1, user)
-        try select.bind(2, text: Array(field.utf8))
-        var writes: [Write] = []
-        while try select.step() {
-            guard let stamp = select.stamp(0) else { continue }
-            writes.append(
+        try connection.all(
+            "SELECT stamp, position, author, value, maximal FROM profile WHERE user = ? AND field = ? ORDER BY stamp",
+            [.integer(user), .text(field)]
+        ) { row in
+            row.stamp(0).map { stamp in
                 Write(
-                    stamp: stamp, position: select.uint64(1), author: select.int64(2), value: select.text(3),
-                    isMaximal: select.int64(4) != 0))
+                    stamp: stamp, position: row.uint64(1), author: row.int64(2), value: row.text(3),
+                    isMaximal: row.int64(4) != 0)
+            }
         }
-        return writes
     }
 
     /// The writes of each field of a user, by its name, as of the open transaction.
     static func fields(
         of user: Int64, _ connection: Connection
     ) throws(DatabaseError) -> [(name: String, writes: [Write])] {
-        var names: [String] = []
-        let select = try connection.statement("SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field")
-        defer { select.reset() }
-        try select.bind(1, user)
-        while try select.step() { names.append(select.text(0)) }
-        var fields: [(name: String, writes: [Write])] = []
-        for name in names { fields.append((name, try load(user, name, connection))) }
-        return fields
+        let names = try connection.all(
+            "SELECT DISTINCT field FROM profile WHERE user = ? ORDER BY field", [.integer(user)]
+        ) { $0.text(0) }
+        return try names.map { name throws(DatabaseError) in (name, try load(user, name, connection)) }
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for key in touched.keys.sorted() {
-            try store.run(
+            try store.connection.run(
                 "DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field.text))
             for write in touched[key] ?? [] {
-                try store.run(
+                try store.connection.run(
                     "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field.text),
-                    .blob(write.stamp.bytes), .integer(Int64(bitPattern: write.position)), .integer(write.author),
+                    .blob(write.stamp.bytes), .unsigned(write.position), .integer(write.author),
                     .text(write.value), .integer(write.isMaximal ? 1 : 0))
             }
         }
@@ -115,7 +105,7 @@ final class ProfilesView: View {
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.rows("SELECT user, field, stamp, author, value, maximal FROM profile") {
+        try store.connection.rows("SELECT user, field, stamp, author, value, maximal FROM profile") {
             row throws(DatabaseError) in
             digest.add(
                 try store.text(row.int64(0)), row.text(1), row.stamp(2)?.key.dot.description ?? "",

@@ -93,14 +93,14 @@ final class SurveysView: View {
             try write(change.removed, of: question, store, Self.removal)
             for value in change.counts.keys.sorted() {
                 guard let amount = change.counts[value], amount != 0 else { continue }
-                try store.run(
+                try store.connection.run(
                     """
                     INSERT INTO survey_count VALUES(?,?,?,?)
                     ON CONFLICT(survey, question, value) DO UPDATE SET count = count + excluded.count
                     """, .text(question.survey.text), .text(question.question.text), .text(value.text),
                     .integer(amount))
                 guard amount < 0 else { continue }
-                try store.run(
+                try store.connection.run(
                     "DELETE FROM survey_count WHERE survey = ? AND question = ? AND value = ? AND count = 0",
                     .text(question.survey.text), .text(question.question.text), .text(value.text))
             }
@@ -133,12 +133,9 @@ final class SurveysView: View {
 
     /// Names of surveys with the number of answers given in each, as of the open transaction.
     static func all(_ connection: Connection) throws(DatabaseError) -> [(survey: String, answers: UInt64)] {
-        let select = try connection.statement(
-            "SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey")
-        defer { select.reset() }
-        var surveys: [(survey: String, answers: UInt64)] = []
-        while try select.step() { surveys.append((select.text(0), select.uint64(1))) }
-        return surveys
+        try connection.all("SELECT survey, sum(count) FROM survey_count GROUP BY survey ORDER BY survey") {
+            (survey: $0.text(0), answers: $0.uint64(1))
+        }
     }
 
     /// Calls `body` with how often each answer was given, by question, until it returns false; as of the open transaction.
@@ -169,10 +166,10 @@ final class SurveysView: View {
     }
 
     func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.rows("SELECT survey, question, value, count FROM survey_count") { row in
+        try store.connection.rows("SELECT survey, question, value, count FROM survey_count") { row in
             digest.add("count", row.text(0), row.text(1), row.text(2), String(row.int64(3)))
         }
-        try store.rows("SELECT survey, question, time, hlc, user, value FROM survey_answer") {
+        try store.connection.rows("SELECT survey, question, time, hlc, user, value FROM survey_answer") {
             row throws(DatabaseError) in
             digest.add(
                 "answer", row.text(0), row.text(1), String(row.int64(2)),
