@@ -53,17 +53,18 @@ enum Recovery {
     }
 
     /// Writes what is committed in the WAL again, as it is; `nil` if nothing is.
-    private static func rewriteWAL(_ path: String) throws(StoreError) -> WALFrames? {
+    private static func rewriteWAL(_ path: String) throws(StoreError) -> WALInspection? {
         let descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .system(path)
         }
         defer { close(descriptor) }
-        guard let frames = WALFrames(descriptor) else { return nil }
-        try rewrite(descriptor, count: frames.end, path)
+        let wal = try WALInspection(descriptor, path)
+        guard wal.end > 0 else { return nil }
+        try rewrite(descriptor, count: wal.end, path)
         try SmallFile.syncFolder(of: path)
-        return frames
+        return wal
     }
 
     /// Bytes that are read and written at a time.

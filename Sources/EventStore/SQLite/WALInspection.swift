@@ -19,6 +19,14 @@ struct WALInspection: Hashable, Sendable {
 
     /// Bytes of the file.
     private(set) var size = 0
+    /// Bytes of a page; 0 if it has no header.
+    private(set) var pageSize = 0
+    /// Where the last valid frame that ends a commit ends, bytes; 0 if nothing is committed.
+    private(set) var end = 0
+    /// The pages that frames up to there name.
+    private(set) var pages: Set<UInt32> = []
+    /// Those that valid frames behind it name.
+    private var unfinished: Set<UInt32> = []
     /// Valid frames from the start on.
     private(set) var frames = 0
     /// Those of them that end a commit.
@@ -42,6 +50,11 @@ struct WALInspection: Hashable, Sendable {
             throw .system(path)
         }
         defer { close(file) }
+        try self.init(file, path)
+    }
+
+    /// Reads the file behind the descriptor.
+    init(_ file: Int32, _ path: String) throws(StoreError) {
         var entry = stat()
         guard fstat(file, &entry) == 0 else { throw .system(path) }
         size = Int(entry.st_size)
@@ -49,7 +62,8 @@ struct WALInspection: Hashable, Sendable {
         guard try Self.read(file, &head, at: 0, path) == head.count, head.contains(where: { $0 != 0 }) else { return }
         var scan = Scan(head)
         isHeaderBad = !scan.isHeaderRight
-        let length = Self.frameHeader + scan.pageSize
+        pageSize = scan.pageSize
+        let length = Self.frameHeader + pageSize
         var block = [UInt8](repeating: 0, count: length * max(1, (1 << 20) / length))
         var offset = Self.header
         while true {
@@ -66,6 +80,7 @@ struct WALInspection: Hashable, Sendable {
 
     /// A frame by itself: whether the chain of checksums reaches it, and whether its salts are those of this generation.
     private struct Look {
+        let page: UInt32
         let isValid: Bool
         let isOurs: Bool
         let isCommit: Bool
@@ -74,7 +89,8 @@ struct WALInspection: Hashable, Sendable {
     private mutating func take(_ look: Look) {
         if look.isValid {
             frames += 1
-            if look.isCommit { commits += 1 }
+            unfinished.insert(look.page)
+            if look.isCommit { endCommit() }
         } else if look.isOurs {
             if !isPastEnd {
                 bad = Bad(number: frames, isCommit: look.isCommit)
@@ -84,6 +100,13 @@ struct WALInspection: Hashable, Sendable {
             }
         }
         if !look.isValid { isPastEnd = true }
+    }
+
+    private mutating func endCommit() {
+        commits += 1
+        end = Self.header + frames * (Self.frameHeader + pageSize)
+        pages.formUnion(unfinished)
+        unfinished.removeAll(keepingCapacity: true)
     }
 
     private var isPastEnd = false
@@ -139,20 +162,20 @@ struct WALInspection: Hashable, Sendable {
             func word(_ index: Int) -> UInt32 {
                 UInt32(bigEndian: frame.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))
             }
-            let isCommit = word(1) != 0
+            let (page, isCommit) = (word(0), word(1) != 0)
             let own = (word(2), word(3))
             // One salt may be what has changed. Of an earlier generation both are others.
             let isOurs = own != (0, 0) && (own.0 == salts.0 || own.1 == salts.1)
-            guard isChained, own == salts, word(0) != 0 else {
+            guard isChained, own == salts, page != 0 else {
                 isChained = false
-                return Look(isValid: false, isOurs: isOurs, isCommit: isCommit)
+                return Look(page: page, isValid: false, isOurs: isOurs, isCommit: isCommit)
             }
             var sums = sums
             Self.add(UnsafeRawBufferPointer(rebasing: frame[0..<8]), &sums, isBigEndian)
             Self.add(UnsafeRawBufferPointer(rebasing: frame[WALInspection.frameHeader...]), &sums, isBigEndian)
             isChained = sums == (word(4), word(5))
             if isChained { self.sums = sums }
-            return Look(isValid: isChained, isOurs: isOurs, isCommit: isCommit)
+            return Look(page: page, isValid: isChained, isOurs: isOurs, isCommit: isCommit)
         }
 
         private static func add(

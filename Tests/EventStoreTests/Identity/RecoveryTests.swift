@@ -33,10 +33,8 @@ struct RecoveryTests {
         try fill(store, 30)
         let killed = try Killed(folder.path)
         let wal = killed.files.log + "-wal"
-        func read() throws -> WALFrames? {
-            let descriptor = open(wal, O_RDONLY)
-            defer { close(descriptor) }
-            return WALFrames(descriptor)
+        func read() throws -> WALInspection? {
+            try WALInspection(path: wal).flatMap { $0.end > 0 ? $0 : nil }
         }
         let whole = try #require(try read())
         #expect(whole.pageSize == 4_096 && whole.pages.count > 3 && (whole.end - 32) % 4_120 == 0)
