@@ -111,6 +111,21 @@ package enum SmallFile {
         .unsafe("\(path) has more than \(largest >> 20) MiB")
     }
 
+    /// Writes all of `bytes` at `offset` of an open file; false with `errno` where the disk does not take them.
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int
+    ) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
     /// Replaces the file atomically: a new file, renamed over the old one; if `isDurable` it is synced before that, and the folder
     /// after it.
     package static func replace(
@@ -125,17 +140,11 @@ package enum SmallFile {
             fd = open(temporary, flags, mode)
         }
         guard fd >= 0 else { throw .system(errno == EEXIST ? temporary : path) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { write(fd, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                let error = StoreError.system(path)
-                close(fd)
-                unlink(temporary)
-                throw error
-            }
-            written += count
+        guard bytes.withUnsafeBytes({ write($0, to: fd, at: 0) }) else {
+            let error = StoreError.system(path)
+            close(fd)
+            unlink(temporary)
+            throw error
         }
         guard !isDurable || fsync(fd) == 0, close(fd) == 0, rename(temporary, path) == 0 else {
             let error = StoreError.system(path)

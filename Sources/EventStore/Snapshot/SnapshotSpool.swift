@@ -102,15 +102,7 @@ package final class SnapshotSpool {
     }
 
     private func write(_ bytes: [UInt8], at offset: Int) throws(StoreError) {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes { raw in
-                pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .system(path) }
-            done += count
-        }
+        guard bytes.withUnsafeBytes({ SmallFile.write($0, to: descriptor, at: offset) }) else { throw .system(path) }
     }
 
     /// Length, tag, two zero bytes, checksum.

@@ -122,15 +122,9 @@ final class PageFile: Sendable {
     }
 
     private func write(_ bytes: ArraySlice<UInt8>, at number: UInt32) throws(DatabaseError) {
-        var done = 0
         let offset = Int(number - 1) * Self.pageSize
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes { raw in
-                pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .file(.system(path)) }
-            done += count
+        guard bytes.withUnsafeBytes({ SmallFile.write($0, to: descriptor, at: offset) }) else {
+            throw .file(.system(path))
         }
     }
 

@@ -47,16 +47,9 @@ final class SortedRuns {
         guard let first = entries.first else { return }
         if let last, last < first {} else { starts.append(count) }
         last = entries.last
-        let size = MemoryLayout<IndexEntry>.stride
-        let offset = count * size
-        var done = 0
-        while done < entries.count * size {
-            let written = entries.withUnsafeBytes { raw in
-                pwrite(descriptor, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset + done))
-            }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw .file(.system(path)) }
-            done += written
+        let offset = count * MemoryLayout<IndexEntry>.stride
+        guard entries.withUnsafeBytes({ SmallFile.write($0, to: descriptor, at: offset) }) else {
+            throw .file(.system(path))
         }
         count += entries.count
     }
