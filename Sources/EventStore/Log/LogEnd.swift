@@ -87,6 +87,7 @@ struct LogEnd: Hashable, Sendable {
 final class LogEndFile: Sendable {
     private let path: String
     private let descriptor: Int32
+    private let held: HeldFiles
 
     /// Makes the file anew, durably, before the store counts as open.
     init(_ files: StoreFiles, _ end: LogEnd) throws(StoreError) {
@@ -94,20 +95,13 @@ final class LogEndFile: Sendable {
         try SmallFile.replace(path, with: end.bytes, mode: 0o600)
         descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .system(path) }
+        held = HeldFiles([path])
     }
 
     deinit { close(descriptor) }
 
     /// What has become of it if its name does not lead to it any more.
-    var loss: String? {
-        var (own, named) = (stat(), stat())
-        guard fstat(descriptor, &own) == 0 else { return nil }
-        guard stat(path, &named) == 0 else {
-            return errno == ENOENT || errno == ENOTDIR ? "\(path) was taken away while it was open" : nil
-        }
-        let isSame = (own.st_dev, own.st_ino) == (named.st_dev, named.st_ino)
-        return isSame ? nil : "\(path) was replaced by another file while it was open"
-    }
+    var loss: String? { held.loss }
 
     func note(_ end: LogEnd) throws(StoreError) {
         let bytes = end.bytes
