@@ -228,18 +228,11 @@ package final class IngestVerifier {
         return .amnesia(dot, known: signed.head.size)
     }
 
-    /// Whether the origin is known to have two histories, or a claim shows it.
+    /// Whether the origin is known to have two histories, or a claim shows it now that the origin's key is here.
     private func isForked(
         _ origin: OriginID, _ working: [OriginID: Tree], _ batch: inout VerifiedBatch
     ) -> Bool {
-        forked.contains(origin) || isProvenForked(origin, working, &batch)
-    }
-
-    /// Whether a claim of a fork holds, now that the origin's key is here.
-    private func isProvenForked(
-        _ origin: OriginID, _ working: [OriginID: Tree], _ batch: inout VerifiedBatch
-    ) -> Bool {
-        if batch.proven.contains(where: { $0.origin == origin }) { return true }
+        if forked.contains(origin) || batch.proven.contains(where: { $0.origin == origin }) { return true }
         guard let claim = claims.first(where: { $0.dot.origin == origin }),
             let key = (working[origin] ?? trees[origin])?.key,
             let evidence = ForkEvidence(claim.dot, claim.branches.0, claim.branches.1, key: key)
@@ -251,7 +244,7 @@ package final class IngestVerifier {
     /// Checks what was claimed of origins that have come since: also a node that needs no proof is to know of the fork.
     private func lookAtClaims(_ batch: inout VerifiedBatch) {
         guard !claims.isEmpty else { return }
-        for claim in claims { _ = isProvenForked(claim.dot.origin, [:], &batch) }
+        for claim in claims { _ = isForked(claim.dot.origin, [:], &batch) }
         claims.removeAll { trees[$0.dot.origin] != nil }
     }
 
