@@ -110,7 +110,7 @@ final class SubscriptionReading: StoreFollower {
             switch result {
             case .success(let log): self?.advance(to: log.position)
             case .failure(.closed): self?.storeHasClosed()
-            case .failure(let error): self?.fail(error)
+            case .failure(let error): self?.update { $0.failure = error }
             }
         }
     }
@@ -160,24 +160,15 @@ final class SubscriptionReading: StoreFollower {
 
     /// The log is durable up to `position`. On the thread that tells of commits: must be short.
     private func advance(to position: UInt64) {
-        let ready = state.withLock { state in
-            state.durable = max(state.durable ?? 0, position)
-            return state.takeReady()
-        }
-        for request in ready { read(request) }
+        update { $0.durable = max($0.durable ?? 0, position) }
     }
 
-    func storeHasClosed() {
-        let ready = state.withLock { state in
-            state.isClosed = true
-            return state.takeReady()
-        }
-        for request in ready { read(request) }
-    }
+    func storeHasClosed() { update { $0.isClosed = true } }
 
-    private func fail(_ error: StoreError) {
+    /// Changes what is known of the log, and reads for those who can be answered then.
+    private func update(_ change: (inout State) -> Void) {
         let ready = state.withLock { state in
-            state.failure = error
+            change(&state)
             return state.takeReady()
         }
         for request in ready { read(request) }
