@@ -137,7 +137,7 @@ public final class EventStore: Sendable {
             try startOriginBlocking(
                 change, known: memory.known, memory.end, evidence: cut?.name, remembering: memory.values)
         } else if !memory.values.isEmpty {
-            try blocking { writer.remember(memory.values, completion: $0) }
+            try blocking { writer.submit([.remember(memory.values, $0)]) }
         }
         FoundWAL.forget(files)
         try writer.end.keep(files)
@@ -267,7 +267,7 @@ public final class EventStore: Sendable {
     /// Makes everything queued so far durable, and a signed head that covers it. Blocks.
     package func flushBlocking() throws(StoreError) {
         try blocking { (completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) in
-            writer.flush(completion)
+            writer.submit([.flush(completion)])
         }
     }
 

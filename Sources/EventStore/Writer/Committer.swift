@@ -1,7 +1,6 @@
 /// Transactions on the one writing connection of `log.db`. Only who writes for ``LogWriter`` touches it. What is committed
 /// is in the WAL, and durable when that is synced.
 final class Committer {
-    typealias Failure = LogTransactions.Failure
 
     /// Whether what is left of the WAL should be copied back now.
     private(set) var isCheckpointDue = false
@@ -14,12 +13,8 @@ final class Committer {
     private let room: Int
     /// Begins to sync what a commit has written, while the rest of it is done.
     var handOver: WALFrameBuffer.Written?
-    /// The head of its own origin that the log had when it was opened.
-    var signed: TreeHead? { transactions.signed }
     private let connection: Connection
-    private let transactions: LogTransactions
-    /// Where the log ended when it was opened, and ends since the last commit; `nil` only while it has no origin.
-    var end: LogEnd? { transactions.end }
+    let transactions: LogTransactions
 
     /// - Parameters:
     ///   - isOver: Whether the origin is about to be given up: no head of it is handed out.
@@ -50,12 +45,6 @@ final class Committer {
         }
     }
 
-    /// Commits what the jobs ask for, all or nothing. Gives their answers, each to be given once, in order, when the disk has it.
-    func commit(_ jobs: [LogWriter.Job]) -> Result<[@Sendable () -> Void], Failure> { transactions.commit(jobs) }
-
-    /// Commits one request.
-    func append(_ request: AppendRequest) -> Result<[AppendOutcome], Failure> { transactions.append(request) }
-
     /// The last commit, once, with its jobs and their answers.
     ///
     /// - Parameter isFollowed: Whether an observer is told of commits.
@@ -66,7 +55,7 @@ final class Committer {
         let (own, notice) = transactions.takeCommitted(isFollowed: isFollowed)
         return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten, own: own,
-            end: end, notice: notice)
+            end: transactions.end, notice: notice)
     }
 
     /// Copies back what is left of the WAL.
@@ -79,9 +68,6 @@ final class Committer {
 
     /// Whether the WAL has become so long that nothing should be added to it.
     private(set) var isWALFull = false
-
-    /// The log's last position.
-    var position: UInt64 { transactions.state.position }
 
     /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader does not let it.
     /// Throws where the disk does not: the WAL then stays, for it is all that is certain.

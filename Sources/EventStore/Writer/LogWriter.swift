@@ -62,8 +62,9 @@ final class LogWriter: Sendable {
             news.withLock { $0 }?(told)
         }
         checkpointer = committer.checkpointer
-        end = LogEndKeeper(committer.end)
-        opened = (committer.position, committer.signed)
+        let log = committer.transactions
+        end = LogEndKeeper(log.end)
+        opened = (log.state.position, log.signed)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
         } else if durability == .full {
@@ -112,7 +113,7 @@ final class LogWriter: Sendable {
         _ request: AppendRequest, awake: Bool, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void = {}
     ) throws(StoreError) -> Bool {
         guard let committer = takeLead() else { return false }
-        switch committer.append(request) {
+        switch committer.transactions.append(request) {
         case .success(let outcomes):
             let commits = try putBack(committer, with: committer.takeWritten(isFollowed: isFollowed))
             try sync(commits, awake: awake, meanwhile: { meanwhile(outcomes) }, answer: answer)
@@ -155,18 +156,12 @@ final class LogWriter: Sendable {
         }
     }
 
-    func flush(_ completion: @escaping Completion) { submit([.flush(completion)]) }
-
     /// - Parameter values: Of table `meta`, changed in the same commit.
     func startOrigin(
         _ change: OriginChange, known: UInt64, _ end: OriginEnd, evidence: String? = nil,
         remembering values: [String: String] = [:], completion: @escaping OriginCompletion
     ) {
         submit([.remember(values) { _ in }, .startOrigin(change, known: known, end, evidence: evidence, completion)])
-    }
-
-    func remember(_ values: [String: String], completion: @escaping Completion) {
-        submit([.remember(values, completion)])
     }
 
     func observe(
@@ -227,7 +222,7 @@ final class LogWriter: Sendable {
     /// written meanwhile.
     private func commit(_ jobs: [Job], _ committer: Committer, leading: Bool = false) {
         if jobs.contains(where: \.isFlush) { _ = signer.head() }
-        switch committer.commit(jobs) {
+        switch committer.transactions.commit(jobs) {
         case .success(let answers):
             var commit = committer.takeWritten(jobs, answers, isFollowed: isFollowed)
             commit.notice?.isFollowedUp = leading
@@ -341,7 +336,7 @@ final class LogWriter: Sendable {
     }
 
     /// Nothing of the jobs was stored.
-    private func refused(_ jobs: [Job], _ failure: Committer.Failure, _ committer: Committer) {
+    private func refused(_ jobs: [Job], _ failure: LogTransactions.Failure, _ committer: Committer) {
         for job in jobs { job.fail(failure.error) }
         switch failure {
         case .storeIsDead(let error):
@@ -393,7 +388,7 @@ final class LogWriter: Sendable {
     private func leave(_ committer: Committer, _ head: SignedHead?) {
         do throws(StoreError) {
             guard try committer.close(keepingWAL: failure != nil), let head else { return }
-            try? mark?.write(.stopped, position: committer.position, head: head.head)
+            try? mark?.write(.stopped, position: committer.transactions.state.position, head: head.head)
         } catch {
             fail(error)
         }

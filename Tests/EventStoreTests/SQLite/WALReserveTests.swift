@@ -91,7 +91,7 @@ struct WALReserveTests {
         func append(_ bytes: Int) throws {
             let drafts = [EventDraft.message(String(repeating: "x", count: bytes), user: "u")]
             let request = try #require(DraftValidation(drafts, .whole).request(nil))
-            _ = try committer.append(request).get()
+            _ = try committer.transactions.append(request).get()
         }
         try append(1_000)
         #expect(!committer.isReserveDue)

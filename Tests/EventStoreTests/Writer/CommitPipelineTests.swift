@@ -132,14 +132,16 @@ struct CommitPipelineTests {
         fixture.disk.waitUntilAsked(1)
         let files = fixture.files
         let origin = try StoreIdentity(try LogReader(files)).origin
-        fixture.writer.flush { [answers = fixture.answers] _ in
-            // Later the thread that signs may have stored one, too.
-            let head = try? LogReader(files).head(of: origin, atLeast: 1, largest: true)
-            answers.update { answers in
-                answers.append("flushed \(head?.head.size ?? 0)")
-                return true
+        fixture.writer.submit([
+            .flush { [answers = fixture.answers] _ in
+                // Later the thread that signs may have stored one, too.
+                let head = try? LogReader(files).head(of: origin, atLeast: 1, largest: true)
+                answers.update { answers in
+                    answers.append("flushed \(head?.head.size ?? 0)")
+                    return true
+                }
             }
-        }
+        ])
         // For what comes behind it another commit would have room beside the one that is being synced.
         try fixture.append("second")
         // It cannot be done before the disk has the commit; a flush that does not wait needs a moment to go wrong.
