@@ -13,7 +13,7 @@ final class TemporaryPlace {
     }
 
     deinit {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + "/views.db" + suffix) }
+        SmallFile.removeDatabase(path + "/views.db")
         rmdir(path)
     }
 }

@@ -35,17 +35,12 @@ package final class Projector {
     /// when they have caught up.
     ///
     /// - Parameters:
+    ///   - path: Another place for the views, of a store that cannot be written.
     ///   - tails: What readers in the same process look into.
     ///   - versions: Those of another release, in tests.
-    package convenience init(
-        _ files: StoreFiles, tails: ViewMemtables = ViewMemtables(), versions: ViewVersions = .current
-    ) throws(StoreError) {
-        try self.init(files, path: nil, tails: tails, versions: versions)
-    }
-
-    /// Builds views for `files` at another path, for a store that cannot be written.
-    init(
-        _ files: StoreFiles, path: String?, tails: ViewMemtables = ViewMemtables(), versions: ViewVersions = .current
+    package init(
+        _ files: StoreFiles, path: String? = nil, tails: ViewMemtables = ViewMemtables(),
+        versions: ViewVersions = .current
     ) throws(StoreError) {
         self.files = files
         self.tails = tails
@@ -344,8 +339,8 @@ package final class Projector {
     }
 
     private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(DatabaseError) {
-        try target.store.run(
-            "INSERT OR REPLACE INTO quarantine VALUES(?, ?, ?)", .integer(Int64(bitPattern: event.position)),
+        try target.store.connection.run(
+            "INSERT OR REPLACE INTO quarantine VALUES(?, ?, ?)", .unsigned(event.position),
             .text(view), .text(reason))
     }
 

@@ -23,9 +23,7 @@ struct SnapshotFolder: Sendable {
 
     /// Takes away what an unfinished construction left; the spool stays.
     func removeParts() {
-        for path in [log, scratch] {
-            for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
-        }
+        for path in [log, scratch] { SmallFile.removeDatabase(path) }
         for path in [ids, dots, twins] { unlink(path) }
     }
 
