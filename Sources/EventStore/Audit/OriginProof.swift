@@ -57,20 +57,13 @@ struct OriginProof {
     mutating func add(
         _ leaf: Digest, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
     ) throws(DatabaseError) {
-        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
-        tree?.append(leaf, using: sha) { level, index, hash in
-            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, index, hash)) }
-        }
-        for node in finished {
+        for node in tree?.grow(leaf, using: sha) ?? [] {
             let select = try connection.statement(
                 """
                 SELECT CASE typeof(hash) WHEN 'blob' THEN hash END FROM node \
                 WHERE origin = ? AND level = ? AND number = ?
-                """)
+                """, [.integer(ref), .integer(Int64(node.level)), .unsigned(node.index)])
             defer { select.reset() }
-            try select.bind(1, ref)
-            try select.bind(2, Int64(node.level))
-            try select.bind(3, node.index)
             let first = node.index << UInt64(node.level) + 1
             let range = "origin \(id): the node of level \(node.level) over seqs \(first) to \(seq)"
             if try !select.step() {
@@ -93,24 +86,18 @@ struct OriginProof {
     /// Finds the smallest stored head of more than ``seq`` events. Heads are read one by one: how many there are grows
     /// with the log. A writer may take away a head that was found (a later one replaces it), which proves no less.
     mutating func findHead(on connection: Connection) throws(DatabaseError) {
-        next = nil
-        let select = try connection.statement(
+        next = try connection.first(
             """
             SELECT size, root, hlc, signature, typeof(root) = 'blob' AND typeof(hlc) = 'integer' \
             AND typeof(signature) = 'blob' FROM head
             WHERE origin = ? AND size > ? AND typeof(size) = 'integer' ORDER BY size LIMIT 1
-            """)
-        defer { select.reset() }
-        try select.bind(1, ref)
-        try select.bind(2, seq)
-        guard try select.step() else { return }
-        let size = select.uint64(0)
-        var signed: SignedHead?
-        if select.int64(4) == 1, let root = select.digest(1) {
-            let head = TreeHead(origin: id, size: size, root: root, hlc: HybridTime(rawValue: select.uint64(2)))
-            signed = SignedHead(head: head, signature: select.bytes(3))
+            """, [.integer(ref), .unsigned(seq)]
+        ) { row in
+            let size = row.uint64(0)
+            guard row.int64(4) == 1, let root = row.digest(1) else { return StoredHead(size: size, signed: nil) }
+            let head = TreeHead(origin: id, size: size, root: root, hlc: HybridTime(rawValue: row.uint64(2)))
+            return StoredHead(size: size, signed: SignedHead(head: head, signature: row.bytes(3)))
         }
-        next = StoredHead(size: size, signed: signed)
     }
 
     /// Compares the heads that speak of no more than the events seen; `hlc` is the last one's, if it could be read.

@@ -1,7 +1,8 @@
 /// A database that is worth nothing until the log is complete: it begins with the names and origins of this node's own log.
 final class ScratchDatabase {
     private let connection: Connection
-    private let merkle: MerkleStore
+    /// Perfect subtrees, heads, and how far an origin's head reaches beyond its events.
+    let merkle: MerkleStore
     private var names: SnapshotNames
 
     init(_ connection: Connection) throws(DatabaseError) {
@@ -16,42 +17,19 @@ final class ScratchDatabase {
 
     /// The origins of this node's own log, in the order of their refs.
     func origins() throws(DatabaseError) -> [(id: OriginID, key: VerifyingKey)] {
-        let select = try connection.statement("SELECT id, key FROM origin ORDER BY ref")
-        defer { select.reset() }
-        var origins: [(id: OriginID, key: VerifyingKey)] = []
-        while try select.step() {
-            guard let id = select.uuid(0), let key = VerifyingKey(rawBytes: select.bytes(1)) else {
+        try connection.all("SELECT id, key FROM origin ORDER BY ref") { row throws(DatabaseError) in
+            guard let id = row.uuid(0), let key = VerifyingKey(rawBytes: row.bytes(1)) else {
                 throw .damaged(.table("origin"), "an id or a key is of the wrong length")
             }
-            origins.append((OriginID(id), key))
+            return (id: OriginID(id), key: key)
         }
-        return origins
     }
 
     /// The refs of names, new ones for those that are new.
     func refs(of names: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64] { try self.names.refs(of: names) }
 
     func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError) {
-        let insert = try connection.statement("INSERT INTO origin(ref, id, node, key) VALUES(?,?,?,?)")
-        try insert.bind(1, ref)
-        try insert.bind(2, origin.bits)
-        try insert.bind(3, blob: key.nodeID.bytes)
-        try insert.bind(4, blob: key.rawBytes)
-        try insert.run()
-    }
-
-    /// The root of a perfect subtree of an origin's events.
-    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError) {
-        try merkle.insertNode(origin: origin, level: level, index: index, hash: hash)
-    }
-
-    func insertHead(_ signed: SignedHead, origin: Int64) throws(DatabaseError) {
-        try merkle.insertHead(signed, origin: origin)
-    }
-
-    /// How far an origin's head reaches beyond its events.
-    func insertReach(_ reach: PendingCoverage, origin: Int64) throws(DatabaseError) {
-        try merkle.replaceReach(reach, origin: origin)
+        try Schema.insertOrigin(origin, key, ref: ref, on: connection)
     }
 
     func commit() throws(DatabaseError) { try connection.execute("COMMIT") }

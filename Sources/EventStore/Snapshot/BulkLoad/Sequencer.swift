@@ -169,13 +169,9 @@ package final class Sequencer {
     }
 
     private func append(_ leaf: Digest, to index: Int) throws(SnapshotError) {
-        var finished: [(level: Int, index: UInt64, hash: Digest)] = []
-        origins[index].range.append(leaf, using: sha) { level, number, hash in
-            if level > 0, level % MerkleStore.levelStep == 0 { finished.append((level, number, hash)) }
-        }
         do throws(DatabaseError) {
-            for node in finished {
-                try scratch.insertNode(
+            for node in origins[index].range.grow(leaf, using: sha) {
+                try scratch.merkle.insertNode(
                     origin: origins[index].ref, level: node.level, index: node.index, hash: node.hash)
             }
         } catch {
@@ -192,7 +188,7 @@ package final class Sequencer {
             throw .event(.badProof(origin.id, size: signed.head.size))
         }
         guard origin.agrees(with: signed.head) else { throw .event(.badTime(origin.id, size: signed.head.size)) }
-        do { try scratch.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
+        do { try scratch.merkle.insertHead(signed, origin: origin.ref) } catch { throw SnapshotError(error) }
     }
 
     /// All rows have come: every origin's last event must be covered by a head its node has signed, and they must be those that
@@ -217,10 +213,10 @@ package final class Sequencer {
             }
             do throws(DatabaseError) {
                 if head.size == origin.range.size {
-                    try scratch.insertHead(cover.head, origin: origin.ref)
+                    try scratch.merkle.insertHead(cover.head, origin: origin.ref)
                 } else {
                     // The rest may never come: this is what vouches for the last rows then.
-                    try scratch.insertReach(
+                    try scratch.merkle.replaceReach(
                         PendingCoverage(size: origin.range.size, coverage: cover), origin: origin.ref)
                 }
             } catch {
