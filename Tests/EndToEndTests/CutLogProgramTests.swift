@@ -30,6 +30,35 @@ struct CutLogProgramTests {
         return found.code == 127 || found.errors.contains("ModuleNotFoundError") ? nil : found
     }
 
+    @Test(
+        "A copy of a store that has gone on is a sound copy: its witness speaks of the store, and no command says damaged"
+    )
+    func copyOfAStore() async throws {
+        let node = try DaemonProcess("n")
+        let outside = TemporaryFolder.unusedPath()
+        let copy = TemporaryFolder.unusedPath()
+        defer { for path in [outside, copy] { try? FileManager.default.removeItem(atPath: path) } }
+        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+        let environment = ["SYNCD_STORAGE__WITNESS": outside]
+        try node.start(environment: environment)
+        #expect(try node.syncctl("append", "--user", "u", "--text", "one").code == 0)
+        #expect(node.terminate() == 0)
+        try FileManager.default.copyItem(atPath: node.store, toPath: copy)
+        #expect(try Programs.syncctl(copy, ["verify"]).code == 0)
+        if let proven = try await prove(copy) { #expect(proven.code == 0, "\(proven)") }
+        try node.start(environment: environment)
+        #expect(try node.syncctl("append", "--user", "u", "--text", "two").code == 0)
+        #expect(node.terminate() == 0)
+        let verified = try Programs.syncctl(copy, ["verify"])
+        #expect(verified.code == 2 && verified.output.contains("this is a copy of a store"), "\(verified.output)")
+        if let proven = try await prove(copy) {
+            #expect(proven.code == 2 && proven.text.contains("this is a copy of a store"), "\(proven)")
+        }
+        let checked = try Programs.syncctl(copy, ["doctor"])
+        #expect(checked.code != 3 && !checked.output.contains("LOG_CUT"), "\(checked.output)")
+        #expect(try Programs.syncctl(node.store, ["verify"]).code == 0)
+    }
+
     @Test("A cut log counts for verify until it is settled; then it is told, and proven, also after another start")
     func settled() async throws {
         let node = try DaemonProcess("n")

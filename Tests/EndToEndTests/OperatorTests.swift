@@ -265,6 +265,9 @@ struct OperatorTests {
         ])
         #expect(run.code == 73 && run.errors.contains("[E_SOCKET]"), "\(run.errors)")
         #expect(!FileManager.default.fileExists(atPath: place))
+        // A script with an unset variable does not mean the folder it stands in.
+        let unset = try await syncd.run(["--dev", "--data-dir", "", "--check-config"], in: folder.path)
+        #expect(unset.code != 0 && unset.errors.contains("storage.dir"), "\(unset)")
         #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
         for words in [["show", "99"], ["history", "nobody"], ["doctor", "settle", "FORK"]] {
             let said = try await syncctl.run(words + ["--json"])

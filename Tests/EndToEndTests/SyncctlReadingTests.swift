@@ -176,6 +176,32 @@ extension SyncctlProgramTests {
         #expect(foreign.errors.contains("[E_CURSOR]"))
     }
 
+    @Test("A follower goes on in the same log in another file, and ends where the log is another one")
+    func aFollowedLogIsReplaced() async throws {
+        try await makeStore()
+        _ = try await run("append", "--user", "u", "--text", "first")
+        let (store, copy, output) = (folder.file("store"), folder.file("copy"), folder.file("out"))
+        let script = """
+            say() { '\(tool.path)' append --store "$1" --user u --text "$2" >/dev/null; }
+            seen() { i=0; while [ $i -lt 500 ] && ! grep -q "$1" '\(output)'; do sleep 0.02; i=$((i+1)); done; }
+            cp -a '\(store)' '\(copy)'
+            '\(tool.path)' tail -f --store '\(store)' >'\(output)' 2>'\(output).err' & child=$!
+            seen first
+            cp -a '\(store)' '\(store).new'; say '\(store).new' second
+            mv '\(store)' '\(store).old'; mv '\(store).new' '\(store)'
+            seen second
+            say '\(copy)' other; say '\(copy)' and; say '\(copy)' more
+            mv '\(store)' '\(store).older'; mv '\(copy)' '\(store)'
+            wait $child; echo $?
+            """
+        let shell = Tool(path: "/bin/sh", environment: tool.environment)
+        let run = try await shell.run(["-c", script])
+        #expect(run.lines == ["65"], "\(run)")
+        let printed = try String(contentsOfFile: output, encoding: .utf8)
+        #expect(printed.contains("second") && !printed.contains("other"))
+        #expect(try String(contentsOfFile: output + ".err", encoding: .utf8).contains("[E_CURSOR]"))
+    }
+
     @Test func viewsOfAStoreThatCannotBeWrittenAreTemporary() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)

@@ -100,6 +100,12 @@ struct SnapshotInstallTests {
         try EventStore(opening: empty.path).close()
         #expect(try allEvents(empty).count == 2)
         #expect(!FileManager.default.fileExists(atPath: files.0.readyLog))
+
+        for junk in [Data(), Data(repeating: 0x5a, count: 9_000)] {
+            try junk.write(to: URL(filePath: files.0.readyLog))
+            try EventStore(opening: empty.path).close()
+            #expect(try allEvents(empty).count == 2 && !FileManager.default.fileExists(atPath: files.0.readyLog))
+        }
     }
 
     @Test("While a snapshot is awaited nothing is stored; only a nearly empty log may wait for one")
