@@ -60,7 +60,7 @@ package enum ReadRoute: Hashable, Sendable {
     /// What may stand behind `?`.
     package var parameters: Set<String> {
         let paging: Set<String> = ["limit", "cursor"]
-        let timeline: Set<String> = ["since", "until", "type", "author", "order", "known_at"]
+        let timeline: Set<String> = ["since", "until", "type", "role", "author", "order", "known_at"]
         return switch self {
         case .events: paging.union(["wait_ms"])
         case .event: []

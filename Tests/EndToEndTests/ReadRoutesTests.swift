@@ -111,6 +111,10 @@ struct ReadRoutesTests {
                 "/v1/users/haneul/history?order=oldest&since=2026-08-01T11:02:10%2B09:00&until=2026-08-01T02:03:01Z",
                 ["history", "haneul", "--since", "2026-08-01T11:02:10+09:00", "--until", "2026-08-01T02:03:01Z"]
             ),
+            (
+                "/v1/conversations/headache/rows?order=oldest&role=assistant",
+                ["conversation", "headache", "--role", "assistant"]
+            ),
             ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d"]),
             ("/v1/conversations/headache/rows?order=oldest", ["conversation", "headache"]),
             ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d", "--full", "--original"]),
@@ -260,7 +264,8 @@ struct ReadRoutesTests {
         let bad: [(String, String)] = [
             (history + "?limit=0", "limit"), (history + "?limit=501", "limit"), (history + "?limit=-1", "limit"),
             (history + "?limit=99999999999999999999", "limit"), (history + "?limit=1&limit=2", "limit"),
-            (history + "?order=up", "order"), (history + "?since=yesterday", "since"), (history + "?until=", "until"),
+            (history + "?order=up", "order"), (history + "?role=bot", "role"),
+            (history + "?since=yesterday", "since"), (history + "?until=", "until"),
             (history + "?known_at=9223372036854775808", "known_at"), (history + "?typ=a", "typ"),
             (history + "?cursor=", "cursor"), (history + "?cursor=00", "cursor"),
             (history + "?type=note&cursor=\(next)", "cursor"), ("/v1/users/v/history?cursor=\(next)", "cursor"),

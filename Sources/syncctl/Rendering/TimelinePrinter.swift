@@ -10,6 +10,9 @@ struct TimelineOptions {
         .value("first", "N", "Only the first N."),
         .value("last", short: "n", "N", "Only the last N."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true),
+        .value(
+            "role", "ROLE", "Only messages: of people, of bots, or both.",
+            allowed: DialogueRole.allCases.map(\.rawValue)),
         .value("author", "USER", "Only what this user or bot has written.", repeatable: true),
         .flag("ids", "Show each event's id, which is the same on every node."),
         .flag("original", "What messages said before they were edited."),
@@ -25,6 +28,7 @@ struct TimelineOptions {
         query.since = try session.time("since")
         query.until = try session.time("until")
         query.types = session.arguments.values("type")
+        query.types += session.arguments.value("role").flatMap(DialogueRole.init)?.types ?? []
         query.authors = session.arguments.values("author")
         let most = 1...100_000_000
         let first = try usage { try session.arguments.integer("first", in: most) }

@@ -38,7 +38,7 @@ struct PageRequest: Sendable {
         var query = TimelineQuery()
         query.since = try Self.time(request, "since")
         query.until = try Self.time(request, "until")
-        query.types = request.queryItems("type")
+        query.types = request.queryItems("type") + (try Self.role(request)?.types ?? [])
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
         let known = try Self.number(request, "known_at", in: 0...UInt64(Int64.max))
@@ -81,6 +81,15 @@ struct PageRequest: Sendable {
                 throw BadParameter(message: "\(item.name): given more than once")
             }
         }
+    }
+
+    private static func role(_ request: HTTPRequest) throws(BadParameter) -> DialogueRole? {
+        guard let text = request.queryItem("role") else { return nil }
+        guard let role = DialogueRole(rawValue: text) else {
+            let names = DialogueRole.allCases.map(\.rawValue).joined(separator: ", ")
+            throw BadParameter(message: "role: '\(text)' is none", hint: names)
+        }
+        return role
     }
 
     private static func number(

@@ -28,6 +28,22 @@ package struct TimelineQuery: Hashable, Sendable {
     package init() {}
 }
 
+/// Who speaks in a dialogue, in the words of chat models.
+package enum DialogueRole: String, CaseIterable, Sendable {
+    case user, assistant, all
+
+    /// The types of what it says.
+    package var types: [String] {
+        let types: [EventType] =
+            switch self {
+            case .user: [.messagePosted]
+            case .assistant: [.botReplied]
+            case .all: [.messagePosted, .botReplied]
+            }
+        return types.map(\.rawValue)
+    }
+}
+
 /// Whose events: a user's, across conversations, or a conversation's.
 package enum TimelineOwner: Hashable, Sendable {
     case user(String)
