@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -24,6 +24,7 @@ help:
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms into docs/ARCHITECTURE.md, from Tests/TidyTests/Rooms.swift'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
+	@echo 'make bench-scale  how the cost of an answer grows with the log, beside PostgreSQL [SIZES=100000,1000000]'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
@@ -108,6 +109,9 @@ bench-peers: deps
 bench-full: bench-peers
 	@Benchmarks/compare --size full
 	@Benchmarks/compare --size full --report
+
+bench-scale: build bench-peers
+	@Benchmarks/scale $(if $(SIZES),--sizes $(SIZES)) --report
 
 # Instructions are counted by valgrind; where it cannot be had, the other counts still are.
 gates gates-update: deps
