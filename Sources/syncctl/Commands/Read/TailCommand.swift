@@ -70,7 +70,7 @@ struct EventFilter {
 private struct Tail {
     let session: Session
     let location: StoreLocation
-    /// The file that the reader has open.
+    /// The files that the reader has open.
     var held: HeldFiles
     var reader: LogReader
     let filter: EventFilter
@@ -86,7 +86,7 @@ private struct Tail {
         self.session = session
         self.location = location
         filter = EventFilter(session.arguments)
-        held = HeldFiles([location.files.log])
+        held = Self.held(location.files)
         reader = try location.reader()
         lister = try EventLister(session, reader)
     }
@@ -121,10 +121,13 @@ private struct Tail {
         return count > 0 || cursor != nil ? .success : .nothingFound
     }
 
+    /// Without the index of its WAL that others use a reader sees nothing of what they commit.
+    private static func held(_ files: StoreFiles) -> HeldFiles { HeldFiles([files.log, files.log + "-shm"]) }
+
     /// A snapshot or a restored copy takes the place of the log that was opened. Waits while there is none.
     private mutating func reopen() throws(CommandFailure) {
         guard held.loss != nil, location.files.exists else { return }
-        held = HeldFiles([location.files.log])
+        held = Self.held(location.files)
         reader = try location.reader()
         lister = try EventLister(session, reader)
     }
