@@ -148,7 +148,7 @@ fault(37, "rows that tie with the last of a page are cut off", "INV-2", "Timelin
       (ES + "LSM/OwnerRows.swift", "|| $0 == last || $0.isTied(with: last) })",
        "|| $0 == last || !isPlanted(37) && $0.isTied(with: last) })"))
 fault(63, "--until takes its border in", "", "ConvergenceTests TimelineReadTests",
-      (ES + "LSM/RowRange.swift", "row.time >= since, row.time < until else",
+      (ES + "LSM/OwnerRows.swift", "row.time >= since, row.time < until else",
        "row.time >= since, row.time < until || isPlanted(63) && row.time == until else"))
 fault(62, "--known-at p leaves out p", "", "TieTests",
       (ES + "Views/ViewReader+Timeline.swift", "row.position > knownAt {", "row.position >= knownAt + (isPlanted(62) ? 0 : 1) {"))
@@ -306,7 +306,7 @@ fault(283, "after a refused commit the writer goes on with whatever stands in th
 fault(284, "log.end is not written", "INV-4", "LogEndTests",
       (ES + "Log/LogEnd.swift", "try state.file?.note(end)", "if !isPlanted(284) { try state.file?.note(end) }"))
 fault(285, "a twin that does not count is shown", "INV-6", "ScopeTests TwinStepTests",
-      (ES + "LSM/RowRange.swift", "(withHidden || !row.isHidden)", "(withHidden || !row.isHidden || isPlanted(285))"))
+      (ES + "LSM/OwnerRows.swift", "(withHidden || !row.isHidden)", "(withHidden || !row.isHidden || isPlanted(285))"))
 fault(286, "of a twin that arrives late the row that it overtakes stays", "INV-6", "ScopeTests TwinStepTests ConvergenceTests",
       (ES + "Views/Timeline/TimelineView.swift", "case .remove: try hide(row, store.connection)",
        "case .remove: if !isPlanted(286) { try hide(row, store.connection) }"))
@@ -392,14 +392,14 @@ fault(153, "how much a peer would take has no bound", "INV-9", "NumberBoundTests
       (SE + "Wire/MessageReader.swift", "{ min(try uint64(field), Limits.number) }",
        "{ min(try uint64(field), isPlanted(153) ? .max : Limits.number) }"))
 fault(155, "a link's account is never full", "INV-9", "ForkSessionTests LinkAccountTests",
-      (SE + "Session/LinkAccount.swift", "{ jobs >= Self.mostJobs || work >= Self.mostWork }",
+      (SE + "Session/SessionState.swift", "{ jobs >= Self.mostJobs || work >= Self.mostWork }",
        "{ !isPlanted(155) && (jobs >= Self.mostJobs || work >= Self.mostWork) }"))
 fault(156, "a link is read on while its account is full", "INV-9", "LinkAccountTests",
       (SE + "Node/PeerLink.swift", "if isFull { link.pauseReading() } else", "if isFull, !isPlanted(156) { link.pauseReading() } else"))
 fault(157, "events that wait for the store's threads cost a link nothing", "INV-9", "LinkAccountTests",
-      (SE + "Session/LinkAccount.swift", "work += incoming.work + healing.storing", "work += isPlanted(157) ? 0 : incoming.work + healing.storing"))
+      (SE + "Session/SessionState.swift", "work += incoming.work + healing.storing", "work += isPlanted(157) ? 0 : incoming.work + healing.storing"))
 fault(158, "frames that wait for the store's threads are not counted", "INV-9", "LinkAccountTests",
-      (SE + "Session/LinkAccount.swift", "jobs += incoming.storing.count +", "jobs += (isPlanted(158) ? 0 : incoming.storing.count) +"))
+      (SE + "Session/SessionState.swift", "jobs += incoming.storing.count +", "jobs += (isPlanted(158) ? 0 : incoming.storing.count) +"))
 fault(160, "wait counts a node that may forget when the power fails", "INV-7", "LagTests",
       (SE + "Mesh/Mesh+Durability.swift", "guard !entry.isVolatile, entry.unproven == 0,",
        "guard !entry.isVolatile || isPlanted(160), entry.unproven == 0 || isPlanted(162),"))
@@ -417,21 +417,21 @@ fault(164, "a snapshot with another history of an origin ends the session", "INV
 # --- Authority: whose words count, what may go (D24, D27) -----------------------------------------------------------------
 
 fault(170, "anybody edits anybody's message", "INV-6", "EditRuleTests ViewVectorTests",
-      (ES + "Views/Messages/Amendments.swift", "var counts = row.conversation == conversation && row.author == author",
+      (ES + "Views/Messages/MessagesView.swift", "var counts = row.conversation == conversation && row.author == author",
        "var counts =\n            (row.conversation == conversation || isPlanted(171))\n"
        "            && (row.author == author || isPlanted(170) && row.isEdit || isPlanted(175) && !row.isEdit)"))
 fault(171, "a message is edited from another conversation", "INV-6", "EditRuleTests ViewVectorTests")
 fault(172, "a moderator edits others' messages", "INV-6", "EditRuleTests",
-      (ES + "Views/Messages/Amendments.swift", "if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }",
+      (ES + "Views/Messages/MessagesView.swift", "if !counts, !row.isEdit, row.conversation == conversation { counts = try isModerator(row.author) }",
        "if !counts, !row.isEdit || isPlanted(172), row.conversation == conversation || isPlanted(174) {\n"
        "            counts = try isModerator(row.author) && !isPlanted(173)\n        }"))
 fault(173, "a moderator's retraction does not count", "INV-6", "EditRuleTests")
 fault(174, "a moderator of another conversation retracts", "INV-6", "EditRuleTests")
 fault(175, "anybody retracts anybody's message", "INV-6", "EditRuleTests")
 fault(176, "the last retraction stands, not the first", "INV-6", "EditRuleTests",
-      (ES + "Views/Messages/Amendments.swift", "retraction = retraction ?? row }", "retraction = isPlanted(176) ? row : retraction ?? row }"))
+      (ES + "Views/Messages/MessagesView.swift", "retraction = retraction ?? row }", "retraction = isPlanted(176) ? row : retraction ?? row }"))
 fault(177, "the first edit stands, not the last", "INV-6", "EditRuleTests",
-      (ES + "Views/Messages/Amendments.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
+      (ES + "Views/Messages/MessagesView.swift", "(edit, edits) = (row, edits + 1) }", "(edit, edits) = (isPlanted(177) ? edit ?? row : row, edits + 1) }"))
 fault(180, "reserved types are taken from anybody", "INV-13", "ErasureTests",
       (ES + "Writer/DraftValidation.swift", "if !isOfNode, ReservedType.contains(type) {",
        "if !isOfNode, !isPlanted(180), ReservedType.contains(type) {"))

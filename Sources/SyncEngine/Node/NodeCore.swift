@@ -91,6 +91,17 @@ extension SyncNode {
 
         // MARK: Commits
 
+        /// Hears of the commits of `store` from now on. Returns the observer's token.
+        static func observe(_ store: EventStore, _ inbox: CommitInbox, _ core: LoopBound<Core>) -> Int {
+            store.observeCommits { notice in
+                switch inbox.put(notice) {
+                case .kept: break
+                case .due: core.post { $0.takeCommits() }
+                case .job: core.post { $0.committed(notice) }
+                }
+            }
+        }
+
         /// Learns what was kept for it, and says whether it has to hear of the next commits at once.
         func takeCommits() {
             for notice in inbox.take(watching: !sessions.isEmpty || !waiters.isEmpty) { logAdvanced(notice) }

@@ -71,13 +71,7 @@ public final class SyncNode: Sendable {
         self.core = core
         core.sync { $0.take(own, forks, proofs) }
         // First the observer, then the snapshot: no commit falls between them.
-        observer = store.observeCommits { notice in
-            switch inbox.put(notice) {
-            case .kept: break
-            case .due: core.post { $0.takeCommits() }
-            case .job: core.post { $0.committed(notice) }
-            }
-        }
+        observer = Core.observe(store, inbox, core)
         store.observeExpectedHeads { [workers] in workers.signAhead() }
         let standing: LocalVector
         do throws(StoreError) {
