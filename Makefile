@@ -22,7 +22,7 @@ help:
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
-	@echo 'make rooms     writes the table of rooms into docs/ARCHITECTURE.md, from Tests/TidyTests/Rooms.swift'
+	@echo 'make rooms     writes the table of rooms and the four walks into docs, from Tests/TidyTests'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make bench-scale  how the cost of an answer grows with the log, beside PostgreSQL [SIZES=100000,1000000]'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
@@ -93,7 +93,7 @@ lint:
 
 rooms: deps
 	$(SWIFT) build --build-tests
-	SILLOK_WRITE_ROOMS=1 $(SWIFT) test --skip-build --no-parallel --filter RoomTests
+	SILLOK_WRITE_ROOMS=1 $(SWIFT) test --skip-build --no-parallel --filter 'RoomTests|WalkTests'
 
 bench: deps
 	@Scripts/install-packages gcc libc6-dev strace python3

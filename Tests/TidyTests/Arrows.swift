@@ -95,7 +95,7 @@ struct Arrows {
         return problems
     }
 
-    private static func covers(_ pattern: String, _ folder: String) -> Bool {
+    static func covers(_ pattern: String, _ folder: String) -> Bool {
         guard pattern.hasSuffix("/*") else { return pattern == folder }
         return folder == pattern.dropLast(2) || folder.hasPrefix(pattern.dropLast())
     }

@@ -8,6 +8,10 @@ struct SwiftNames {
     /// Names that do not follow a dot.
     private(set) var used: Set<String> = []
     private(set) var imports: Set<String> = []
+    /// Types whose extensions stand in the file.
+    private(set) var extended: Set<String> = []
+    /// Functions and members with a parenthesis behind their name.
+    private(set) var calls: Set<String> = []
 
     private static let typeKeywords: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
     private static let modifiers: Set<String> = ["public", "package", "internal", "final", "indirect", "nonisolated"]
@@ -17,6 +21,7 @@ struct SwiftNames {
         var modifiers: [String] = []
         while let word = words.popFirst() {
             let name = words.first?.text ?? ""
+            if word.isCall { calls.insert(word.text) }
             if word.text == "import" {
                 imports.insert(name)
                 words = words.dropFirst()
@@ -29,6 +34,8 @@ struct SwiftNames {
             } else if word.text == "func" {
                 declare(name, word.depth, modifiers)
                 words = words.dropFirst()
+            } else if word.text == "extension" {
+                extended.insert(name)
             } else if !word.followsDot, word.text.first?.isUppercase == true || word.isCall {
                 used.insert(word.text)
             }
