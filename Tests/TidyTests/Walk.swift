@@ -22,8 +22,8 @@ struct Walk: Sendable {
 
     /// What is wrong with it, one sentence each.
     ///
-    /// It has no more files than its bound. A file is there, comes once and is named by one before it. Its room is that of a file before it, or one to which arrows lead from
-    /// there; and from it no arrows lead to a room that the walk was in before.
+    /// It has no more files than its bound. A file is there, comes once and is named by one before it. Its room is that of a file
+    /// before it, or one to which arrows lead from there; and from it no arrows lead to a room that the walk was in before.
     func problems(_ files: [String: String], _ rooms: [Room]) -> [String] {
         var problems: [String] = []
         var passed: [SwiftNames] = []
