@@ -657,6 +657,8 @@ fault(306, "views that were taken away are not missed", "INV-10", "LostFilesTest
       (ES + "Projection/ProjectorThread.swift", "guard let loss = state.withLock({ $0.held })?.loss else", "guard !isPlanted(306), let loss = state.withLock({ $0.held })?.loss else"))
 fault(298, "answers that clients do not take have no bound", "INV-9", "HTTPRoomTests",
       (SE + "Networking/HTTP/HTTPConnection.swift", "        self.count(output.count)\n", "        if !isPlanted(298) { self.count(output.count) }\n"))
+fault(312, "a proof waits for events that were checked and are not stored", "INV-12", "StoreWorkersTests",
+      (SE + "Node/StoreWork.swift", "guard let evidence = verifier.evidence(", "guard !isPlanted(312), let evidence = verifier.evidence("))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 

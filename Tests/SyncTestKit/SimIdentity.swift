@@ -31,13 +31,21 @@ extension SimStore {
     ) throws(StoreError) {
         let log = try logReader()
         guard try !StoreWork.mustWait(fork, log) else {
-            return withVerifier { verifier in
-                verifier.claim(fork.dot, fork.branches[0], fork.branches[1])
-                completion(.success(.proof(nil, isNew: false)))
+            return withVerifier { [self] verifier in
+                do throws(StoreError) {
+                    told(try StoreWork.claim(fork, verifier) { keep($0) }, completion)
+                } catch {
+                    completion(.failure(SessionFailure(.storeError, error.description)))
+                }
             }
         }
-        let (evidence, isNew) = try StoreWork.prove(fork, log, ownHead: head) { keep($0) }
-        if isNew { renewVerifier() }
-        completion(.success(.proof(evidence, isNew: isNew)))
+        told(try StoreWork.prove(fork, log, ownHead: head) { keep($0) }, completion)
+    }
+
+    private func told(
+        _ proof: (ForkEvidence?, isNew: Bool), _ completion: @escaping (Result<Finding, SessionFailure>) -> Void
+    ) {
+        if proof.isNew { renewVerifier() }
+        completion(.success(.proof(proof.0, isNew: proof.isNew)))
     }
 }

@@ -147,6 +147,11 @@ package final class IngestVerifier {
         claims.append(Claim(dot: dot, branches: (one, other)))
     }
 
+    /// The proof of a fork in an origin of which events were verified, stored or not; `nil` if it is none, or there are none.
+    package func evidence(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch) -> ForkEvidence? {
+        trees[dot.origin].flatMap { ForkEvidence(dot, one, other, key: $0.key) }
+    }
+
     /// How many events of `origin` have been verified.
     package func size(of origin: OriginID) -> UInt64 {
         origin == own ? ownSize() : trees[origin]?.range.size ?? 0

@@ -75,6 +75,18 @@ package enum StoreWork {
         return try log.key(of: fork.origin) == nil
     }
 
+    /// The evidence in a proof that ``mustWait(_:_:)``, kept, if the batch that brings the origin is verified and not stored yet: none may
+    /// follow that would look at a claim. Else a claim remains.
+    package static func claim(
+        _ fork: Fork, _ verifier: IngestVerifier, keep: (ForkEvidence) throws(StoreError) -> Bool
+    ) throws(StoreError) -> (ForkEvidence?, isNew: Bool) {
+        guard let evidence = verifier.evidence(fork.dot, fork.branches[0], fork.branches[1]) else {
+            verifier.claim(fork.dot, fork.branches[0], fork.branches[1])
+            return (nil, false)
+        }
+        return (evidence, try keep(evidence))
+    }
+
     /// The evidence in what a peer sent, kept; `nil` if it proves nothing, or of an origin that is not here.
     package static func prove(
         _ fork: Fork, _ log: LogReader, ownHead: () -> SignedHead?,

@@ -34,21 +34,19 @@ extension StoreWorkers {
         }
     }
 
-    /// Checks a proof, or keeps it until the origin's key is here.
+    /// Checks a proof, or claims what it says until the origin's key is here.
     private static func prove(
         _ fork: Fork, _ verifier: inout IngestVerifier?, _ store: EventStore
     ) throws(SessionFailure) -> (ForkEvidence?, isNew: Bool) {
-        let mustWait: Bool
-        do { mustWait = try StoreWork.mustWait(fork, try LogReader(store.files)) } catch {
-            throw SessionFailure(IngestError.store(error))
-        }
-        if mustWait {
-            try current(&verifier, store).claim(fork.dot, fork.branches[0], fork.branches[1])
-            return (nil, false)
-        }
+        let known = try current(&verifier, store)
         let proof: (ForkEvidence?, isNew: Bool)
         do {
-            proof = try StoreWork.prove(fork, try LogReader(store.files), ownHead: store.head, keep: store.keep)
+            let log = try LogReader(store.files)
+            if try StoreWork.mustWait(fork, log) {
+                proof = try StoreWork.claim(fork, known, keep: store.keep)
+            } else {
+                proof = try StoreWork.prove(fork, log, ownHead: store.head, keep: store.keep)
+            }
         } catch {
             throw SessionFailure(IngestError.store(error))
         }

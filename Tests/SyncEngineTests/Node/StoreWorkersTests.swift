@@ -95,4 +95,41 @@ struct StoreWorkersTests {
         #expect(try answers.withLock { $0[2] }.get().events == 1)
         #expect(try seq() == 2)
     }
+
+    @Test("A fork's proof counts that comes before the batch that brings its origin is stored (INV-12)")
+    func proofBeforeTheBatchIsStored() throws {
+        var origin = ForeignOrigin()
+        let start = origin.leaves[0]
+        var twin = origin
+        origin.append(origin.header())
+        twin.append(twin.header(), Array(#"{"text":"other"}"#.utf8))
+        let branches = [origin, twin].map { history in
+            ForkBranch(
+                head: history.head(), header: history.events[1].header,
+                payloadDigest: SHA256().payloadDigest(history.events[1].body), proof: [start])
+        }
+        let dot = Dot(origin: origin.id, seq: 2)
+        let batch = origin.batch()
+        let workers = StoreWorkers(store: store)
+        defer { workers.stop() }
+        let findings = Monitor([Result<Finding, SessionFailure>]())
+        // As a frame is checked, of which the writer has stored nothing yet.
+        workers.verifiers.submit { [store] verifier in
+            let current = try? StoreWorkers.current(&verifier, store)
+            #expect((try? current?.verify(batch.events, batch.coverage))?.count == 2)
+        }
+        workers.inspect(.prove(Fork(origin: dot.origin, seq: dot.seq, branches: branches))) { result in
+            findings.update { findings in
+                findings.append(result)
+                return true
+            }
+        }
+        let finding = try #require(findings.wait(milliseconds: 20_000) { $0.first })
+        guard case .proof(let evidence, let isNew) = try finding.get() else {
+            Issue.record("no answer to a proof: \(finding)")
+            return
+        }
+        #expect(evidence?.dot == dot && isNew)
+        #expect(try ForkEvidence.list(store.files).map(\.dot) == [dot])
+    }
 }
