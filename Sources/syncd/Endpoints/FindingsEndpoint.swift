@@ -72,13 +72,21 @@ extension Service {
         return notices
     }
 
+    /// Whether one was settled already stands in the views: while they are built anew nobody can say.
     private func openNotices() throws(StoreError) -> [NodeNotice] {
-        try notices(node.status()).filter { $0.settlement == nil }.map(\.notice)
+        let all = try notices(node.status())
+        if views.isRebuilding { throw .busy("the views are built anew; settle it once they stand") }
+        return all.filter { $0.settlement == nil }.map(\.notice)
     }
 
-    /// What was settled, for notices that ask for it: looked up only when there is one.
+    /// What was settled, for notices that ask for it: looked up only when there is one. While the views are built anew each
+    /// counts as open, so that the status of a node can be read at any time.
     private func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
         guard !notices.isEmpty else { return [] }
-        return try Settlement.all(in: ViewReader(store.files, tails: views.tails))
+        do throws(StoreError) {
+            return try Settlement.all(in: ViewReader(store.files, tails: views.tails))
+        } catch .busy {
+            return []
+        }
     }
 }
