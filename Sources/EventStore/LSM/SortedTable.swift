@@ -170,16 +170,6 @@ struct SortedTable {
         }
     }
 
-    /// Calls `body` with every row, hidden ones too, in no particular order, as of the open transaction.
-    func all(
-        _ connection: Connection, _ body: (SortedRow) throws(DatabaseError) -> Void
-    ) throws(DatabaseError) {
-        try run(connection, body)
-        var rows: [SortedRow] = []
-        try pending(connection) { rows.append($0) }
-        for row in rows { try body(row) }
-    }
-
     /// Calls `body` with every row that is not in the run, hidden ones too, in order of position, as of the open transaction.
     func pending(_ connection: Connection, _ body: (SortedRow) -> Void) throws(DatabaseError) {
         let compaction = try compaction(connection)

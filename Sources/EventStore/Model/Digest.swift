@@ -13,7 +13,7 @@ public struct Digest: Hashable, Sendable {
     /// 32 zero bytes: a place for a digest.
     package static let zero = Digest(words: (0, 0, 0, 0))
 
-    private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+    init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
     /// Reads the first 32 of `bytes`.
     init(reading bytes: UnsafeRawBufferPointer) {

@@ -11,6 +11,7 @@ struct ProjectionTarget {
     var behind: [String: UInt64]
     /// How many events are quarantined here.
     var quarantined: UInt64
+    private var quarantine: DigestSum
 
     /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
     /// shorter one it did so 25 times a second under small commits, in the way of the log's.
@@ -36,12 +37,29 @@ struct ProjectionTarget {
         held = HeldFiles([path])
         store = ViewStore(connection: connection, source: source)
         renewed = try ViewDatabase.renew(made, store, versions)
-        for view in made { try view.load(store) }
+        for view in made {
+            view.digest = try DigestSum(of: type(of: view).name, connection)
+            try view.load(store)
+        }
+        quarantine = try DigestSum(of: QuarantinedEvent.digest, connection)
         for tree in trees { try tree.load(connection) }
         behind = try ViewDatabase.behind(connection)
         quarantined = try ViewDatabase.quarantined(connection)
         connection.gatherWALWrites()
         connection.paceCopying()
+    }
+
+    /// A view refuses an event, or this release cannot read it at all.
+    mutating func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(DatabaseError) {
+        try store.connection.run(
+            "INSERT OR IGNORE INTO quarantine VALUES(?, ?, ?)", .unsigned(event.position), .text(view), .text(reason))
+        if store.connection.changes > 0 { quarantine.add([.dot(event.key.dot), .text(view)]) }
+    }
+
+    /// Stores what the views of a group, and the quarantine, come to.
+    mutating func saveDigests(_ group: ViewGroup) throws(DatabaseError) {
+        for view in group.all { try view.digest.save(as: type(of: view).name, store.connection) }
+        try quarantine.save(as: QuarantinedEvent.digest, store.connection)
     }
 
     /// Reads again which views are behind, and how many events are quarantined.

@@ -7,7 +7,7 @@ package final class Projector {
     /// Of which log the views are; another one once events got their payloads back.
     private var incarnation: String
     private let tails: ViewMemtables
-    private var target: ProjectionTarget
+    private(set) var target: ProjectionTarget
     /// The last position applied; of new views, while those are being built.
     package private(set) var position: UInt64
     /// Where the log ended when this began: new views take the old ones' place when they have come so far, even if the
@@ -302,6 +302,7 @@ package final class Projector {
             try view.flush(store)
             given[type(of: view).name, default: 0] += last - start
         }
+        try target.saveDigests(group)
         target.quarantined += refused
         return last
     }
@@ -334,14 +335,8 @@ package final class Projector {
         if let malformed = event.malformed, group.hasView(MessagesView.name) {
             reasons.append((MessagesView.name, malformed))
         }
-        for (view, reason) in reasons { try quarantine(event, view, reason) }
+        for (view, reason) in reasons { try target.quarantine(event, view, reason) }
         return !reasons.isEmpty
-    }
-
-    private func quarantine(_ event: ProjectedEvent, _ view: String, _ reason: String) throws(DatabaseError) {
-        try target.store.connection.run(
-            "INSERT OR REPLACE INTO quarantine VALUES(?, ?, ?)", .unsigned(event.position),
-            .text(view), .text(reason))
     }
 
     /// Leaves the views where they are, for readers, and begins new ones beside them: because the old ones are damaged,
@@ -379,7 +374,7 @@ package final class Projector {
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(DatabaseError) in try ViewDigests.read(target.store, target.views.all) }
+        try mapped { () throws(DatabaseError) in try DigestSum.all(target.store.connection) }
     }
 }
 

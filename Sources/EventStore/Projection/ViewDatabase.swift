@@ -5,7 +5,7 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Of the tables that all views share. Files of another one are rebuilt.
-    static let version: Int64 = 12
+    static let version: Int64 = 13
 
     /// A view stands after the one that it is built anew with.
     static var types: [any View.Type] {
@@ -71,7 +71,7 @@ enum ViewDatabase {
             "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
         try connection.transaction { () throws(DatabaseError) in
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
-            try connection.execute(tables + viewTable)
+            try connection.execute(tables + viewTable + DigestSum.table)
             for type in types {
                 try connection.execute(type.schema)
                 try note(type, versions, behind: nil, connection)
@@ -183,7 +183,7 @@ enum ViewDatabase {
         guard !stale.isEmpty || !unknown.isEmpty else { return [] }
         try connection.transaction { () throws(DatabaseError) in
             for name in unknown.sorted() { try connection.run("DELETE FROM view WHERE name = ?", .text(name)) }
-            try drop(ownedBy: stale, connection)
+            try drop(ownedBy: stale, store)
             let renewed = views.filter { stale.contains(type(of: $0).name) }
             for view in renewed {
                 try connection.execute(type(of: view).schema)
@@ -195,8 +195,9 @@ enum ViewDatabase {
     }
 
     /// Drops the tables of stale views, those that no view of this release has, and what those views have refused.
-    private static func drop(ownedBy stale: Set<String>, _ connection: Connection) throws(DatabaseError) {
-        let shared = ["progress", "quarantine", "view"]
+    private static func drop(ownedBy stale: Set<String>, _ store: ViewStore) throws(DatabaseError) {
+        let connection = store.connection
+        let shared = ["progress", "quarantine", "view", "digest"]
         let kept = Set(types.filter { !stale.contains($0.name) }.flatMap { $0.tables } + shared)
         let dropped = try connection.all(
             "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
@@ -205,7 +206,16 @@ enum ViewDatabase {
             let quoted = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
             try connection.execute("DROP TABLE IF EXISTS \"\(quoted)\"")
         }
-        for name in stale.sorted() { try connection.run("DELETE FROM quarantine WHERE view = ?", .text(name)) }
+        for name in stale.sorted() {
+            try connection.run("DELETE FROM quarantine WHERE view = ?", .text(name))
+            try connection.run("DELETE FROM digest WHERE view = ?", .text(name))
+        }
+        try connection.run("DELETE FROM digest WHERE view = ?", .text(QuarantinedEvent.digest))
+        var quarantine = DigestSum()
+        try connection.rows("SELECT position, view FROM quarantine") { row throws(DatabaseError) in
+            quarantine.add([.dot(try store.source.log.dot(at: row.uint64(0))), .text(row.text(1))])
+        }
+        try quarantine.save(as: QuarantinedEvent.digest, connection)
     }
 
     /// How many rows say how far the views at `path` are, if that is not one: this release leaves none so, and nothing can be read

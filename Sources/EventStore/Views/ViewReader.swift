@@ -92,9 +92,9 @@ package final class ViewReader {
         inode = current
     }
 
-    /// The digest of every view, of the state that is in place now.
-    package func digests(_ files: StoreFiles) throws(StoreError) -> [ViewDigest] {
-        try ViewDigests.read(files, path: path)
+    /// The digest of every view, and of the quarantine, of the state that is in place now.
+    package func digests() throws(StoreError) -> [ViewDigest] {
+        try reading { connection throws(DatabaseError) in try DigestSum.all(connection) }
     }
 
     // MARK: Timelines

@@ -23,7 +23,7 @@ enum DigestCommand {
         let top = try stored { try views.log.top() }
         let behind = top - min(top, try stored { try views.progress() })
         let origins = try stored { try views.log.origins() }.filter { $0.size > 0 }
-        let digests = try stored { try views.digests(files) }
+        let digests = try stored { try views.digests() }
         for origin in origins {
             let root = try stored { try views.log.root(of: origin.id, size: origin.size) }
             if session.isJSON {

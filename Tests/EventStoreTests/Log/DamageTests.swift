@@ -80,7 +80,7 @@ struct DamageTests {
         let projector = try Projector(files)
         try failReads(of: files.views)
         #expect(code { _ = try reader.conversationVersion("c") } == "E_IO")
-        #expect(code { _ = try projector.digests() } == "E_IO")
+        #expect(code { _ = try projector.allDigests() } == "E_IO")
         #expect(!projector.isRebuilding)
         #expect(!FileManager.default.fileExists(atPath: files.newViews))
     }
@@ -138,7 +138,7 @@ struct DamageTests {
         let (folder, files) = try filled()
         defer { withExtendedLifetime(folder) {} }
         try Projector(files).catchUp()
-        let digests = try ViewReader(files).digests(files)
+        let digests = try ViewReader(files).digests()
         do {
             let connection = try Connection(path: files.views, mode: .write)
             try connection.execute("DROP TABLE profile")
@@ -149,7 +149,7 @@ struct DamageTests {
         store.close()
         try Projector(files).catchUp()
         #expect(try ViewReader(files).profile(user: "u-1").count == 1)
-        #expect(try ViewReader(files).digests(files).count == digests.count)
+        #expect(try ViewReader(files).digests().count == digests.count)
     }
 
     // MARK: What a failed write means

@@ -111,7 +111,7 @@ struct ArrivalOrderTests {
         for (index, choose) in choices.enumerated() {
             let (folder, projector) = try mold.store(
                 log.order(choose), limit: [65_536, 1, 7][index % 3], piece: [5, 2_048, 3][index % 3])
-            let digests = try projector.digests()
+            let digests = try projector.allDigests()
             let found = (digests, try answers(folder))
             if let expected {
                 for (mine, first) in zip(found.0, expected.digests) { #expect(mine == first, "order \(index)") }
@@ -138,7 +138,7 @@ struct ArrivalOrderTests {
         var digests: [[ViewDigest]] = []
         for choose in [{ $0.first ?? 0 }, { $0.last ?? 0 }] as [([Int]) -> Int] {
             let (folder, projector) = try mold.store(log.order(choose))
-            digests.append(try projector.digests())
+            digests.append(try projector.allDigests())
             let reader = try ViewReader(StoreFiles(folder.path))
             #expect(try reader.conversations(limit: 9).map(\.messages) == [1])
             var texts: [String?] = []
@@ -165,7 +165,7 @@ struct ArrivalOrderTests {
         var digests: [[ViewDigest]] = []
         for choose in [{ $0.first ?? 0 }, { $0.last ?? 0 }] as [([Int]) -> Int] {
             let (folder, projector) = try mold.store(log.order(choose))
-            digests.append(try projector.digests())
+            digests.append(try projector.allDigests())
             var counts: [UInt64] = []
             try ViewReader(StoreFiles(folder.path)).survey("s") { count in
                 counts.append(count.count)

@@ -17,7 +17,7 @@ struct EditRuleTests {
         for choose in [{ $0.first ?? 0 }, { $0.last ?? 0 }] as [([Int]) -> Int] {
             let (folder, projector) = try mold.store(log.order(choose), limit: 3)
             defer { withExtendedLifetime(folder) {} }
-            _ = try projector.digests()
+            _ = try projector.allDigests()
             var query = TimelineQuery()
             query.types = ["message.posted", "bot.replied"]
             var found: [String] = []

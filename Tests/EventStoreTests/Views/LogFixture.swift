@@ -58,7 +58,7 @@ final class LogFixture {
         let projector = try Projector(files, tails: ViewMemtables(generation: 24))
         while projector.position < top { try projector.step(limit: batch) }
         try projector.catchUp()
-        return try projector.digests()
+        return try projector.allDigests()
     }
 }
 

@@ -47,7 +47,7 @@ struct ViewVectorTests {
             for batch in [100, 1] {
                 let log = try LogFixture()
                 try log.deliver(order)
-                #expect(try log.digests(batch: batch).map(\.description) == digests)
+                #expect(try log.digests(batch: batch).prefix(8).map(\.description) == digests)
             }
         }
         #expect(events.contains { $0.header.dot.origin == origin(second) })

@@ -121,7 +121,7 @@ struct ViewsReviewTests {
         while found == nil, Date() < deadline {
             usleep(20_000)
             guard thread.wait(for: log.top, milliseconds: 4_000) else { continue }
-            found = try? ViewReader(log.files).digests(log.files)
+            found = try? ViewReader(log.files).allDigests(log.files)
         }
         #expect(found?.count == expected.count, "\(String(describing: thread.lastError))")
         thread.stop()
@@ -166,7 +166,7 @@ struct ViewsReviewTests {
             for _ in 0..<(60 / batch + 1) { try Projector(copy.files).step(limit: batch) }
             let projector = try Projector(copy.files)
             #expect(projector.position == 60)
-            #expect(try projector.digests() == expected)
+            #expect(try projector.allDigests() == expected)
         }
     }
 

@@ -66,7 +66,7 @@ struct PoisonRelayTests {
             try Projector(node.store.files).catchUp()
             let reader = try ViewReader(node.store.files)
             #expect(try reader.quarantined() == 15)
-            digests.append(try reader.digests(node.store.files))
+            digests.append(try reader.digests())
             #expect(try Verifier(node.store.files).run().findings.isEmpty)
         }
         #expect(digests[0] == digests[1] && digests[1] == digests[2])

@@ -46,6 +46,7 @@ struct ComparedTable {
                 MessagesView.name, "amendment", [Field("message", .uuid), Field("stamp", .stamp)],
                 [Field("author", .name), Field("conversation", .name), Field("edit"), Field("position")]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
+            plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),
             plain("clocks", OriginClocks.table, [Field("origin", .uuid), Field("other", .uuid)], [Field("seq")]),
         ]
@@ -118,7 +119,7 @@ struct ComparedTable {
                 view: view, row: words.joined(separator: ", "), field: field, found: found, expected: expected))
     }
 
-    private func text(_ cell: Cell, _ field: Field, _ names: ViewNames) -> String {
+    func text(_ cell: Cell, _ field: Field, _ names: ViewNames) -> String {
         switch (field.kind, cell) {
         case (.name, .integer(let ref)): names.text(ref)
         case (.position, .integer(let position)): "\(position) (\(names.dot(position)))"

@@ -3,6 +3,8 @@
 package struct QuarantinedEvent: Hashable, Sendable {
     /// Stands for all views.
     package static let everyView = "*"
+    /// The name of the quarantine among the digests.
+    static let digest = "quarantine"
 
     package let position: UInt64
     /// Which view, or ``everyView``.

@@ -41,8 +41,8 @@ protocol View: AnyObject {
     /// Writes what `apply` gathered.
     func flush(_ store: ViewStore) throws(DatabaseError)
 
-    /// Adds each logical row in whole values.
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError)
+    /// What it has taken in, summed up: changes with its rows, and is stored with them.
+    var digest: DigestSum { get set }
 }
 
 extension View {
@@ -149,40 +149,4 @@ extension HybridTime {
 
 extension Statement {
     func stamp(_ column: Int) -> Stamp? { Stamp(bytes(column)) }
-}
-
-/// Rows of a view: a count, and a digest that does not depend on their order: SHA-256 of each row, summed word by word.
-package struct ViewDigest: Hashable, Sendable, CustomStringConvertible {
-    /// The view's name.
-    package let view: String
-    /// How many rows.
-    package let rows: UInt64
-    /// The sum.
-    package let digest: Digest
-
-    package var description: String { "\(view) \(rows) \(digest)" }
-}
-
-/// Sums up the digests of rows.
-struct DigestSum {
-    private let sha = SHA256()
-    private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    private(set) var rows = UInt64(0)
-
-    /// Adds a row of these fields. Each is length-prefixed, so that no two rows have one encoding.
-    mutating func add(_ fields: String...) {
-        var writer = ProtobufWriter()
-        for field in fields { writer.presentData(1, Array(field.utf8)) }
-        let words = sha.digest(writer.bytes).words
-        self.words = (
-            self.words.0 &+ words.0, self.words.1 &+ words.1, self.words.2 &+ words.2, self.words.3 &+ words.3
-        )
-        rows += 1
-    }
-
-    func digest(of view: String) -> ViewDigest {
-        var bytes: [UInt8] = []
-        for word in [words.0, words.1, words.2, words.3] { bytes.appendBigEndian(word) }
-        return bytes.withUnsafeBytes { ViewDigest(view: view, rows: rows, digest: Digest(reading: $0)) }
-    }
 }

@@ -54,7 +54,9 @@ struct ConversationRow {
 
     /// Whether there is anything to tell. A row without events is what twins that do not count have said of the conversation,
     /// or waits for rows of the tail.
-    var isKnown: Bool { sum.events > 0 || title != nil || category != nil || opening != nil }
+    var isKnown: Bool { sum.events > 0 || isNamed }
+    /// Whether an event said something of it.
+    var isNamed: Bool { title != nil || category != nil || opening != nil }
 
     /// One of which nothing is known.
     init(_ conversation: Int64) { self.conversation = conversation }

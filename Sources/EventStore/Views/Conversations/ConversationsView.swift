@@ -11,6 +11,7 @@ final class ConversationsView: View {
     /// The sums are those of the timeline's run.
     static var foundation: (any View.Type)? { TimelineView.self }
 
+    var digest = DigestSum()
     /// What a batch says of conversations.
     private var touched: [Int64: ConversationRow] = [:]
 
@@ -37,12 +38,24 @@ final class ConversationsView: View {
         for conversation in touched.keys.sorted() {
             guard let said = touched[conversation] else { continue }
             var row = try ConversationRow.load(conversation, store.connection)
+            if row.isNamed { digest.remove(try fields(row, store)) }
             row.title.take(said.title)
             row.category.take(said.category)
             row.opening.takeEarlier(said.opening)
             try row.save(store.connection)
+            if row.isNamed { digest.add(try fields(row, store)) }
         }
         touched = [:]
+    }
+
+    /// What events say of a conversation; how many they are follows from the timeline.
+    private func fields(_ row: ConversationRow, _ store: ViewStore) throws(DatabaseError) -> [DigestSum.Field] {
+        let starter = try row.opening.map { opening throws(DatabaseError) in try store.text(opening.value.starter) }
+        return [
+            .text(try store.text(row.conversation)), .text(row.title?.value ?? ""), .dot(row.title?.stamp.key.dot),
+            .text(row.category?.value ?? ""), .dot(row.category?.stamp.key.dot), .text(starter ?? ""),
+            .text(row.opening?.value.moderators ?? ""), .dot(row.opening?.stamp.key.dot),
+        ]
     }
 
     /// The timeline stands as it did: what its run comes to is summed up again.
@@ -56,30 +69,6 @@ final class ConversationsView: View {
             sum.add(row)
         }
         try ConversationRow.add(sum, to: conversation, store.connection)
-    }
-
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        let pending = try ConversationSum.pending(store.connection)
-        for conversation in try Self.all(pending, store.connection) {
-            let row = try ConversationRow.load(conversation, store.connection)
-            let sum = row.sum + (pending[conversation] ?? ConversationSum())
-            digest.add(
-                try store.text(conversation), String(sum.events), String(sum.messages), row.title?.value ?? "",
-                row.title?.stamp.key.dot.description ?? "", row.category?.value ?? "",
-                row.category?.stamp.key.dot.description ?? "",
-                try row.opening.map { opening throws(DatabaseError) in try store.text(opening.value.starter) } ?? "",
-                row.opening?.value.moderators ?? "", row.opening?.stamp.key.dot.description ?? "",
-                sum.events > 0 ? "\(sum.first) \(sum.last)" : "")
-        }
-    }
-
-    /// The conversations of which something is known, as of the open transaction.
-    static func all(
-        _ pending: [Int64: ConversationSum], _ connection: Connection
-    ) throws(DatabaseError) -> Set<Int64> {
-        var all = Set(pending.lazy.filter { $0.value.events > 0 }.map(\.key))
-        try connection.rows("SELECT conversation FROM conversation") { all.insert($0.int64(0)) }
-        return all
     }
 }
 

@@ -1,7 +1,6 @@
 /// Who takes part in a conversation: named when it started, joined, left, or simply said something.
 ///
-/// Membership is a last-writer register, so a batch gathers what it adds to it and lets the database compare: nothing is
-/// read before it is written. Who said how much is summed up beside the run of the timeline, once for each generation
+/// Membership is a last-writer register, of which a batch gathers the last writes. Who said how much is summed up beside the run of the timeline, once for each generation
 /// (``SpeakerCounts``); readers add the rows that still are in the tail.
 final class ParticipantsView: View {
     static let name = "participants"
@@ -18,14 +17,15 @@ final class ParticipantsView: View {
     static var foundation: (any View.Type)? { TimelineView.self }
 
     /// By name: a user that a payload names may never have had an event, and then has no ref.
-    private struct Member: Hashable, Comparable {
+    fileprivate struct Member: Hashable, Comparable {
         let conversation: Int64
         let user: ByteText
         static func < (a: Member, b: Member) -> Bool { (a.conversation, a.user) < (b.conversation, b.user) }
     }
 
+    var digest = DigestSum()
     /// Whether the last writer said joined or left.
-    private var written: [Member: (joined: Bool, stamp: Stamp)] = [:]
+    private var written: [Member: Membership] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation, change != .remove, let payload = event.payload else {
@@ -49,7 +49,7 @@ final class ParticipantsView: View {
         for user in users {
             let member = Member(conversation: conversation, user: ByteText(user))
             if written[member].map({ $0.stamp < stamp }) ?? true {
-                written[member] = (event.type != .participantLeft, stamp)
+                written[member] = Membership(joined: event.type != .participantLeft, stamp: stamp)
             }
         }
         return nil
@@ -62,13 +62,18 @@ final class ParticipantsView: View {
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
+            let key: [Binding] = [.integer(member.conversation), .text(member.user.text)]
+            let before =
+                try store.connection.first(
+                    "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?", key
+                ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
+            if let before, before.stamp >= write.stamp { continue }
             try store.connection.run(
-                """
-                INSERT INTO member VALUES(?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET joined = excluded.joined, stamp = excluded.stamp WHERE stamp < excluded.stamp
-                """,
-                .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
-                .blob(write.stamp.bytes))
+                "INSERT OR REPLACE INTO member VALUES(?, ?, ?, ?)",
+                key + [.integer(write.joined ? 1 : 0), .blob(write.stamp.bytes)])
+            let conversation = try store.text(member.conversation)
+            if let before { digest.remove(before.fields(member, conversation)) }
+            digest.add(write.fields(member, conversation))
         }
         written = [:]
     }
@@ -86,20 +91,13 @@ final class ParticipantsView: View {
         try counts.add(to: conversation, store.connection)
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        var conversations = try ConversationsView.all(
-            try ConversationSum.pending(store.connection), store.connection)
-        try store.connection.rows("SELECT DISTINCT conversation FROM member") { conversations.insert($0.int64(0)) }
-        var pending: [Int64: [SortedRow]] = [:]
-        try SortedTable.timeline.pending(store.connection) { pending[$0.owner, default: []].append($0) }
-        for conversation in conversations {
-            let rows = pending[conversation] ?? []
-            for row in try Self.rows(conversation, rows, store.connection, name: store.text) {
-                digest.add(
-                    try store.text(conversation), row.user, String(row.messages),
-                    row.membership.map { $0.joined ? "1" : "0" } ?? "",
-                    row.membership?.stamp.key.dot.description ?? "")
-            }
+    /// What the last event about it says of a user in a conversation.
+    struct Membership {
+        let joined: Bool
+        let stamp: Stamp
+
+        fileprivate func fields(_ member: Member, _ conversation: String) -> [DigestSum.Field] {
+            [.text(conversation), .text(member.user.text), .text(joined ? "1" : "0"), .dot(stamp.key.dot)]
         }
     }
 
@@ -107,7 +105,7 @@ final class ParticipantsView: View {
         let user: String
         var messages = Int64(0)
         /// `nil` if no event said whether the user joined or left.
-        var membership: (joined: Bool, stamp: Stamp)?
+        var membership: Membership?
     }
 
     /// Who takes part in a conversation, in order of the names' bytes.
@@ -130,7 +128,7 @@ final class ParticipantsView: View {
         try connection.rows(members, [.integer(conversation)]) { member in
             let user = member.text(0)
             rows[ByteText(user), default: Row(user: user)].membership =
-                member.stamp(2).map { (member.int64(1) != 0, $0) }
+                member.stamp(2).map { Membership(joined: member.int64(1) != 0, stamp: $0) }
         }
         return rows.values.sorted { ByteText($0.user) < ByteText($1.user) }
     }

@@ -29,9 +29,10 @@ final class MessagesView: View {
         static func < (a: Key, b: Key) -> Bool { (a.message, a.stamp) < (b.message, b.stamp) }
     }
 
-    /// What a batch adds, and which of all rows it takes out.
+    /// What a batch adds, and which of all rows it takes out, with whether those are edits.
     private var added: [Key: Row] = [:]
-    private var removed: Set<Key> = []
+    private var removed: [Key: Bool] = [:]
+    var digest = DigestSum()
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .messageEdited || event.type == .messageRetracted,
@@ -49,7 +50,7 @@ final class MessagesView: View {
                 stamp: key.stamp, position: event.position, author: event.author, conversation: event.conversation,
                 isEdit: isEdit)
         case .shadow: break
-        case .remove: if added.removeValue(forKey: key) == nil { removed.insert(key) }
+        case .remove: if added.removeValue(forKey: key) == nil { removed[key] = isEdit }
         }
         return nil
     }
@@ -61,18 +62,24 @@ final class MessagesView: View {
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
-        for key in removed.sorted() {
+        for (key, isEdit) in removed.sorted(by: { $0.key < $1.key }) {
+            digest.remove(fields(key, isEdit))
             try store.connection.run(
                 "DELETE FROM amendment WHERE message = ? AND stamp = ?", .blob(key.message.bytes),
                 .blob(key.stamp.bytes))
         }
         for (key, row) in added.sorted(by: { $0.key < $1.key }) {
+            digest.add(fields(key, row.isEdit))
             try store.connection.run(
                 "INSERT INTO amendment VALUES(?,?,?,?,?,?)", .blob(key.message.bytes), .blob(row.stamp.bytes),
                 .unsigned(row.position), .integer(row.author), row.conversation.map { .integer($0) } ?? .null,
                 .integer(row.isEdit ? 1 : 0))
         }
-        (added, removed) = ([:], [])
+        (added, removed) = ([:], [:])
+    }
+
+    private func fields(_ key: Key, _ isEdit: Bool) -> [DigestSum.Field] {
+        [.text(hexText(key.message.bytes)), .dot(key.stamp.key.dot), .text(isEdit ? "edit" : "retraction")]
     }
 
     private static let found = "stamp, position, author, conversation, edit"
@@ -114,14 +121,6 @@ final class MessagesView: View {
         return Row(
             stamp: stamp, position: select.uint64(column + 1), author: select.int64(column + 2),
             conversation: select.int64IfAny(column + 3), isEdit: select.int64(column + 4) != 0)
-    }
-
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.connection.rows("SELECT message, stamp, edit FROM amendment") { row in
-            digest.add(
-                hexText(row.bytes(0)), row.stamp(1)?.key.dot.description ?? "",
-                row.int64(2) != 0 ? "edit" : "retraction")
-        }
     }
 }
 

@@ -31,6 +31,7 @@ final class ProfilesView: View {
         static func < (a: Key, b: Key) -> Bool { (a.user, a.field) < (b.user, b.field) }
     }
 
+    var digest = DigestSum()
     private var touched: [Key: [Write]] = [:]
     private var clocks: OriginClocks?
 
@@ -92,9 +93,13 @@ final class ProfilesView: View {
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for key in touched.keys.sorted() {
+            for write in try Self.load(key.user, key.field.text, store.connection) {
+                digest.remove(try fields(key, write, store))
+            }
             try store.connection.run(
                 "DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field.text))
             for write in touched[key] ?? [] {
+                digest.add(try fields(key, write, store))
                 try store.connection.run(
                     "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field.text),
                     .blob(write.stamp.bytes), .unsigned(write.position), .integer(write.author),
@@ -104,13 +109,11 @@ final class ProfilesView: View {
         touched = [:]
     }
 
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.connection.rows("SELECT user, field, stamp, author, value, maximal FROM profile") {
-            row throws(DatabaseError) in
-            digest.add(
-                try store.text(row.int64(0)), row.text(1), row.stamp(2)?.key.dot.description ?? "",
-                try store.text(row.int64(3)), row.text(4), String(row.int64(5)))
-        }
+    private func fields(_ key: Key, _ write: Write, _ store: ViewStore) throws(DatabaseError) -> [DigestSum.Field] {
+        [
+            .text(try store.text(key.user)), .text(key.field.text), .dot(write.stamp.key.dot),
+            .text(try store.text(write.author)), .text(write.value), .text(write.isMaximal ? "1" : "0"),
+        ]
     }
 }
 

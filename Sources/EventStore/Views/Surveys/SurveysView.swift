@@ -23,6 +23,7 @@ final class SurveysView: View {
         let time: Int64
         let hlc: Int64
         let position: UInt64
+        let dot: Dot
         let user: Int64
         let value: ByteText
     }
@@ -40,6 +41,7 @@ final class SurveysView: View {
         }
     }
 
+    var digest = DigestSum()
     private var changes: [Question: Change] = [:]
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
@@ -51,8 +53,8 @@ final class SurveysView: View {
         if change == .shadow { return nil }
         let answers = values.map { value in
             Answer(
-                time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, user: event.user,
-                value: ByteText(value))
+                time: event.key.time, hlc: event.key.hlc.ordered, position: event.position, dot: event.key.dot,
+                user: event.user, value: ByteText(value))
         }
         let asked = Question(survey: ByteText(survey), question: ByteText(question))
         changes[asked, default: Change()].take(answers, change)
@@ -91,6 +93,8 @@ final class SurveysView: View {
             guard let change = changes[question] else { continue }
             try write(change.answers, of: question, store, Self.insertion)
             try write(change.removed, of: question, store, Self.removal)
+            for answer in change.answers { digest.add(fields(question, answer)) }
+            for answer in change.removed { digest.remove(fields(question, answer)) }
             for value in change.counts.keys.sorted() {
                 guard let amount = change.counts[value], amount != 0 else { continue }
                 try store.connection.run(
@@ -106,6 +110,10 @@ final class SurveysView: View {
             }
         }
         changes = [:]
+    }
+
+    private func fields(_ question: Question, _ answer: Answer) -> [DigestSum.Field] {
+        [.text(question.survey.text), .text(question.question.text), .dot(answer.dot), .text(answer.value.text)]
     }
 
     private static let insertion =
@@ -162,18 +170,6 @@ final class SurveysView: View {
             let count = SurveyCount(
                 survey: survey, question: select.text(0), value: select.text(1), count: select.uint64(2))
             if !body(count) { return }
-        }
-    }
-
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try store.connection.rows("SELECT survey, question, value, count FROM survey_count") { row in
-            digest.add("count", row.text(0), row.text(1), row.text(2), String(row.int64(3)))
-        }
-        try store.connection.rows("SELECT survey, question, time, hlc, user, value FROM survey_answer") {
-            row throws(DatabaseError) in
-            digest.add(
-                "answer", row.text(0), row.text(1), String(row.int64(2)),
-                HybridTime(ordered: row.int64(3)).description, try store.text(row.int64(4)), row.text(5))
         }
     }
 }

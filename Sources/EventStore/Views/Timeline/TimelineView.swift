@@ -10,6 +10,7 @@ final class TimelineView: View {
 
     private let rows: LSMTree
     var tree: LSMTree? { rows }
+    var digest = DigestSum()
 
     /// - Parameter listener: Hears which rows stand in the run, for what is summed up of them.
     init(_ tails: ViewMemtables, listener: any CompactionListener.Type) {
@@ -21,14 +22,11 @@ final class TimelineView: View {
         let isCounted = event.obstacle == nil && ConversationForm.refusal(event) == nil
         let tags = RowTags(event, isCounted: isCounted, author: event.author, context: 0)
         try rows.apply(conversation, event, change, tags, store)
+        digest.take(event, change)
         return nil
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) { try rows.flush(store.connection) }
-
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try SortedTable.timeline.digest(store, into: &digest)
-    }
 }
 
 /// Every event of a user, in display order, twins hidden as in ``TimelineView``.
@@ -41,6 +39,7 @@ final class HistoryView: View {
 
     private let rows: LSMTree
     var tree: LSMTree? { rows }
+    var digest = DigestSum()
 
     init(_ tails: ViewMemtables) {
         rows = LSMTree(.history, tail: tails.history, generation: tails.generation)
@@ -51,14 +50,11 @@ final class HistoryView: View {
         let tags = RowTags(
             event, isCounted: event.obstacle == nil, author: author, context: event.conversation ?? 0)
         try rows.apply(event.user, event, change, tags, store)
+        digest.take(event, change)
         return nil
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) { try rows.flush(store.connection) }
-
-    func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        try SortedTable.history.digest(store, into: &digest)
-    }
 }
 
 extension LSMTree {
@@ -75,14 +71,13 @@ extension LSMTree {
     }
 }
 
-extension SortedTable {
-    fileprivate func digest(_ store: ViewStore, into digest: inout DigestSum) throws(DatabaseError) {
-        let log = store.source.log
-        try all(store.connection) { row throws(DatabaseError) in
-            if row.isHidden { return }
-            digest.add(
-                try store.text(row.owner), String(row.time), HybridTime(ordered: row.hlc).description,
-                try log.dot(at: row.position).description)
+extension DigestSum {
+    /// The events that count.
+    fileprivate mutating func take(_ event: ProjectedEvent, _ change: ViewChange) {
+        switch change {
+        case .insert: add([.dot(event.key.dot)])
+        case .shadow: break
+        case .remove: remove([.dot(event.key.dot)])
         }
     }
 }

@@ -1,0 +1,96 @@
+/// What a view has taken in: how many rows, and a digest that does not depend on their order. Two nodes whose logs and views agree have equal
+/// ones (docs/reference/VIEWS.md).
+package struct ViewDigest: Hashable, Sendable, CustomStringConvertible {
+    /// The view's name.
+    package let view: String
+    /// How many rows.
+    package let rows: UInt64
+    /// The sum of their digests.
+    package let digest: Digest
+
+    package var description: String { "\(view) \(rows) \(digest)" }
+}
+
+/// SHA-256 of each row, summed word by word modulo 2^64. A row that goes is taken off again, so a sum is kept up at the cost of
+/// what changes.
+struct DigestSum {
+    /// A part of a row.
+    enum Field {
+        case text(String)
+        /// 16 bytes of the origin and 8 of the seq, or none.
+        case dot(Dot?)
+    }
+
+    private let sha = SHA256()
+    private var words = SIMD4<UInt64>()
+    private var rows = UInt64(0)
+    /// Whether it is another one than what is stored.
+    private var isChanged = false
+
+    mutating func add(_ fields: [Field]) {
+        words &+= summand(fields)
+        rows &+= 1
+        isChanged = true
+    }
+
+    mutating func remove(_ fields: [Field]) {
+        words &-= summand(fields)
+        rows &-= 1
+        isChanged = true
+    }
+
+    /// Each field is length-prefixed, so that no two rows have one encoding.
+    private func summand(_ fields: [Field]) -> SIMD4<UInt64> {
+        var writer = ProtobufWriter()
+        for field in fields {
+            switch field {
+            case .text(let text): writer.presentData(1, Array(text.utf8))
+            case .dot(let dot):
+                var bytes: [UInt8] = []
+                if let dot {
+                    bytes.reserveCapacity(24)
+                    dot.origin.bits.append(to: &bytes)
+                    bytes.appendBigEndian(dot.seq)
+                }
+                writer.presentData(1, bytes)
+            }
+        }
+        let words = sha.digest(writer.bytes).words
+        return SIMD4(words.0, words.1, words.2, words.3)
+    }
+}
+
+extension DigestSum {
+    /// A row for each view, and one for the quarantine.
+    static let table =
+        "CREATE TABLE digest(view TEXT PRIMARY KEY, rows INTEGER NOT NULL, sum BLOB NOT NULL) WITHOUT ROWID;"
+
+    /// What is stored for a view; nothing if it was just made.
+    init(of view: String, _ connection: Connection) throws(DatabaseError) {
+        self.init()
+        let stored = try connection.first("SELECT rows, sum FROM digest WHERE view = ?", [.text(view)]) { row in
+            (rows: row.uint64(0), sum: row.bytes(1))
+        }
+        guard let stored, let sum = Digest(bytes: stored.sum) else { return }
+        rows = stored.rows
+        words = SIMD4(sum.words.0, sum.words.1, sum.words.2, sum.words.3)
+    }
+
+    /// Stores it if it has changed.
+    mutating func save(as view: String, _ connection: Connection) throws(DatabaseError) {
+        guard isChanged else { return }
+        try connection.run(
+            "INSERT OR REPLACE INTO digest VALUES(?, ?, ?)", .text(view), .unsigned(rows), .blob(digest.bytes))
+        isChanged = false
+    }
+
+    /// The sums of all views, as of the open transaction.
+    static func all(_ connection: Connection) throws(DatabaseError) -> [ViewDigest] {
+        let names = ViewDatabase.types.map { $0.name } + [QuarantinedEvent.digest]
+        return try names.map { name throws(DatabaseError) in try DigestSum(of: name, connection).told(of: name) }
+    }
+
+    func told(of view: String) -> ViewDigest { ViewDigest(view: view, rows: rows, digest: digest) }
+
+    private var digest: Digest { Digest(words: (words[0], words[1], words[2], words[3])) }
+}
