@@ -12,34 +12,46 @@ struct OwnerRows {
         known = tail.find(owner)
     }
 
-    /// The first `limit` wanted rows of a range of this owner, and those that are tied with the last of them, as of the open transaction.
+    /// What was found of a range.
+    struct Found {
+        var rows: [SortedRow] = []
+        /// The row behind which nobody has looked, where that was enough; no row tied with it is missing.
+        var end: SortedRow?
+    }
+
+    /// The first `limit` wanted rows of a range of this owner, and those that are tied with the last of them, as of the open transaction;
+    /// fewer where ``RowRange/most`` rows of the run were looked at before.
     mutating func rows(
         in range: RowRange, limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> [SortedRow] {
-        let found = try run(range, limit, connection)
+    ) throws(DatabaseError) -> Found {
+        var found = try run(range, limit, connection)
         let pending = try pending(range, limit, connection)
-        guard !pending.isEmpty else { return found.rows }
-        // Beyond the last row of the run there may be more of it.
-        let end = found.isAll ? nil : found.rows.last
-        let merged =
+        guard !pending.isEmpty else { return found }
+        // Beyond the last row that was looked at there may be more of the run.
+        found.rows =
             (found.rows
-            + pending.filter { row in end.map { range.precedes(row, $0) || row.isTied(with: $0) } ?? true })
+            + pending.filter { row in found.end.map { range.precedes(row, $0) || row.isTied(with: $0) } ?? true })
             .sorted(by: range.precedes)
-        guard merged.count > limit else { return merged }
-        let last = merged[limit - 1]
-        return Array(merged.prefix { range.precedes($0, last) || $0 == last || $0.isTied(with: last) })
+        guard found.rows.count > limit else { return found }
+        let last = found.rows[limit - 1]
+        found.rows = Array(found.rows.prefix { range.precedes($0, last) || $0 == last || $0.isTied(with: last) })
+        found.end = last
+        return found
     }
 
     private func run(
         _ range: RowRange, _ limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> (rows: [SortedRow], isAll: Bool) {
-        var rows: [SortedRow] = []
+    ) throws(DatabaseError) -> Found {
+        var found = Found()
+        var (last, looked) = (SortedRow?.none, 0)
         let isAll = try table.walk(range, connection) { row in
-            if rows.count >= limit, let last = rows.last, !row.isTied(with: last) { return false }
-            if range.wants(row) { rows.append(row) }
+            if found.rows.count >= limit || looked >= range.most, let last, !row.isTied(with: last) { return false }
+            if range.wants(row) { found.rows.append(row) }
+            (last, looked) = (row, looked + 1)
             return true
         }
-        return (rows, isAll)
+        if !isAll { found.end = last }
+        return found
     }
 
     /// The first rows of a range that are not in the run: `limit`, and those tied with the last.
@@ -100,6 +112,8 @@ struct RowRange {
     let isBackward: Bool
     /// Whether rows are wanted that are hidden.
     var withHidden = false
+    /// How many rows of the run are looked at, wanted or not.
+    var most = Int.max
     /// Which rows are wanted by what they say; `nil`: all.
     var condition: (@Sendable (SortedRow) -> Bool)?
 

@@ -105,18 +105,14 @@ public final class EventReader: Sendable {
     public func history(
         of user: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
-        try fresh { views throws(StoreError) in
-            try views.newest(limit, of: .user(user), before: key).entries
-        }
+        try newest(limit, of: .user(user), before: key)
     }
 
     /// A conversation's events, the newest first, as ``history(of:before:limit:)``.
     public func conversation(
         _ id: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
-        try fresh { views throws(StoreError) in
-            try views.newest(limit, of: .conversation(id), before: key).entries
-        }
+        try newest(limit, of: .conversation(id), before: key)
     }
 
     /// Conversations, the one that was active last first. A few more than `limit` when they were active at the same moment; none at
@@ -162,6 +158,19 @@ public final class EventReader: Sendable {
                 return counts.count < limit
             }
             return counts
+        }
+    }
+
+    private func newest(
+        _ limit: Int, of owner: TimelineOwner, before key: DisplayKey?
+    ) throws(StoreError) -> [TimelineEntry] {
+        try fresh { views throws(StoreError) in
+            var page = try views.newest(limit, of: owner, before: key)
+            // What does not count fills pages that have nothing to show.
+            while page.entries.isEmpty, let next = page.next {
+                page = try views.newest(limit, of: owner, before: next)
+            }
+            return page.entries
         }
     }
 

@@ -43,72 +43,74 @@ extension ViewReader {
         var positions: [UInt64] = []
         var cursor: SortedRow?
         while true {
-            let rows = try page(&table, filter, cursor, limit: Self.positionPage, isBackward: false)
+            let rows = try page(&table, filter, cursor, limit: Self.positionPage, isBackward: false).rows
             guard let last = rows.last else { return positions }
             positions += try inDisplayOrder(rows).map(\.position)
             cursor = last
         }
     }
 
-    /// The newest of what matches before `bound`, newest first: at most `limit`, and no more once their payloads come to a MiB.
+    /// The newest of what matches before `bound`, newest first: at most `limit`, no more once their payloads come to a MiB, and no
+    /// more than what few rows show (``mostRows``).
     package func newest(
         _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
         before bound: DisplayKey? = nil
     ) throws(StoreError) -> TimelinePage {
-        guard var table = try rows(of: owner), let filter = try filter(query, table) else { return TimelinePage() }
-        let limit = min(max(limit, 1), Self.page)
-        // Of those that are tied with the bound, only the dots tell which come before it.
-        var cursor = bound.map {
-            SortedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: UInt64(Int64.max))
-        }
-        while true {
-            var last: SortedRow?
-            var result = TimelinePage()
-            let found = try inOneReading { () throws(StoreError) in
-                let rows = try page(&table, filter, cursor, limit: limit + 1, isBackward: true)
-                last = rows.last
-                var wanted = try inDisplayOrder(rows)
-                if let bound {
-                    while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }
-                }
-                var rest = Array(wanted.reversed().prefix(limit))[...]
-                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter)
-                result.hasMore = rows.count > limit || slice.events.count < wanted.count
-                return slice
-            }
-            guard let last, found.events.isEmpty else {
-                _ = try hand(found) { entry in
-                    result.entries.append(entry)
-                    return true
-                }
-                return result
-            }
-            cursor = last
-        }
+        try bounded(limit, of: owner, query, beyond: bound, isBackward: true)
     }
 
-    /// The oldest of what matches after `bound`, in display order: at most `limit`, and no more once their payloads come to a MiB.
+    /// The oldest of what matches after `bound`, in display order, bounded as ``newest(_:of:_:before:)``.
     package func oldest(
         _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
         after bound: DisplayKey? = nil
     ) throws(StoreError) -> TimelinePage {
-        guard let table = try rows(of: owner) else { return TimelinePage() }
+        try bounded(limit, of: owner, query, beyond: bound, isBackward: false)
+    }
+
+    private func bounded(
+        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery, beyond bound: DisplayKey?, isBackward: Bool
+    ) throws(StoreError) -> TimelinePage {
+        guard var table = try rows(of: owner), let filter = try filter(query, table) else { return TimelinePage() }
         let limit = min(max(limit, 1), Self.page)
-        var query = query
-        query.after = bound
-        query.limit = .first(limit + 1)
-        var result = TimelinePage()
-        var bytes = 0
-        _ = try entries(table, query) { entry in
-            guard result.entries.count < limit, bytes < Self.sliceBytes else {
-                result.hasMore = true
-                return false
-            }
-            bytes += entry.stored.event.payload?.count ?? 0
-            result.entries.append(entry)
-            return true
+        // Of those that are tied with the bound, only the dots tell which lie beyond it.
+        var cursor = bound.map {
+            let position = isBackward ? UInt64(Int64.max) : 0
+            return SortedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: position)
         }
-        return result
+        while true {
+            var rows = OwnerRows.Found()
+            var isCut = false
+            let found = try inOneReading { () throws(StoreError) in
+                rows = try page(
+                    &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows)
+                var wanted = try inDisplayOrder(rows.rows)
+                if isBackward { wanted.reverse() }
+                if let bound {
+                    while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst() }
+                }
+                var rest = wanted.prefix(limit)
+                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter)
+                isCut = slice.events.count < wanted.count
+                return slice
+            }
+            let isFull = rows.rows.count > limit
+            if found.events.isEmpty, isFull, let last = rows.rows.last {
+                // All of them are tied with the bound, and none lies beyond it.
+                cursor = last
+                continue
+            }
+            var result = TimelinePage()
+            _ = try hand(found) { entry in
+                result.entries.append(entry)
+                return true
+            }
+            if isCut || isFull {
+                result.next = result.entries.last?.key
+            } else {
+                result.next = rows.end.map { DisplayKey($0, isBackward: isBackward) }
+            }
+            return result
+        }
     }
 
     /// `nil` if the log does not know the owner.
@@ -121,9 +123,9 @@ extension ViewReader {
         }
     }
 
-    private func isBefore(_ row: SortedRow, _ bound: DisplayKey) throws(StoreError) -> Bool {
+    private func isBeyond(_ row: SortedRow, _ bound: DisplayKey, _ isBackward: Bool) throws(StoreError) -> Bool {
         guard (row.time, row.hlc) == (bound.time, bound.hlc.ordered) else { return true }
-        return try display(row) < bound
+        return isBackward ? try display(row) < bound : try display(row) > bound
     }
 
     /// What is wanted of rows, in terms of the log.
@@ -189,7 +191,7 @@ extension ViewReader {
         }
         var found = false
         while left > 0 {
-            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: false)
+            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: false).rows
             guard let last = keys.last else { break }
             let wanted = try matching(try inDisplayOrder(keys), filter).prefix(left)
             left -= wanted.count
@@ -206,7 +208,7 @@ extension ViewReader {
     ) throws(StoreError) -> Bool {
         var rest: ArraySlice<SortedRow> = []
         let found = try inOneReading { () throws(StoreError) in
-            let rows = try page(&table, filter, nil, limit: count, isBackward: true)
+            let rows = try page(&table, filter, nil, limit: count, isBackward: true).rows
             rest = try inDisplayOrder(rows).suffix(count)
             return try slice(&rest, filter)
         }
@@ -228,7 +230,7 @@ extension ViewReader {
         var first: SortedRow?
         var kept: [SortedRow] = []
         while left > 0 {
-            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: true)
+            let keys = try page(&table, filter, cursor, limit: min(left, Self.page), isBackward: true).rows
             guard let last = keys.last else { break }
             let wanted = try matching(try inDisplayOrder(keys), filter).reversed().prefix(left)
             left -= wanted.count
@@ -270,33 +272,44 @@ extension ViewReader {
 
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     private func page(
-        _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool
-    ) throws(StoreError) -> [SortedRow] {
+        _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool,
+        most: Int = .max
+    ) throws(StoreError) -> OwnerRows.Found {
         var range = RowRange(
             owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.until ?? Int64.max,
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
         range.condition = filter.condition
+        range.most = most
         guard let knownAt = filter.query.knownAt, !range.withHidden else { return try found(&rows, range, limit) }
         // A twin that came later may have hidden what counted then.
         range.withHidden = true
-        var counting: [SortedRow] = []
+        var counting = OwnerRows.Found()
+        var looked = 0
         while true {
             let found = try found(&rows, range, limit)
             try log.inOneTransaction { () throws(StoreError) in
-                for row in found {
+                for row in found.rows {
                     if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }
-                    counting.append(row)
+                    counting.rows.append(row)
                 }
             }
-            guard counting.count < limit, found.count >= limit, let last = found.last else { return counting }
+            looked += found.rows.count
+            counting.end = found.end
+            guard counting.rows.count < limit, found.rows.count >= limit, let last = found.rows.last else {
+                return counting
+            }
+            if looked >= most {
+                counting.end = last
+                return counting
+            }
             range.cursor = last
         }
     }
 
     private func found(
         _ rows: inout OwnerRows, _ range: RowRange, _ limit: Int
-    ) throws(StoreError) -> [SortedRow] {
+    ) throws(StoreError) -> OwnerRows.Found {
         var query = rows
         let found = try reading { connection throws(DatabaseError) in
             try query.rows(in: range, limit: limit, connection)
@@ -373,5 +386,15 @@ extension ViewReader {
             try amendments(events, knownAt: knownAt, connection)
         }
         return Slice(events: events, amendments: found)
+    }
+}
+
+extension DisplayKey {
+    /// Beyond all that is tied with a row.
+    fileprivate init(_ row: SortedRow, isBackward: Bool) {
+        let bits = isBackward ? UUIDBits(high: 0, low: 0) : UUIDBits(high: .max, low: .max)
+        self.init(
+            time: row.time, hlc: HybridTime(ordered: row.hlc),
+            dot: Dot(origin: OriginID(bits), seq: isBackward ? 0 : Limits.number))
     }
 }

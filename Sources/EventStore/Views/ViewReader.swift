@@ -17,6 +17,8 @@ package final class ViewReader {
     private let versions: ViewVersions
     /// Rows of a query for the last ones that are kept rather than read twice (INV-9).
     var tailCapacity = 10_000
+    /// Rows that are looked at for one page, wanted or not: some milliseconds.
+    var mostRows = 100_000
 
     /// Reads the views of `files`.
     ///

@@ -125,8 +125,8 @@ struct ReadEndpoint {
             line.addHistory(of: entry)
             page.add(line)
         }
-        page.hasMore = found.hasMore
-        if found.hasMore { page.next = (found.entries.last?.key).map(PagePlace.entry) }
+        page.hasMore = found.next != nil
+        page.next = found.next.map(PagePlace.entry)
         return page
     }
 

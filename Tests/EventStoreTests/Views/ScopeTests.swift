@@ -126,8 +126,8 @@ struct ScopeTests {
                 let page = try rows.rows(
                     in: RowRange(owner: rows.owner, since: .min, until: .max, cursor: cursor, isBackward: false),
                     limit: 10, connection)
-                guard let last = page.last else { break }
-                found += page.map(\.position)
+                guard let last = page.rows.last else { break }
+                found += page.rows.map(\.position)
                 cursor = last
                 try scene.projector.merge(rows: 30)
             }

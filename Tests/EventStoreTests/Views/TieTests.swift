@@ -170,7 +170,7 @@ struct TieTests {
             repeat {
                 let page = try reader.newest(3, of: .conversation("c"), query, before: bound)
                 found += page.entries.map { "\($0.stored.event.header.dot) \($0.edited ?? "-")" }
-                bound = page.hasMore ? page.entries.last?.key : nil
+                bound = page.next
             } while bound != nil
             return found
         }

@@ -53,8 +53,8 @@ package enum TimelineOwner: Hashable, Sendable {
 /// Some entries of a timeline in a row.
 package struct TimelinePage: Sendable {
     package var entries: [TimelineEntry] = []
-    /// Whether more may come behind the last one; there may be none after all where it is tied with others.
-    package var hasMore = false
+    /// Behind it more may come; there may be none after all. `nil`: that was all.
+    package var next: DisplayKey?
 }
 
 /// An event of a history or a conversation, with what became of it.
