@@ -10,7 +10,7 @@ enum Syncctl {
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
-        QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
+        QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry, BackupCommand.entry,
     ]
 
     static let table = CommandTable(

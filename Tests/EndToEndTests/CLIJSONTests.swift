@@ -90,6 +90,7 @@ struct CLIJSONTests {
             ("replay", ["--all"], ""), ("export", [], ""), ("verify", [], ""), ("digest", [], ""), ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
             ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
+            ("backup", [folder.file("backup")], ""),
         ]
         let documented = try Self.documented()
         var seen: [String: Set<String>] = [:]

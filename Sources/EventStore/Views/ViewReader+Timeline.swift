@@ -72,10 +72,11 @@ extension ViewReader {
     ) throws(StoreError) -> TimelinePage {
         guard var table = try rows(of: owner), let filter = try filter(query, table) else { return TimelinePage() }
         let limit = min(max(limit, 1), Self.page)
-        // Of those that are tied with the bound, only the dots tell which lie beyond it.
-        var cursor = bound.map {
-            let position = isBackward ? UInt64(Int64.max) : 0
-            return SortedRow(owner: table.owner, time: $0.time, hlc: $0.hlc.ordered, position: position)
+        // Of those that are tied with the bound, only the dots tell which lie beyond it, unless it lies beyond all of them.
+        var cursor = bound.map { bound in
+            let withTied = bound.dot != .edge(isBackward: isBackward)
+            let position = withTied == isBackward ? UInt64(Int64.max) : 0
+            return SortedRow(owner: table.owner, time: bound.time, hlc: bound.hlc.ordered, position: position)
         }
         while true {
             var rows = OwnerRows.Found()
@@ -392,9 +393,15 @@ extension ViewReader {
 extension DisplayKey {
     /// Beyond all that is tied with a row.
     fileprivate init(_ row: SortedRow, isBackward: Bool) {
-        let bits = isBackward ? UUIDBits(high: 0, low: 0) : UUIDBits(high: .max, low: .max)
-        self.init(
-            time: row.time, hlc: HybridTime(ordered: row.hlc),
-            dot: Dot(origin: OriginID(bits), seq: isBackward ? 0 : Limits.number))
+        self.init(time: row.time, hlc: HybridTime(ordered: row.hlc), dot: .edge(isBackward: isBackward))
+    }
+}
+
+extension Dot {
+    /// Beyond all others; no event has it.
+    fileprivate static func edge(isBackward: Bool) -> Dot {
+        isBackward
+            ? Dot(origin: OriginID(UUIDBits(high: 0, low: 0)), seq: 0)
+            : Dot(origin: OriginID(UUIDBits(high: .max, low: .max)), seq: Limits.number)
     }
 }

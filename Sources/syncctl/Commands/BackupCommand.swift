@@ -1,0 +1,50 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+enum BackupCommand {
+    static let entry = Subcommand(
+        Command(
+            "backup", "Copies a store, beside a running daemon, too", group: "Administration",
+            arguments: [.init("folder", "Where to: a folder that is not there yet.")],
+            options: [.flag("without-key", "Leave node.key out: for who is to read and verify, and nothing more.")],
+            examples: [
+                .init("syncctl backup /backup/seoul-$(date +%F)", "log, key and peers"),
+                .init("syncctl backup --without-key audit", "for an auditor"),
+            ],
+            discussion: """
+                The copy has the log as it is when the copying begins, whatever is appended meanwhile, and is on the \
+                disk when the command ends. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
+                Keep node.key as you keep the store: anyone who has it can write in the node's name.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let folder = session.arguments.positional("folder") ?? ""
+        guard !folder.isEmpty else { throw usageFailure("folder: the empty text names none") }
+        var progress = Progress("backup", unit: "pages", style: session.style())
+        var pages = 0
+        let report = try stored {
+            try StoreBackup.make(of: files, in: folder, withKey: !session.arguments.flag("without-key")) {
+                done, total in
+                pages = total
+                progress.update(done: UInt64(done), total: UInt64(total))
+            }
+        }
+        progress.finish(done: UInt64(pages), total: UInt64(pages))
+        if session.isJSON {
+            var line = JSONLine(type: "backup")
+            line.add("folder", folder)
+            line.add("position", report.position)
+            line.add("bytes", report.bytes)
+            line.add("key", report.hasKey)
+            try session.output.line(line)
+        } else {
+            let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
+            let without = report.hasKey ? "" : ", without node.key"
+            try session.output.line(Sanitizer.line("copied \(range) to \(folder)\(without)"))
+        }
+        try session.end(count: 1)
+        return .success
+    }
+}
