@@ -119,7 +119,7 @@ struct LostFilesTests {
         let status = try copy.status()
         #expect(status["rebuilding"] as? Bool == true, "\(status)")
         #expect((status["notices"] as? [[String: Any]])?.first?["code"] as? String == "NEW_ORIGIN", "\(status)")
-        // Whether it is settled already stands in the views: until they do, nobody can say.
+        // Whether it is settled already stands in the views: until they do, no one can say.
         for _ in 0..<1_200 {
             let settled = try copy.syncctl("doctor", "settle", "NEW_ORIGIN")
             if settled.code == 0 { break }

@@ -15,7 +15,7 @@ struct OwnerRows {
     /// What was found of a range.
     struct Found {
         var rows: [SortedRow] = []
-        /// The row behind which nobody has looked, where that was enough; no row tied with it is missing.
+        /// The row behind which no one has looked, where that was enough; no row tied with it is missing.
         var end: SortedRow?
     }
 

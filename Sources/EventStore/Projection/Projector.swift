@@ -374,7 +374,7 @@ package final class Projector {
 
     /// The digest of every view, and of the quarantine.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try mapped { () throws(DatabaseError) in try DigestSum.all(target.store.connection) }
+        try mapped { () throws(DatabaseError) in try ViewDatabase.digests(target.store.connection) }
     }
 }
 

@@ -57,6 +57,12 @@ enum ViewDatabase {
         return try openForReading(path)
     }
 
+    /// What each view, and the quarantine, come to, as of the open transaction.
+    static func digests(_ connection: Connection) throws(DatabaseError) -> [ViewDigest] {
+        let names = types.map { $0.name } + [QuarantinedEvent.digest]
+        return try names.map { name throws(DatabaseError) in try DigestSum(of: name, connection).told(of: name) }
+    }
+
     /// Takes views away. A reader that has them open goes on with them.
     static func remove(_ path: String) { SmallFile.removeDatabase(path) }
 

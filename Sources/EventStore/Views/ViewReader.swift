@@ -96,7 +96,7 @@ package final class ViewReader {
 
     /// The digest of every view, and of the quarantine, of the state that is in place now.
     package func digests() throws(StoreError) -> [ViewDigest] {
-        try reading { connection throws(DatabaseError) in try DigestSum.all(connection) }
+        try reading { connection throws(DatabaseError) in try ViewDatabase.digests(connection) }
     }
 
     // MARK: Timelines

@@ -72,7 +72,7 @@ extension Service {
         return notices
     }
 
-    /// Whether one was settled already stands in the views: while they are built anew nobody can say.
+    /// Whether one was settled already stands in the views: while they are built anew no one can say.
     private func openNotices() throws(StoreError) -> [NodeNotice] {
         let all = try notices(node.status())
         if views.isRebuilding { throw .busy("the views are built anew; settle it once they stand") }

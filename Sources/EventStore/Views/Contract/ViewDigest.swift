@@ -84,12 +84,6 @@ extension DigestSum {
         isChanged = false
     }
 
-    /// The sums of all views, as of the open transaction.
-    static func all(_ connection: Connection) throws(DatabaseError) -> [ViewDigest] {
-        let names = ViewDatabase.types.map { $0.name } + [QuarantinedEvent.digest]
-        return try names.map { name throws(DatabaseError) in try DigestSum(of: name, connection).told(of: name) }
-    }
-
     func told(of view: String) -> ViewDigest { ViewDigest(view: view, rows: rows, digest: digest) }
 
     private var digest: Digest { Digest(words: (words[0], words[1], words[2], words[3])) }
