@@ -403,12 +403,7 @@ package func blocking<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, StoreError>) -> Void) -> Void
 ) throws(StoreError) -> Value {
     let answer = Monitor<Result<Value, StoreError>?>(nil)
-    start { result in
-        answer.update { answer in
-            answer = result
-            return true
-        }
-    }
+    start { result in answer.wakeAll { $0 = result } }
     guard let result = answer.wait(for: { $0 }) else { throw .closed }
     return try result.get()
 }

@@ -32,12 +32,7 @@ enum Daemon {
         if let failure = store.diskFailure {
             log.warning("the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew")
         }
-        store.observeFailure { error in
-            wake.update { wake in
-                wake.failure = error
-                return true
-            }
-        }
+        store.observeFailure { error in wake.wakeAll { $0.failure = error } }
         let (views, reader) = try follow(store, log)
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
@@ -234,12 +229,7 @@ enum Daemon {
                 snapshots: SnapshotOptions(
                     after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
                     minFree: configuration.storage.minFree),
-                onSnapshot: {
-                    wake.update { wake in
-                        wake.isSnapshotReady = true
-                        return true
-                    }
-                },
+                onSnapshot: { wake.wakeAll { $0.isSnapshotReady = true } },
                 log: { log.info($0) })
         } catch {
             throw CommandFailure(

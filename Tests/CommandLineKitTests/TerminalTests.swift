@@ -1,7 +1,8 @@
-import CommandLineKit
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CommandLineKit
 
 @Suite struct TerminalTests {
     @Test("A terminal gets no DEL and no C1 control, and the same JSON; a file gets every byte")

@@ -1,7 +1,8 @@
-import CommandLineKit
 import Foundation
 import TestSupport
 import Testing
+
+@testable import CommandLineKit
 
 /// 2026-08-01 11:02:15.120 in Seoul.
 private let now: Int64 = 1_785_549_735_120

@@ -108,7 +108,7 @@ fault(308, "views are believed where another event stands at their position", "I
 fault(310, "evidence beside a running node has events without what they depend on", "INV-5", "EvidenceTransferTests",
       (ES + "Audit/EvidenceExport.swift", "if isCut {", "if isCut, !isPlanted(310) {"))
 fault(311, "an edit that counted then is not known any more once a twin counts", "INV-8", "TieTests",
-      (ES + "Views/ViewReader+Amendments.swift", "guard row.position > knownAt,\n", "guard row.position > knownAt, !isPlanted(311),\n"))
+      (ES + "Views/ViewReader.swift", "guard row.position > knownAt,\n", "guard row.position > knownAt, !isPlanted(311),\n"))
 fault(307, "a known fork excuses an event of an origin that is not here", "INV-3 and INV-5", "ForkedIngestTests",
       (ES + "Replication/IngestVerifier.swift", "have > 0 && isForked", "(have > 0 || isPlanted(307)) && isForked"))
 fault(61, "the signature of a stored reach is not checked at opening", "INV-3", "SecondLookTests",
@@ -650,7 +650,7 @@ fault(303, "what a later twin hides was never known", "INV-6", "TieTests ScopeTe
       (ES + "Views/ViewReader+Timeline.swift", "if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }",
        "if row.isHidden { if isPlanted(303) { continue }; if try !log.counted(row.position, at: knownAt) { continue } }"))
 fault(304, "edits that came later count in what was known", "INV-6", "TieTests",
-      (ES + "Views/ViewReader+Amendments.swift", "guard row.position <= knownAt else", "guard row.position <= knownAt || isPlanted(304) else"))
+      (ES + "Views/ViewReader.swift", "guard row.position <= knownAt else", "guard row.position <= knownAt || isPlanted(304) else"))
 fault(305, "views that were replaced get the node's mark", "INV-10", "ViewsMarkTests",
       (ES + "Projection/Projector.swift", "guard held?.loss == nil else {", "guard held?.loss == nil || isPlanted(305) else {"))
 fault(306, "views that were taken away are not missed", "INV-10", "LostFilesTests",

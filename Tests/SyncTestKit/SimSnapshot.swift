@@ -1,5 +1,5 @@
 internal import EventStore
-internal import SyncEngine
+@testable internal import SyncEngine
 
 // Snapshots in the simulated shell: what `PeerLink` does about them, and opening the log that was received.
 

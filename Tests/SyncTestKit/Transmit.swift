@@ -1,5 +1,5 @@
 internal import EventStore
-internal import SyncEngine
+@testable internal import SyncEngine
 internal import WireKit
 
 extension SimNode {

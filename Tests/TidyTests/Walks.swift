@@ -44,7 +44,7 @@ enum Walks {
         ])
 
     private static let frame = Walk(
-        "A frame", most: 27,  // aim: 25
+        "A frame", most: 25,
         """
         A frame of events from a peer, until they are durable and the peer has heard so. The way leads from the link to the
         session and to the store. It comes back as a notice of the commit, which the session answers with a statement. The frame
@@ -54,14 +54,14 @@ enum Walks {
             Step("SyncEngine/Node/PeerLink.swift", "takes frames, performs effects; stores here or on a thread"),
             Step("SyncEngine/Node/SessionShell.swift", "tells the session, then the mesh"),
             Step("SyncEngine/Node/StoreWorkers.swift", "the thread that verifies; what becomes of its answer"),
-            Step("SyncEngine/Node/Worker.swift", "one job after another"),
             Step("SyncEngine/Node/StoreWork.swift", "frame to verified batch to what the session is told"),
             Step("SyncEngine/Node/NodeCore.swift", "observes commits; a notice to every session"),
             Step("SyncEngine/Node/CommitInbox.swift", "whether a notice wakes the loop"),
-            Step("SyncEngine/Session/SyncSession.swift", "which messages are in turn; what a commit leads to"),
+            Step(
+                "SyncEngine/Session/SyncSession.swift",
+                "which messages are in turn; what a commit leads to; when the peer is told what is durable"),
             Step("SyncEngine/Session/SyncSession+Events.swift", "credit; a frame to be stored, held, or dropped"),
             Step("SyncEngine/Session/SessionState.swift", "what is under way, and how much is too much"),
-            Step("SyncEngine/Session/SyncSession+Statements.swift", "when the peer is told what is durable"),
             Step("SyncEngine/Wire/Message.swift", "a frame to a message, and a statement to a frame"),
             Step("SyncEngine/Networking/Links/TLSLink.swift", "the connection and its end"),
             Step("SyncEngine/Networking/Links/TLSLinkTraffic.swift", "whole frames in; control before data out"),
@@ -83,15 +83,16 @@ enum Walks {
         ])
 
     private static let query = Walk(
-        "A query", most: 23,  // aim: 18
+        "A query", most: 20,  // aim: 18
         """
         `GET /v1/users/U/history`, the last 50: from the socket to the bytes of the answer. Views and the projector stand beside each
         other: the projector is waited for first.
         """,
         [
             Step("syncd/Endpoints/APIServer.swift", "gives it to the pool of readers"),
-            Step("syncd/Endpoints/ReadPool.swift", "a queue, and a reader for each thread"),
-            Step("syncd/Endpoints/ReadEndpoint.swift", "the page, line by line, and where the next one begins"),
+            Step(
+                "syncd/Endpoints/ReadEndpoint.swift",
+                "the pool, with a reader for each thread; the page, line by line, and where the next one begins"),
             Step("syncd/Endpoints/PageRequest.swift", "parameters: which end first, how many, behind what"),
             Step("SillokAPI/ReadRoute.swift", "which query a path is"),
             Step("SillokAPI/EventLines.swift", "an event to a line; origins that came meanwhile"),
@@ -99,13 +100,15 @@ enum Walks {
             Step("SyncEngine/Networking/HTTP/HTTPConnection.swift", "as in an append"),
             Step("SyncEngine/Networking/HTTP/HTTPParser.swift", "as in an append"),
             Step("SyncEngine/Networking/HTTP/HTTPExchange.swift", "as in an append"),
-            Step("EventStore/Reading/EventReader.swift", "the log's end now; views that have come so far, or again"),
-            Step("EventStore/Reading/Freshness.swift", "who brings the views so far"),
-            Step("EventStore/Views/ViewReader.swift", "one transaction on the views that are in place"),
+            Step(
+                "EventStore/Reading/EventReader.swift",
+                "the log's end now; who brings the views so far, and views that have come so far, or again"),
+            Step(
+                "EventStore/Views/ViewReader.swift",
+                "one transaction on the views that are in place; edits and retractions of the messages of a page"),
             Step(
                 "EventStore/Views/ViewReader+Timeline.swift", "rows, their order, then events and what became of them"
             ),
-            Step("EventStore/Views/ViewReader+Amendments.swift", "edits and retractions of the messages of a page"),
             Step("EventStore/Projection/ProjectorThread.swift", "waits until the views are there"),
             Step("EventStore/Views/Messages/MessagesView.swift", "edits and retractions, and which of them count"),
             Step("EventStore/LSM/OwnerRows.swift", "rows of the run and those not in it yet, merged"),

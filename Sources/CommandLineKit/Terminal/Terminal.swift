@@ -27,14 +27,7 @@ package struct Terminal: Sendable, Equatable {
     /// The columns of the terminal, if there is one.
     package var columns: Int?
     /// The environment variables.
-    package var environment: [String: String]
-
-    /// Describes a terminal.
-    package init(interactive: Set<StandardStream>, columns: Int? = nil, environment: [String: String] = [:]) {
-        self.interactive = interactive
-        self.columns = columns
-        self.environment = environment
-    }
+    package var environment: [String: String] = [:]
 
     /// The terminal and environment of this process.
     package static func current() -> Terminal {

@@ -5,11 +5,6 @@ package struct Zone: Sendable {
     /// Seconds east of UTC at an instant given in milliseconds since 1970.
     package let offset: @Sendable (Int64) -> Int
 
-    /// A zone by its rule.
-    package init(offset: @escaping @Sendable (Int64) -> Int) {
-        self.offset = offset
-    }
-
     /// Coordinated Universal Time.
     package static let utc = Zone { _ in 0 }
 

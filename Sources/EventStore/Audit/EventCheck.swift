@@ -52,7 +52,7 @@ extension LogAudit {
             findings.add(subject.finding(.events, "header or payload is not what was stored: it has another leaf"))
             origins[index].damaged += 1
             let refs = Set(AuditedRow.interned.filter { !row.isNull($0) }.map(row.int64))
-            if suspects?.add(refs) == nil { suspects = NameSuspects(refs, first: subject.position) }
+            if suspects?.add(refs) == nil { suspects = NameSuspects(refs: refs, first: subject.position) }
         }
         try origins[index].add(leaf, using: sha, on: connection, &findings)
         try origins[index].compareHeads(
@@ -173,11 +173,6 @@ struct NameSuspects {
     private(set) var count: UInt64 = 1
     /// The first damaged event.
     let first: UInt64?
-
-    init(_ refs: Set<Int64>, first: UInt64?) {
-        self.refs = refs
-        self.first = first
-    }
 
     mutating func add(_ more: Set<Int64>) {
         refs.formIntersection(more)

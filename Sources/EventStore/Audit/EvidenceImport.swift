@@ -191,12 +191,7 @@ package final class EvidenceImport {
         try settle()
         if verified.count > 0 {
             let answer = Monitor<Result<Void, StoreError>?>(nil)
-            store.ingest(verified) { result in
-                answer.update { answer in
-                    answer = result
-                    return true
-                }
-            }
+            store.ingest(verified) { result in answer.wakeAll { $0 = result } }
             pending = answer
         }
         appended += count

@@ -17,16 +17,9 @@ struct SortedRow: Comparable {
     let hlc: Int64
     /// Of the event in the log; below 2^62, as every log's are.
     let position: UInt64
-    let tags: RowTags
+    var tags = RowTags.none
     /// Whether queries pass it over that do not ask for such rows.
-    var isHidden: Bool
-
-    init(
-        owner: Int64, time: Int64, hlc: Int64, position: UInt64, tags: RowTags = .none, isHidden: Bool = false
-    ) {
-        (self.owner, self.time, self.hlc, self.position) = (owner, time, hlc, position)
-        (self.tags, self.isHidden) = (tags, isHidden)
-    }
+    var isHidden = false
 
     /// The same, hidden.
     var hidden: SortedRow {

@@ -5,22 +5,19 @@ package struct ClockSkew: Hashable, Sendable {
     /// When that was, Unix milliseconds.
     package let at: Int64
 
-    package init(ahead: Int64, at: Int64) {
-        self.ahead = ahead
-        self.at = at
-    }
+    var text: String { "\(ahead) \(at)" }
 
+    /// Whether `ahead` is so much more that it is worth writing down again.
+    func isSurpassed(by ahead: Int64) -> Bool { ahead > self.ahead + HybridClock.bound }
+}
+
+extension ClockSkew {
     /// Reads what ``text`` writes.
     init?(text: String) {
         let parts = text.split(separator: " ").compactMap { Int64($0) }
         guard parts.count == 2 else { return nil }
         self.init(ahead: parts[0], at: parts[1])
     }
-
-    var text: String { "\(ahead) \(at)" }
-
-    /// Whether `ahead` is so much more that it is worth writing down again.
-    func isSurpassed(by ahead: Int64) -> Bool { ahead > self.ahead + HybridClock.bound }
 }
 
 /// An origin whose stamps came from a clock that is, or was, wrong.

@@ -80,7 +80,7 @@ package final class ProjectorThread: Sendable {
     /// What readers in this process look into.
     package let tails: ViewMemtables
     private let state: Monitor<State>
-    private let thread: Lock<WorkerThread?>
+    private let thread: WorkerThread
 
     /// Starts following the log of `files`, which is at least at `top`.
     ///
@@ -95,14 +95,12 @@ package final class ProjectorThread: Sendable {
         self.tails = tails
         let state = Monitor(State(top: top))
         self.state = state
-        thread = Lock(nil)
-        let started = WorkerThread(name: "projector") { [tails] in
+        thread = WorkerThread(name: "projector") { [tails] in
             Self.run(files, tails, state) { current in
                 if let distrust = current.distrust { distrusted(distrust) }
                 if let renewal = current.renewal { renewed(renewal) }
             }
         }
-        thread.withLock { $0 = started }
     }
 
     /// Follows the commits of `store`. Returns the observer's token.
@@ -188,11 +186,10 @@ package final class ProjectorThread: Sendable {
     /// Applies the whole log anew beside the present views, which stay until that is done: to try again what was refused.
     /// Any thread; does not wait.
     package func rebuild() {
-        state.update { state in
+        state.wakeAll { state in
             state.mustRebuild = true
             state.isRebuilding = true
             state.held = nil
-            return true
         }
     }
 
@@ -211,10 +208,7 @@ package final class ProjectorThread: Sendable {
             return state.isGathering ? .workers : []
         }
         defer {
-            state.update { state in
-                state.readers -= 1
-                return false
-            }
+            state.withLock { $0.readers -= 1 }
         }
         return state.wait(as: .readers, milliseconds: milliseconds) { state in
             if !state.isRebuilding, state.applied >= position { return true }
@@ -224,14 +218,8 @@ package final class ProjectorThread: Sendable {
 
     /// Ends the thread after the batch under way.
     package func stop() {
-        state.update { state in
-            state.isStopping = true
-            return true
-        }
-        thread.withLock { thread in
-            thread?.join()
-            thread = nil
-        }
+        state.wakeAll { $0.isStopping = true }
+        thread.join()
     }
 
     private static func run(
@@ -252,10 +240,7 @@ package final class ProjectorThread: Sendable {
                 pause = 50
             } catch {
                 projector = nil
-                state.update { state in
-                    state.lastError = error
-                    return true
-                }
+                state.wakeAll { $0.lastError = error }
                 // Disk full, busy: try again, less and less often.
                 _ = state.wait(milliseconds: pause) { $0.isStopping ? true : nil }
                 pause = min(pause * 2, 5_000)
@@ -278,11 +263,10 @@ package final class ProjectorThread: Sendable {
     /// Applies what is new, in steps as large as ``BatchingDelay`` lets them become; empties the tails when nothing happens.
     private static func follow(_ projector: Projector, _ state: Monitor<State>) throws(StoreError) {
         // Views that are fresh from the start have to be told too: a reader may be waiting for them already.
-        state.update { state in
+        state.wakeAll { state in
             state.take(from: projector)
             state.idleFrom = MonotonicClock.now + idleNanoseconds
             state.isResting = false
-            return true
         }
         while true {
             let next = state.wait { state -> Waiting<Next> in

@@ -8,11 +8,6 @@ package struct PendingCoverage: Hashable, Sendable {
     /// A later head of the origin, and the proof from `size` to it. Both are verified.
     package let coverage: Coverage
 
-    package init(size: UInt64, coverage: Coverage) {
-        self.size = size
-        self.coverage = coverage
-    }
-
     package var origin: OriginID { coverage.head.head.origin }
 
     /// Puts together what is proven about the events that are here and what is not.

@@ -158,15 +158,8 @@ package final class SnapshotBuilder: Sendable {
     }
 
     private func stop() {
-        state.update { state in
-            state.isClosed = true
-            return true
-        }
-        let running = threads.withLock { threads in
-            defer { threads = [] }
-            return threads
-        }
-        for thread in running { thread.join() }
+        state.wakeAll { $0.isClosed = true }
+        for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
     // MARK: The builder's threads
@@ -201,13 +194,12 @@ package final class SnapshotBuilder: Sendable {
     private func perform(_ number: Int, _ body: () throws(SnapshotError) -> Stage) {
         do throws(SnapshotError) {
             let stage = try body()
-            state.update { state in
+            state.wakeAll { state in
                 if case .sequenced = stage {
                     state.isSequencing = false
                     state.toSequence = number + 1
                 }
                 state.pieces[number]?.stage = stage
-                return true
             }
         } catch {
             fail(error)
@@ -217,11 +209,10 @@ package final class SnapshotBuilder: Sendable {
     private func written(_ number: Int, _ last: UInt64) {
         // Told before the turn passes on, so that they are told in order.
         state.withLock { $0.pieces[number]?.completion }?(.success(last))
-        state.update { state in
+        state.wakeAll { state in
             state.pieces[number] = nil
             state.isWriting = false
             state.toWrite = number + 1
-            return true
         }
     }
 
@@ -229,13 +220,12 @@ package final class SnapshotBuilder: Sendable {
     /// completion.
     package func fail(_ error: SnapshotError) {
         var told: [Completion] = []
-        state.update { state in
+        state.wakeAll { state in
             if state.failure == nil {
                 state.failure = error
                 told = state.pieces.sorted { $0.key < $1.key }.map(\.value.completion)
                 state.pieces = [:]
             }
-            return true
         }
         for completion in told { completion(.failure(error)) }
     }

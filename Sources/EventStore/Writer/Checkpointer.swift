@@ -110,10 +110,7 @@ final class Checkpointer: Sendable {
             state.keepsWAL = keepingWAL
             return .workers
         }
-        thread.withLock { thread in
-            thread?.join()
-            thread = nil
-        }
+        thread.withLock { $0?.join() }
     }
 
     /// Pages in the WAL and pages of it in the database; `nil` if that failed. The WAL stays valid then.

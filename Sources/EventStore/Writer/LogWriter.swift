@@ -150,10 +150,7 @@ final class LogWriter: Sendable {
 
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
     func hold(_ reason: String?) {
-        queue.update { queue in
-            queue.hold = reason
-            return false
-        }
+        queue.withLock { $0.hold = reason }
     }
 
     /// - Parameter values: Of table `meta`, changed in the same commit.
@@ -179,14 +176,8 @@ final class LogWriter: Sendable {
 
     /// Finishes what is queued, stores a head, and ends the threads.
     func close() {
-        queue.update { queue in
-            queue.isClosing = true
-            return true
-        }
-        threads.withLock { threads in
-            for thread in threads { thread.join() }
-            threads = []
-        }
+        queue.wakeAll { $0.isClosing = true }
+        for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
     /// Queues jobs in one go, so that one commit can take them.
@@ -373,10 +364,7 @@ final class LogWriter: Sendable {
                 if let head { witness?.note(head) }
                 leave(committer, head)
                 // With it goes the connection.
-                queue.update { queue in
-                    queue.committer = nil
-                    return true
-                }
+                queue.wakeAll { $0.committer = nil }
                 return
             case .end: return
             }
@@ -408,13 +396,12 @@ final class LogWriter: Sendable {
     private func fail(_ error: StoreError, isOfDisk: Bool = true) {
         var waiting: [Job] = []
         var isNew = false
-        queue.update { queue in
+        queue.wakeAll { queue in
             isNew = queue.failure == nil
             if isNew { queue.failure = error }
             waiting = queue.flight.abandon().flatMap(\.jobs) + queue.jobs
             queue.jobs = []
             queue.events = 0
-            return true
         }
         for job in waiting { job.fail(error) }
         guard isNew else { return }
@@ -427,10 +414,7 @@ final class LogWriter: Sendable {
         switch news {
         case .failed(let error): fail(error)
         case .released:
-            queue.update { queue in
-                queue.isTruncationDue = true
-                return true
-            }
+            queue.wakeAll { $0.isTruncationDue = true }
         }
     }
 

@@ -8,12 +8,6 @@ package struct ClockReading: Sendable {
     package let lastStamp: HybridTime?
     /// The connected peers' clocks minus this node's, milliseconds.
     package let offsets: [Int64]
-
-    package init(wall: Int64, lastStamp: HybridTime?, offsets: [Int64]) {
-        self.wall = wall
-        self.lastStamp = lastStamp
-        self.offsets = offsets
-    }
 }
 
 // Whether this node's own clock can be right: asked before it stamps much with a wrong one (D7).

@@ -158,13 +158,12 @@ final class SnapshotReceiver: Sendable {
             progress.withLock { $0.sent += 1 }
             let frame = Frame(piece)
             builder.add({ () throws(SnapshotError) in try SnapshotReception.rows(in: frame) }) { result in
-                progress.update { progress in
+                progress.wakeAll { progress in
                     progress.done += 1
                     switch result {
                     case .success(let last): progress.last = last
                     case .failure(let error): progress.failure = progress.failure ?? error
                     }
-                    return true
                 }
             }
             try wait(until: Self.ahead)

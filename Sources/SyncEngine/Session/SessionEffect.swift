@@ -6,11 +6,6 @@ package struct Moment: Hashable, Sendable {
     package let monotonic: UInt64
     /// Unix milliseconds; nothing is decided by it.
     package let wall: Int64
-
-    package init(monotonic: UInt64, wall: Int64) {
-        self.monotonic = monotonic
-        self.wall = wall
-    }
 }
 
 /// Connects an effect with the input that answers it.
@@ -66,36 +61,22 @@ package struct ReadRequest: Hashable, Sendable {
     /// What the peer has, or has been sent.
     package let known: VersionVector
     /// What the peer has, or will have from sound batches alone (``OutgoingSelection``).
-    package let sound: VersionVector
+    package var sound = VersionVector()
     /// The origins the peer takes from this node; `nil`: all.
-    package let wanted: Set<OriginID>?
+    package var wanted: Set<OriginID>?
     /// Whether what is new is to go before what is old.
-    package let isAhead: Bool
+    package var isAhead = false
     /// Most bytes of events, before compression.
     package let bytes: Int
     /// Whether the peer reads zstd.
     package let compress: Bool
     /// The position up to which the session has been told of the log. What is behind it must not leave before: a peer
     /// could speak of events of this node's own origin that the session does not know of, which would look like amnesia.
-    package let through: UInt64
+    package var through = UInt64.max
 
     /// Which events.
     package var kind: OutgoingSelection.Kind {
         if isAhead { .ahead(wanted) } else if let wanted { .origins(wanted) } else { .everything }
-    }
-
-    package init(
-        start: Start, known: VersionVector, sound: VersionVector = VersionVector(), wanted: Set<OriginID>? = nil,
-        isAhead: Bool = false, bytes: Int, compress: Bool, through: UInt64 = .max
-    ) {
-        self.through = through
-        self.start = start
-        self.known = known
-        self.sound = sound
-        self.wanted = wanted
-        self.isAhead = isAhead
-        self.bytes = bytes
-        self.compress = compress
     }
 }
 
@@ -112,19 +93,7 @@ package struct OutgoingFrame: Hashable, Sendable {
     /// Whether there is nothing more until the log advances.
     package let isAtTop: Bool
     /// ``OutgoingSelection/isSound``.
-    package let isSound: Bool
-
-    package init(
-        frame: Frame?, events: Int, advanced: [Dot], through: UInt64, isAtTop: Bool,
-        isSound: Bool = true
-    ) {
-        self.frame = frame
-        self.events = events
-        self.advanced = advanced
-        self.through = through
-        self.isAtTop = isAtTop
-        self.isSound = isSound
-    }
+    package var isSound = true
 }
 
 /// What a session has learned that concerns other sessions, for those who choose from whom to take what.

@@ -6,25 +6,20 @@ package struct Ping: Hashable, Sendable {
     package var nonce: UInt64
     /// The sender's clock, Unix milliseconds.
     package var clock: Int64
+}
 
-    /// A Ping of these parts.
-    package init(nonce: UInt64, clock: Int64) {
-        self.nonce = nonce
-        self.clock = clock
-    }
-
+extension Ping {
     func write(to writer: inout ProtobufWriter) {
         writer.fixed64(1, nonce)
         writer.uint(2, UInt64(bitPattern: clock))
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(nonce: 0, clock: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: nonce = try reader.bits(field)
-            case 2: clock = try reader.clock(field)
+            case 1: nonce = try message.bits(field)
+            case 2: clock = try message.clock(field)
             default: break
             }
         }
@@ -69,15 +64,14 @@ extension Bye {
         writer.uint(3, UInt64(retryAfter))
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var code = UInt32(0), retryAfter = UInt32(0)
         var text = ""
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: code = try reader.uint32(field)
-            case 2: text = try reader.text(field)
-            case 3: retryAfter = try reader.uint32(field)
+            case 1: code = try message.uint32(field)
+            case 2: text = try message.text(field)
+            case 3: retryAfter = try message.uint32(field)
             default: break
             }
         }

@@ -37,16 +37,15 @@ extension EncodedEvent {
         }
     }
 
-    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader, limits: WireLimits) throws(WireError) {
         var header: [UInt8] = [], payload: [UInt8] = []
         var salt: UUIDBits?, payloadDigest: Digest?
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: header = try reader.eventData(field, limit: Limits.header)
-            case 2: salt = try reader.uuid(field)
-            case 3: payload = try reader.eventData(field, limit: Int(limits.maxPayload))
-            case 4: payloadDigest = try reader.digest(field)
+            case 1: header = try message.eventData(field, limit: Limits.header)
+            case 2: salt = try message.uuid(field)
+            case 3: payload = try message.eventData(field, limit: Int(limits.maxPayload))
+            case 4: payloadDigest = try message.digest(field)
             default: break
             }
         }

@@ -22,17 +22,16 @@ extension EventBatch {
         for item in coverage { item.write(to: &writer) }
     }
 
-    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader, limits: WireLimits) throws(WireError) {
         self.init(events: [], coverage: [])
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
             case 1:
                 try message.checkRoom(events.count, "events")
-                events.append(try EncodedEvent(try reader.nested("Event", field), limits: limits))
+                events.append(try EncodedEvent(try message.nested("Event", field), limits: limits))
             case 2:
                 try message.checkRoom(coverage.count, "coverage")
-                coverage.append(try Coverage(try reader.nested("Coverage", field)))
+                coverage.append(try Coverage(try message.nested("Coverage", field)))
             default: break
             }
         }
@@ -48,16 +47,15 @@ extension Coverage {
         }
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var head: SignedHead?
         var proof: [Digest] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: head = try SignedHead(try reader.nested("Head", field))
+            case 1: head = try SignedHead(try message.nested("Head", field))
             case 2:
                 try message.checkRoom(proof.count, "proof", WireLimits.proof)
-                proof.append(try reader.digest(field))
+                proof.append(try message.digest(field))
             default: break
             }
         }
@@ -75,18 +73,17 @@ extension SignedHead {
         writer.data(5, signature)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var origin: UUIDBits?, root: Digest?
         var size = UInt64(0), hlc = HybridTime(rawValue: 0)
         var signature: [UInt8] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: origin = try reader.uuid(field)
-            case 2: size = try reader.number(field)
-            case 3: root = try reader.digest(field)
-            case 4: hlc = try reader.stamp(field)
-            case 5: signature = try reader.data(field)
+            case 1: origin = try message.uuid(field)
+            case 2: size = try message.number(field)
+            case 3: root = try message.digest(field)
+            case 4: hlc = try message.stamp(field)
+            case 5: signature = try message.data(field)
             default: break
             }
         }

@@ -6,13 +6,13 @@ package struct Fork: Hashable, Sendable {
     /// Whose histories.
     package var origin: OriginID
     /// Roots of the sender's history, strictly ascending by size; at most ``WireLimits/forkRoots``.
-    package var roots: [Root]
+    package var roots: [Root] = []
     /// The first event in which the histories differ; 0 while that is not known.
-    package var seq: UInt64
+    package var seq = UInt64(0)
     /// None, the sender's, or both.
-    package var branches: [ForkBranch]
+    package var branches: [ForkBranch] = []
     /// Whether an answer is wanted: the receiver's roots of the same sizes, or the proof with its own branch.
-    package var asks: Bool
+    package var asks = false
 
     /// The root of a history's first `size` events.
     package struct Root: Hashable, Sendable {
@@ -20,25 +20,10 @@ package struct Fork: Hashable, Sendable {
         package var size: UInt64
         /// ``Digest/prefix64`` of the RFC 6962 root over them.
         package var root: UInt64
-
-        /// A root of these parts.
-        package init(size: UInt64, root: UInt64) {
-            self.size = size
-            self.root = root
-        }
     }
+}
 
-    /// A message of these parts.
-    package init(
-        origin: OriginID, roots: [Root] = [], seq: UInt64 = 0, branches: [ForkBranch] = [], asks: Bool = false
-    ) {
-        self.origin = origin
-        self.roots = roots
-        self.seq = seq
-        self.branches = branches
-        self.asks = asks
-    }
-
+extension Fork {
     /// The proof in `evidence`.
     package init(_ evidence: ForkEvidence) {
         self.init(origin: evidence.origin, seq: evidence.seq, branches: evidence.branches)
@@ -51,9 +36,7 @@ package struct Fork: Hashable, Sendable {
 
     /// Where the histories part.
     package var dot: Dot { Dot(origin: origin, seq: seq) }
-}
 
-extension Fork {
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, origin.bits)
         for root in roots {
@@ -67,21 +50,20 @@ extension Fork {
         writer.uint(5, asks ? 1 : 0)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var origin: UUIDBits?
         self.init(origin: OriginID(UUIDBits(high: 0, low: 0)))
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: origin = try reader.uuid(field)
+            case 1: origin = try message.uuid(field)
             case 2:
                 try message.checkRoom(roots.count, "roots", WireLimits.forkRoots)
-                roots.append(try Root(try reader.nested("ForkRoot", field)))
-            case 3: seq = try reader.number(field)
+                roots.append(try Root(try message.nested("ForkRoot", field)))
+            case 3: seq = try message.number(field)
             case 4:
                 try message.checkRoom(branches.count, "branches", 2)
-                branches.append(try ForkBranch(try reader.nested("ForkBranch", field)))
-            case 5: asks = try reader.flag(field)
+                branches.append(try ForkBranch(try message.nested("ForkBranch", field)))
+            case 5: asks = try message.flag(field)
             default: break
             }
         }
@@ -95,13 +77,12 @@ extension Fork {
 }
 
 extension Fork.Root {
-    fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    fileprivate init(_ message: consuming MessageReader) throws(WireError) {
         self.init(size: 0, root: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: size = try reader.number(field)
-            case 2: root = try reader.bits(field)
+            case 1: size = try message.number(field)
+            case 2: root = try message.bits(field)
             default: break
             }
         }
@@ -117,19 +98,18 @@ extension ForkBranch {
         for digest in proof { writer.digest(4, digest) }
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    fileprivate init(_ message: consuming MessageReader) throws(WireError) {
         var head: SignedHead?, payloadDigest: Digest?
         var header: [UInt8] = []
         var proof: [Digest] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: head = try SignedHead(try reader.nested("Head", field))
-            case 2: header = try reader.eventData(field, limit: Limits.header)
-            case 3: payloadDigest = try reader.digest(field)
+            case 1: head = try SignedHead(try message.nested("Head", field))
+            case 2: header = try message.eventData(field, limit: Limits.header)
+            case 3: payloadDigest = try message.digest(field)
             case 4:
                 try message.checkRoom(proof.count, "proof", WireLimits.proof)
-                proof.append(try reader.digest(field))
+                proof.append(try message.digest(field))
             default: break
             }
         }

@@ -7,13 +7,9 @@ package struct HeadAsk: Hashable, Sendable {
     package var origin: OriginID
     /// From 1.
     package var size: UInt64
+}
 
-    /// A question of these parts.
-    package init(origin: OriginID, size: UInt64) {
-        self.origin = origin
-        self.size = size
-    }
-
+extension HeadAsk {
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, origin.bits)
         writer.uint(2, size)
@@ -31,26 +27,21 @@ package struct HeadTold: Hashable, Sendable {
     package var origin: OriginID
     /// The head; `nil`: the sender has none of so many events.
     package var head: SignedHead?
+}
 
-    /// An answer of these parts.
-    package init(origin: OriginID, head: SignedHead?) {
-        self.origin = origin
-        self.head = head
-    }
-
+extension HeadTold {
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, origin.bits)
         if let head { writer.message(2) { head.write(to: &$0) } }
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var origin: UUIDBits?
         var head: SignedHead?
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: origin = try reader.uuid(field)
-            case 2: head = try SignedHead(try reader.nested("Head", field))
+            case 1: origin = try message.uuid(field)
+            case 2: head = try SignedHead(try message.nested("Head", field))
             default: break
             }
         }

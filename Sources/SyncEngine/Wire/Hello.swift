@@ -3,9 +3,9 @@ package import EventStore
 /// Who the sender is and what it can take. Both sides send theirs at once; it fits ``WireLimits/controlBody``.
 package struct Hello: Hashable, Sendable {
     /// The first protocol version the sender speaks.
-    package var protocolMin: UInt32
+    package var protocolMin = currentProtocol
     /// The last protocol version the sender speaks.
-    package var protocolMax: UInt32
+    package var protocolMax = currentProtocol
     /// Nodes replicate only within one cluster.
     package var cluster: String
     /// The sender's id, which must be that of its certificate.
@@ -15,57 +15,32 @@ package struct Hello: Hashable, Sendable {
     /// The sender's clock, Unix milliseconds; nothing is decided by it.
     package var clock: Int64
     /// What the sender takes.
-    package var limits: WireLimits
+    package var limits = WireLimits()
     /// Names of compression methods the sender can read.
-    package var compressors: [String]
+    package var compressors = [zstd]
     /// Name and version of the software.
-    package var software: String
+    package var software = ""
     /// The node's name, for people.
-    package var name: String
+    package var name = ""
     /// Abilities; both sides must have one before it is used.
-    package var features: Features
+    package var features: Features = []
     /// What the sender remembers of the receiver from an earlier connection.
     package var remembered: Remembered?
     /// The origin the sender writes to, for choosing from whom to take it.
     package var origin: OriginID?
     /// The sender's log is empty but for its own first events, and it would rather have a snapshot from a peer that has
     /// at least so many events more; 0: it would not.
-    package var snapshotAfter: UInt64
+    package var snapshotAfter = UInt64(0)
     /// A random number drawn when the sender's process started; 0 from a release that had none. Two live connections
     /// with one node id and different runs are two processes with one key.
-    package var run: UInt64
+    package var run = UInt64(0)
     /// Whether what the sender states can be lost when the power fails: its store does not wait for the disk at each commit.
-    package var isVolatile: Bool
+    package var isVolatile = false
 
     /// The protocol version of this release.
     package static let currentProtocol: UInt32 = 1
     /// The name under which Zstandard goes in ``compressors``.
     package static let zstd = "zstd"
-
-    /// A Hello of these parts.
-    package init(
-        protocolMin: UInt32 = currentProtocol, protocolMax: UInt32 = currentProtocol, cluster: String, node: NodeID,
-        incarnation: UInt64, clock: Int64, limits: WireLimits = WireLimits(), compressors: [String] = [zstd],
-        software: String = "", name: String = "", features: Features = [], remembered: Remembered? = nil,
-        origin: OriginID? = nil, snapshotAfter: UInt64 = 0, run: UInt64 = 0, isVolatile: Bool = false
-    ) {
-        self.protocolMin = protocolMin
-        self.protocolMax = protocolMax
-        self.cluster = cluster
-        self.node = node
-        self.incarnation = incarnation
-        self.clock = clock
-        self.limits = limits
-        self.compressors = compressors
-        self.software = software
-        self.name = name
-        self.features = features
-        self.remembered = remembered
-        self.origin = origin
-        self.snapshotAfter = snapshotAfter
-        self.run = run
-        self.isVolatile = isVolatile
-    }
 
     /// The highest protocol version that both speak; `nil` if there is none.
     package func commonProtocol(with other: Hello) -> UInt32? {
@@ -106,28 +81,22 @@ package struct Remembered: Hashable, Sendable {
     package var through: UInt64
     /// How many origins are numbered.
     package var origins: UInt32
+}
 
-    /// What is remembered, of these parts.
-    package init(incarnation: UInt64, through: UInt64, origins: UInt32) {
-        self.incarnation = incarnation
-        self.through = through
-        self.origins = origins
-    }
-
+extension Remembered {
     fileprivate func write(to writer: inout ProtobufWriter) {
         writer.fixed64(1, incarnation)
         writer.uint(2, through)
         writer.uint(3, UInt64(origins))
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    fileprivate init(_ message: consuming MessageReader) throws(WireError) {
         self.init(incarnation: 0, through: 0, origins: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: incarnation = try reader.bits(field)
-            case 2: through = try reader.number(field)
-            case 3: origins = try reader.uint32(field)
+            case 1: incarnation = try message.bits(field)
+            case 2: through = try message.number(field)
+            case 3: origins = try message.uint32(field)
             default: break
             }
         }
@@ -154,8 +123,7 @@ extension Hello {
         writer.uint(22, isVolatile ? 1 : 0)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var protocols = (min: UInt32(0), max: UInt32(0))
         var cluster = "", software = "", name = ""
         var compressors: [String] = []
@@ -164,24 +132,24 @@ extension Hello {
         var run = UInt64(0), isVolatile = false
         var remembered: Remembered?
         var origin: UUIDBits?
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: protocols.min = try reader.uint32(field)
-            case 2: protocols.max = try reader.uint32(field)
-            case 3: cluster = try reader.text(field)
-            case 4: node = try reader.digest(field)
-            case 5: incarnation = try reader.bits(field)
-            case 6: clock = try reader.clock(field)
-            case 7: limits = try WireLimits(try reader.nested("Limits", field))
-            case 8: compressors.append(try reader.text(field))
-            case 9: software = try reader.text(field)
-            case 10: name = try reader.text(field)
-            case 11: features = try reader.bits(field)
-            case 12: remembered = try Remembered(try reader.nested("Remembered", field))
-            case 13: origin = try reader.uuid(field)
-            case 20: snapshotAfter = try reader.amount(field)
-            case 21: run = try reader.bits(field)
-            case 22: isVolatile = try reader.number(field) == 1
+            case 1: protocols.min = try message.uint32(field)
+            case 2: protocols.max = try message.uint32(field)
+            case 3: cluster = try message.text(field)
+            case 4: node = try message.digest(field)
+            case 5: incarnation = try message.bits(field)
+            case 6: clock = try message.clock(field)
+            case 7: limits = try WireLimits(try message.nested("Limits", field))
+            case 8: compressors.append(try message.text(field))
+            case 9: software = try message.text(field)
+            case 10: name = try message.text(field)
+            case 11: features = try message.bits(field)
+            case 12: remembered = try Remembered(try message.nested("Remembered", field))
+            case 13: origin = try message.uuid(field)
+            case 20: snapshotAfter = try message.amount(field)
+            case 21: run = try message.bits(field)
+            case 22: isVolatile = try message.number(field) == 1
             default: break
             }
         }
@@ -206,14 +174,13 @@ extension WireLimits {
         writer.uint(3, UInt64(maxPayload))
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    fileprivate init(_ message: consuming MessageReader) throws(WireError) {
         self.init(maxBody: 0, window: 0, maxPayload: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: maxBody = try reader.uint32(field)
-            case 2: window = try reader.amount(field)
-            case 3: maxPayload = try reader.uint32(field)
+            case 1: maxBody = try message.uint32(field)
+            case 2: window = try message.amount(field)
+            case 3: maxPayload = try message.uint32(field)
             default: break
             }
         }

@@ -9,13 +9,6 @@ package struct Join: Hashable, Sendable {
     /// HMAC-SHA-256 under the invitation's token over ``transcript(secret:inviter:guest:)``; 32 bytes.
     package var proof: [UInt8]
 
-    /// A Join of these parts.
-    package init(cluster: String, name: String, proof: [UInt8]) {
-        self.cluster = cluster
-        self.name = name
-        self.proof = proof
-    }
-
     /// The label of the secret both ends export from TLS (RFC 8446 §7.5).
     package static let secretLabel = "EXPORTER-sillok-join-v1"
 
@@ -32,14 +25,13 @@ extension Join {
         writer.data(3, proof)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(cluster: "", name: "", proof: [])
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: cluster = try reader.text(field)
-            case 2: name = try reader.text(field)
-            case 3: proof = try reader.data(field)
+            case 1: cluster = try message.text(field)
+            case 2: name = try message.text(field)
+            case 3: proof = try message.data(field)
             default: break
             }
         }

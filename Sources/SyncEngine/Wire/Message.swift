@@ -163,17 +163,15 @@ extension Message {
     }
 }
 
-private func readCredit(_ message: MessageReader) throws(WireError) -> UInt64 {
-    var reader = message
+private func readCredit(_ message: consuming MessageReader) throws(WireError) -> UInt64 {
     var bytes = UInt64(0)
-    while let field = try reader.next() {
-        if field.number == 1 { bytes = try reader.amount(field) }
+    while let field = try message.next() {
+        if field.number == 1 { bytes = try message.amount(field) }
     }
     return bytes
 }
 
-private func readRestate(_ message: MessageReader) throws(WireError) -> Message {
-    var reader = message
-    while try reader.next() != nil {}
+private func readRestate(_ message: consuming MessageReader) throws(WireError) -> Message {
+    while try message.next() != nil {}
     return .resync
 }

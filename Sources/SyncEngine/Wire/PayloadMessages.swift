@@ -12,13 +12,12 @@ package struct PayloadAsk: Hashable, Sendable {
         for dot in dots { writer.message(1) { dot.write(to: &$0) } }
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var dots: [Dot] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             guard field.number == 1 else { continue }
             guard dots.count < WireLimits.payloadsAsked else { throw message.invalid("it names too many events") }
-            dots.append(try Dot(try reader.nested("Dot", field)))
+            dots.append(try Dot(try message.nested("Dot", field)))
         }
         guard !dots.isEmpty else { throw message.missing("dots") }
         self.init(dots: dots)
@@ -43,13 +42,12 @@ package struct PayloadTold: Hashable, Sendable {
         }
     }
 
-    init(_ message: MessageReader, limits: WireLimits) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader, limits: WireLimits) throws(WireError) {
         var payloads: [CarriedPayload] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             guard field.number == 1 else { continue }
             guard payloads.count < WireLimits.payloadsAsked else { throw message.invalid("it has too many payloads") }
-            payloads.append(try readPayload(try reader.nested("Payload", field), limits))
+            payloads.append(try readPayload(try message.nested("Payload", field), limits))
         }
         self.init(payloads: payloads)
     }
@@ -67,16 +65,17 @@ extension Dot {
     }
 }
 
-private func readPayload(_ message: MessageReader, _ limits: WireLimits) throws(WireError) -> CarriedPayload {
-    var reader = message
+private func readPayload(
+    _ message: consuming MessageReader, _ limits: WireLimits
+) throws(WireError) -> CarriedPayload {
     var dot: Dot?
     var salt: UUIDBits?
     var payload: [UInt8] = []
-    while let field = try reader.next() {
+    while let field = try message.next() {
         switch field.number {
-        case 1: dot = try Dot(try reader.nested("Dot", field))
-        case 2: salt = try reader.uuid(field)
-        case 3: payload = try reader.eventData(field, limit: Int(limits.maxPayload))
+        case 1: dot = try Dot(try message.nested("Dot", field))
+        case 2: salt = try message.uuid(field)
+        case 3: payload = try message.eventData(field, limit: Int(limits.maxPayload))
         default: break
         }
     }

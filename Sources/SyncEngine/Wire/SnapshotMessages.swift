@@ -12,16 +12,9 @@ package struct SnapshotOffer: Hashable, Sendable {
     package var bytes: UInt64
     /// How far each origin is in it, strictly ascending by origin.
     package var entries: [VectorEntry]
+}
 
-    /// An offer of these parts.
-    package init(id: UUIDBits, through: UInt64, events: UInt64, bytes: UInt64, entries: [VectorEntry]) {
-        self.id = id
-        self.through = through
-        self.events = events
-        self.bytes = bytes
-        self.entries = entries
-    }
-
+extension SnapshotOffer {
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, id)
         writer.uint(2, through)
@@ -30,20 +23,19 @@ package struct SnapshotOffer: Hashable, Sendable {
         writer.uint(5, bytes)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var id: UUIDBits?
         var through = UInt64(0), events = UInt64(0), bytes = UInt64(0)
         var entries: [VectorEntry] = []
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: id = try reader.uuid(field)
-            case 2: through = try reader.number(field)
-            case 3: events = try reader.number(field)
+            case 1: id = try message.uuid(field)
+            case 2: through = try message.number(field)
+            case 3: events = try message.number(field)
             case 4:
                 try message.checkRoom(entries.count, "entries", WireLimits.entries)
-                entries.append(try VectorEntry(try reader.nested("VectorEntry", field)))
-            case 5: bytes = try reader.amount(field)
+                entries.append(try VectorEntry(try message.nested("VectorEntry", field)))
+            case 5: bytes = try message.amount(field)
             default: break
             }
         }
@@ -61,29 +53,23 @@ package struct SnapshotGet: Hashable, Sendable {
     package var after: UInt64
     /// Bytes of Snapshot frames that may be sent before there is more Credit, in place of the Hello's window.
     package var window: UInt64
+}
 
-    /// A request of these parts.
-    package init(id: UUIDBits, after: UInt64, window: UInt64) {
-        self.id = id
-        self.after = after
-        self.window = window
-    }
-
+extension SnapshotGet {
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, id)
         writer.uint(2, after)
         writer.uint(3, window)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var id: UUIDBits?
         var after = UInt64(0), window = UInt64(0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: id = try reader.uuid(field)
-            case 2: after = try reader.number(field)
-            case 3: window = try reader.amount(field)
+            case 1: id = try message.uuid(field)
+            case 2: after = try message.number(field)
+            case 3: window = try message.amount(field)
             default: break
             }
         }
@@ -98,27 +84,22 @@ package struct SnapshotEnd: Hashable, Sendable {
     package var coverage: [Coverage]
     /// Whether another part follows.
     package var hasMore: Bool
+}
 
-    /// A part of the proof.
-    package init(coverage: [Coverage], hasMore: Bool) {
-        self.coverage = coverage
-        self.hasMore = hasMore
-    }
-
+extension SnapshotEnd {
     func write(to writer: inout ProtobufWriter) {
         writer.uint(1, hasMore ? 1 : 0)
         for item in coverage { item.write(to: &writer) }
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(coverage: [], hasMore: false)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: hasMore = try reader.flag(field)
+            case 1: hasMore = try message.flag(field)
             case 2:
                 try message.checkRoom(coverage.count, "coverage")
-                coverage.append(try Coverage(try reader.nested("Coverage", field)))
+                coverage.append(try Coverage(try message.nested("Coverage", field)))
             default: break
             }
         }
@@ -148,16 +129,15 @@ package struct SnapshotDone: Hashable, Sendable {
         writer.text(3, text)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         var id: UUIDBits?
         var code = UInt32(0)
         var text = ""
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: id = try reader.uuid(field)
-            case 2: code = try reader.uint32(field)
-            case 3: text = try reader.text(field)
+            case 1: id = try message.uuid(field)
+            case 2: code = try message.uint32(field)
+            case 3: text = try message.text(field)
             default: break
             }
         }

@@ -19,24 +19,23 @@ extension SnapshotRows {
         writer.data(9, payloads)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(after: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: after = try reader.number(field)
-            case 2: count = Int(clamping: try reader.number(field))
+            case 1: after = try message.number(field)
+            case 2: count = Int(clamping: try message.number(field))
             case 3:
                 try message.checkRoom(runs.count, "runs")
-                runs.append(try Run(try reader.nested("Run", field)))
+                runs.append(try Run(try message.nested("Run", field)))
             case 4:
                 try message.checkRoom(heads.count, "heads")
-                heads.append(try SignedHead(try reader.nested("Head", field)))
-            case 5: names = try reader.slice(field)
-            case 6: columns = try reader.slice(field)
-            case 7: ids = try reader.slice(field)
-            case 8: salts = try reader.slice(field)
-            case 9: payloads = try reader.slice(field)
+                heads.append(try SignedHead(try message.nested("Head", field)))
+            case 5: names = try message.slice(field)
+            case 6: columns = try message.slice(field)
+            case 7: ids = try message.slice(field)
+            case 8: salts = try message.slice(field)
+            case 9: payloads = try message.slice(field)
             default: break
             }
         }

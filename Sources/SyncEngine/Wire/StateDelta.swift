@@ -18,20 +18,7 @@ package struct StateDelta: Hashable, Sendable {
     /// ``digest(of:)`` of all there is after this statement; with the last part of an opening one.
     package var digest: Digest?
     /// Whether another part follows.
-    package var hasMore: Bool
-
-    /// A statement of these parts.
-    package init(
-        entries: [StateEntry], isWhole: Bool, since: UInt64, through: UInt64, digest: Digest? = nil,
-        hasMore: Bool = false
-    ) {
-        self.entries = entries
-        self.isWhole = isWhole
-        self.since = since
-        self.through = through
-        self.digest = digest
-        self.hasMore = hasMore
-    }
+    package var hasMore = false
 
     /// SHA-256 over origin (16 bytes), seq and root (8 bytes each, most significant first) of all entries in the order of
     /// their numbers.
@@ -83,19 +70,18 @@ extension StateDelta {
         writer.uint(6, hasMore ? 1 : 0)
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(entries: [], isWhole: false, since: 0, through: 0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
             case 1:
                 try message.checkRoom(entries.count, "entries", WireLimits.entries)
-                entries.append(try StateEntry(try reader.nested("StateEntry", field)))
-            case 2: isWhole = try reader.flag(field)
-            case 3: since = try reader.number(field)
-            case 4: through = try reader.number(field)
-            case 5: digest = try reader.digest(field)
-            case 6: hasMore = try reader.flag(field)
+                entries.append(try StateEntry(try message.nested("StateEntry", field)))
+            case 2: isWhole = try message.flag(field)
+            case 3: since = try message.number(field)
+            case 4: through = try message.number(field)
+            case 5: digest = try message.digest(field)
+            case 6: hasMore = try message.flag(field)
             default: break
             }
         }
@@ -112,17 +98,16 @@ extension StateEntry {
         writer.fixed64(4, root)
     }
 
-    fileprivate init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    fileprivate init(_ message: consuming MessageReader) throws(WireError) {
         var origin: UUIDBits?
         var number = UInt32(0)
         var seq = UInt64(0), root = UInt64(0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: origin = try reader.uuid(field)
-            case 2: number = try reader.uint32(field)
-            case 3: seq = try reader.number(field)
-            case 4: root = try reader.bits(field)
+            case 1: origin = try message.uuid(field)
+            case 2: number = try message.uint32(field)
+            case 3: seq = try message.number(field)
+            case 4: root = try message.bits(field)
             default: break
             }
         }

@@ -7,13 +7,9 @@ package struct Want: Hashable, Sendable {
     package var take: [ClosedRange<UInt32>]
     /// No longer these. Said after `take`.
     package var leave: [ClosedRange<UInt32>]
+}
 
-    /// A change of these parts.
-    package init(take: [ClosedRange<UInt32>], leave: [ClosedRange<UInt32>]) {
-        self.take = take
-        self.leave = leave
-    }
-
+extension Want {
     /// A change by numbers in any order; runs of them become ranges.
     package init(take: some Sequence<UInt32>, leave: some Sequence<UInt32>) {
         self.init(take: Self.ranges(take), leave: Self.ranges(leave))
@@ -30,9 +26,7 @@ package struct Want: Hashable, Sendable {
         }
         return ranges
     }
-}
 
-extension Want {
     func write(to writer: inout ProtobufWriter) {
         Self.write(take, 1, to: &writer)
         Self.write(leave, 2, to: &writer)
@@ -47,13 +41,12 @@ extension Want {
         }
     }
 
-    init(_ message: MessageReader) throws(WireError) {
-        var reader = message
+    init(_ message: consuming MessageReader) throws(WireError) {
         self.init(take: [ClosedRange<UInt32>](), leave: [ClosedRange<UInt32>]())
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: take.append(try Self.range(reader.nested("NumberRange", field), take.count))
-            case 2: leave.append(try Self.range(reader.nested("NumberRange", field), leave.count))
+            case 1: take.append(try Self.range(message.nested("NumberRange", field), take.count))
+            case 2: leave.append(try Self.range(message.nested("NumberRange", field), leave.count))
             default: break
             }
         }
@@ -63,16 +56,17 @@ extension Want {
         }
     }
 
-    private static func range(_ message: MessageReader, _ count: Int) throws(WireError) -> ClosedRange<UInt32> {
+    private static func range(
+        _ message: consuming MessageReader, _ count: Int
+    ) throws(WireError) -> ClosedRange<UInt32> {
         guard count < WireLimits.entries else {
             throw .tooMany(message: "Want", field: "ranges", limit: WireLimits.entries)
         }
-        var reader = message
         var first = UInt32(0), more = UInt32(0)
-        while let field = try reader.next() {
+        while let field = try message.next() {
             switch field.number {
-            case 1: first = try reader.uint32(field)
-            case 2: more = try reader.uint32(field)
+            case 1: first = try message.uint32(field)
+            case 2: more = try message.uint32(field)
             default: break
             }
         }

@@ -83,12 +83,7 @@ enum Appender {
     private static func submit(
         _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
     ) -> ValidatedDrafts? {
-        store.append(drafts, atomicity: .each) { result in
-            answer.update { answer in
-                answer = result
-                return true
-            }
-        }
+        store.append(drafts, atomicity: .each) { result in answer.wakeAll { $0 = result } }
     }
 
     private static func results(

@@ -26,25 +26,17 @@ enum DigestCommand {
         let digests = try stored { try views.digests() }
         for origin in origins {
             let root = try stored { try views.log.root(of: origin.id, size: origin.size) }
-            if session.isJSON {
-                var line = JSONLine(type: "origin")
+            try session.line("origin \(origin.id) \(origin.size) \(root)", "origin") { line in
                 line.add("origin", origin.id.description)
                 line.add("size", origin.size)
                 line.add("root", root.description)
-                try session.output.line(line)
-            } else {
-                try session.output.line("origin \(origin.id) \(origin.size) \(root)")
             }
         }
         for digest in digests {
-            if session.isJSON {
-                var line = JSONLine(type: "view")
+            try session.line("view \(digest)", "view") { line in
                 line.add("view", digest.view)
                 line.add("rows", digest.rows)
                 line.add("digest", digest.digest.description)
-                try session.output.line(line)
-            } else {
-                try session.output.line("view \(digest)")
             }
         }
         if behind > 0, !session.isJSON {

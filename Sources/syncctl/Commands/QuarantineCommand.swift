@@ -88,15 +88,11 @@ enum QuarantineCommand {
             try rebuild(files, session)
         }
         let after = try stored { try FreshViews.open(session, files).quarantined() }
-        if session.isJSON {
-            var line = JSONLine(type: "retried")
+        try session.line("\(before) events were quarantined, \(after) still are", "retried") { line in
             line.add("before", before)
             line.add("after", after)
-            try session.output.line(line)
-            try session.end(count: 1)
-        } else {
-            try session.output.line("\(before) events were quarantined, \(after) still are")
         }
+        try session.end(count: 1)
         return after == 0 ? .success : .partlyDone
     }
 

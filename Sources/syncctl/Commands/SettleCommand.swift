@@ -45,14 +45,10 @@ enum SettleCommand {
             return .nothingFound
         }
         let position = try settle(finding, session.arguments.value("note") ?? "", files)
-        if session.isJSON {
-            var line = JSONLine(type: "settled")
+        try session.line(Sanitizer.line("settled \(finding.code) \(finding.subject)"), "settled") { line in
             line.add("code", finding.code)
             line.add("subject", finding.subject)
             line.add("position", position)
-            try session.output.line(line)
-        } else {
-            try session.output.line(Sanitizer.line("settled \(finding.code) \(finding.subject)"))
         }
         try session.end(count: 1)
         return .success

@@ -40,7 +40,7 @@ enum VerifyCommand {
         }
         progress.finish(done: report.events, total: report.top)
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
-        let verdict = Verdict(report, views)
+        let verdict = Verdict(report: report, views: views)
         if session.isJSON {
             try json(verdict, milliseconds, session)
         } else {
@@ -143,10 +143,6 @@ private struct Verdict {
     let report: VerifyReport
     /// `nil` if they were not asked for.
     let views: ViewsVerification.Outcome?
-
-    init(_ report: VerifyReport, _ views: ViewsVerification.Outcome?) {
-        (self.report, self.views) = (report, views)
-    }
 
     /// The worse of the two.
     var answer: VerifyAnswer {

@@ -58,6 +58,16 @@ struct Session {
         try output.line(line)
     }
 
+    /// A line of the answer: `text`, and in JSON an object of this type.
+    func line(
+        _ text: @autoclosure () -> String, _ type: String, _ fill: (inout JSONLine) -> Void
+    ) throws(CommandFailure) {
+        guard isJSON else { return try output.line(text()) }
+        var line = JSONLine(type: type)
+        fill(&line)
+        try output.line(line)
+    }
+
     /// A line of JSON output.
     func print(_ line: JSONObject) throws(CommandFailure) {
         try output.write(line.bytes + [UInt8(ascii: "\n")])

@@ -48,10 +48,7 @@ final class APIServer: Sendable {
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
                     // The second one means now. Everything acknowledged is durable already.
                     if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
-                    wake.update { wake in
-                        wake.signal = signal
-                        return true
-                    }
+                    wake.wakeAll { $0.signal = signal }
                 }
                 guard let path = api.socket.path else { return nil }
                 var limits = HTTPLimits()

@@ -9,7 +9,7 @@ extension Service {
     /// Longest note, bytes of UTF-8.
     private static let longestNote = 4_096
 
-    func settle(_ exchange: HTTPExchange) {
+    func settle(_ exchange: HTTPExchange) throws(StoreError) {
         guard let object = exchange.object() else { return }
         guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
             let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
@@ -19,21 +19,17 @@ extension Service {
         guard note.utf8.count <= Self.longestNote else {
             return exchange.refuse(.parameter, "note: at most \(Self.longestNote) bytes")
         }
-        do throws(StoreError) {
-            let found = try openNotices().filter { $0.code == code && $0.subject == subject ?? $0.subject }
-            guard let notice = found.first else {
-                return exchange.refuse(
-                    .noFinding, "there is no open finding \(code.rawValue) \(subject ?? "")",
-                    hint: "syncctl doctor lists those that are open")
-            }
-            guard found.count == 1 else {
-                let subjects = found.map(\.subject).joined(separator: ", ")
-                return exchange.refuse(.parameter, "subject: one of \(subjects)")
-            }
-            try settle(notice, note, exchange)
-        } catch {
-            exchange.refuse(error)
+        let found = try openNotices().filter { $0.code == code && $0.subject == subject ?? $0.subject }
+        guard let notice = found.first else {
+            return exchange.refuse(
+                .noFinding, "there is no open finding \(code.rawValue) \(subject ?? "")",
+                hint: "syncctl doctor lists those that are open")
         }
+        guard found.count == 1 else {
+            let subjects = found.map(\.subject).joined(separator: ", ")
+            return exchange.refuse(.parameter, "subject: one of \(subjects)")
+        }
+        try settle(notice, note, exchange)
     }
 
     private func settle(_ notice: NodeNotice, _ note: String, _ exchange: HTTPExchange) throws(StoreError) {

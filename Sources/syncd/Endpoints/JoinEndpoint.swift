@@ -9,7 +9,7 @@ extension Service {
     /// Most that an invitation may be valid: a week, in seconds.
     static let longestInvitation: Int64 = 7 * 86_400
 
-    func invite(_ exchange: HTTPExchange) {
+    func invite(_ exchange: HTTPExchange) throws(StoreError) {
         guard let object = exchange.object() else { return }
         let seconds = object.integer("valid_s") ?? 3_600
         guard (1...Self.longestInvitation).contains(seconds) else {
@@ -26,18 +26,14 @@ extension Service {
                 .parameter, "addresses: up to \(Invitation.maximumAddresses) times host:port")
         }
         let now = WallClock.now / 1_000
-        do throws(StoreError) {
-            let open = try invitations.create(name: object.string("name"), until: now + seconds, now: now)
-            let invitation = Invitation(
-                node: store.identity.node, addresses: addresses, cluster: store.identity.cluster,
-                name: store.identity.name, token: open.token, until: open.until)
-            var line = JSONLine(type: "invitation")
-            line.add("line", invitation.text)
-            line.add("until", Timestamp.text(open.until * 1_000))
-            exchange.send(line, status: 201)
-        } catch {
-            exchange.refuse(error)
-        }
+        let open = try invitations.create(name: object.string("name"), until: now + seconds, now: now)
+        let invitation = Invitation(
+            node: store.identity.node, addresses: addresses, cluster: store.identity.cluster,
+            name: store.identity.name, token: open.token, until: open.until)
+        var line = JSONLine(type: "invitation")
+        line.add("line", invitation.text)
+        line.add("until", Timestamp.text(open.until * 1_000))
+        exchange.send(line, status: 201)
     }
 
     func join(_ exchange: HTTPExchange) {

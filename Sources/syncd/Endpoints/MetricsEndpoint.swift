@@ -4,7 +4,7 @@ internal import SyncEngine
 
 /// `GET /metrics`: the Prometheus text format, version 0.0.4.
 extension Service {
-    func metrics(_ exchange: HTTPExchange) {
+    func metrics(_ exchange: HTTPExchange) throws(StoreError) {
         var text = MetricsText()
         text.gauge("syncd_log_position", "Last position of the log.", [([], Double(views.top))])
         text.gauge("syncd_views_position", "Last position the views have applied.", [([], Double(views.applied))])
@@ -32,8 +32,7 @@ extension Service {
             "syncd_api_crowded_out", "Connections closed because a new caller needed the place, since the start.",
             [([], Double(usage.crowdedOut))])
         let (mine, peers) = node.standings()
-        let lags: [NodeID: PeerLag]
-        do throws(StoreError) { lags = try lag.lags(mine, peers) } catch { return exchange.refuse(error) }
+        let lags = try lag.lags(mine, peers)
         func series(_ value: (PeerStanding, PeerLag) -> Double) -> [MetricsText.Sample] {
             peers.compactMap { peer in
                 lags[peer.peer.node].map { ([("peer", peer.peer.name)], value(peer, $0)) }

@@ -36,7 +36,7 @@ struct Service: Sendable {
             return exchange.refuse(.notFound, "there is no \(request.path)")
         }
         if refusesQuery(exchange) { return }
-        version1(exchange, Array(path.dropFirst()))
+        do throws(StoreError) { try version1(exchange, Array(path.dropFirst())) } catch { exchange.refuse(error) }
     }
 
     /// Refuses a request with a parameter that its path does not have, or that is given twice.
@@ -70,22 +70,23 @@ struct Service: Sendable {
     /// `GET /readyz` and `GET /metrics`. Runs on the probes' thread.
     func probe(_ exchange: HTTPExchange) {
         guard exchange.isReading else { return exchange.refuseMethod() }
-        if exchange.request.path == "/readyz" { ready(exchange) } else { metrics(exchange) }
+        if exchange.request.path == "/readyz" { return ready(exchange) }
+        do throws(StoreError) { try metrics(exchange) } catch { exchange.refuse(error) }
     }
 
-    private func version1(_ exchange: HTTPExchange, _ path: [String]) {
+    private func version1(_ exchange: HTTPExchange, _ path: [String]) throws(StoreError) {
         // What is there for GET is there for HEAD, whose answer has no body.
         let method = exchange.isReading ? "GET" : exchange.request.method
         switch (method, Route(rawValue: path[0]), path.count) {
         case ("POST", .events, 1): append(exchange)
-        case ("GET", .status, 1): status(exchange)
+        case ("GET", .status, 1): try status(exchange)
         case ("POST", .wait, 1): wait(exchange)
-        case ("GET", .peers, 1): listPeers(exchange)
-        case ("POST", .peers, 1): addPeer(exchange)
-        case ("DELETE", .peers, 2): removePeer(exchange, path[1])
-        case ("POST", .peers, 3): change(exchange, path[1], path[2])
-        case ("POST", .findings, 1): settle(exchange)
-        case ("POST", .invitations, 1): invite(exchange)
+        case ("GET", .peers, 1): try listPeers(exchange)
+        case ("POST", .peers, 1): try addPeer(exchange)
+        case ("DELETE", .peers, 2): try removePeer(exchange, path[1])
+        case ("POST", .peers, 3): try change(exchange, path[1], path[2])
+        case ("POST", .findings, 1): try settle(exchange)
+        case ("POST", .invitations, 1): try invite(exchange)
         case ("POST", .join, 1): join(exchange)
         case ("POST", .quarantine, 2) where path[1] == "retry": retryQuarantine(exchange)
         case (_, .events, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3), (_, .invitations, 1),

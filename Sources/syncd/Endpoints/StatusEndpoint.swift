@@ -5,17 +5,15 @@ internal import SyncEngine
 
 /// `GET /v1/status` and the peers.
 extension Service {
-    func status(_ exchange: HTTPExchange) {
+    func status(_ exchange: HTTPExchange) throws(StoreError) {
         let identity = store.identity
         let status = node.status()
-        let lags: [NodeID: PeerLag]
-        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
+        let lags = try measuredLags()
         let wal = store.wal
         let problems =
             obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             + (wal.isProblem && !wal.isFull ? ["wal: \(wal.text)"] : [])
-        let notices: [(notice: NodeNotice, settlement: Settlement?)]
-        do throws(StoreError) { notices = try self.notices(status) } catch { return exchange.refuse(error) }
+        let notices = try notices(status)
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }
             || notices.contains { $0.notice.severity != .information && $0.settlement == nil }
@@ -63,9 +61,8 @@ extension Service {
         exchange.send(line)
     }
 
-    func listPeers(_ exchange: HTTPExchange) {
-        let lags: [NodeID: PeerLag]
-        do throws(StoreError) { lags = try measuredLags() } catch { return exchange.refuse(error) }
+    func listPeers(_ exchange: HTTPExchange) throws(StoreError) {
+        let lags = try measuredLags()
         let status = node.status()
         var line = JSONLine(type: "peers")
         Self.describe(status.peers, lags, &line)
@@ -94,15 +91,13 @@ extension Service {
     }
 
     /// `POST /v1/peers/<name>/pause`, `resume` or `ping`.
-    func change(_ exchange: HTTPExchange, _ name: String, _ what: String) {
+    func change(_ exchange: HTTPExchange, _ name: String, _ what: String) throws(StoreError) {
         guard let peer = roster.peer(name) else {
             return exchange.refuse(.noPeer, "there is no peer called \(name)")
         }
         switch what {
         case "pause", "resume":
-            do throws(StoreError) { _ = try roster.setPaused(name, what == "pause") } catch {
-                return exchange.refuse(error)
-            }
+            _ = try roster.setPaused(name, what == "pause")
             node.setPeers(roster.peers)
             if what == "resume" { node.resume(peer.node) }
             var line = JSONLine(type: what == "pause" ? "paused" : "resumed")
@@ -128,7 +123,7 @@ extension Service {
         return try lag.lags(mine, peers)
     }
 
-    func addPeer(_ exchange: HTTPExchange) {
+    func addPeer(_ exchange: HTTPExchange) throws(StoreError) {
         guard let object = exchange.object() else { return }
         guard let name = object.string("name"), !name.isEmpty, name.utf8.count <= 64 else {
             return exchange.refuse(.parameter, "name: 1 to 64 bytes")
@@ -143,13 +138,7 @@ extension Service {
         guard peer != store.identity.node else {
             return exchange.refuse(.parameter, "node: this is the node itself")
         }
-        do throws(StoreError) {
-            guard try roster.add(Peer(name: name, node: peer, address: address)) else {
-                return exchange.refuseName(name)
-            }
-        } catch {
-            return exchange.refuse(error)
-        }
+        guard try roster.add(Peer(name: name, node: peer, address: address)) else { return exchange.refuseName(name) }
         node.setPeers(roster.peers)
         var line = JSONLine(type: "added")
         line.add("name", name)
@@ -157,17 +146,11 @@ extension Service {
         exchange.send(line, status: 201)
     }
 
-    func removePeer(_ exchange: HTTPExchange, _ name: String) {
+    func removePeer(_ exchange: HTTPExchange, _ name: String) throws(StoreError) {
         guard !roster.isConfigured(name) else {
             return exchange.refuse(.configured, "\(name) is named by the configuration; remove it there")
         }
-        do throws(StoreError) {
-            guard try roster.remove(name) else {
-                return exchange.refuse(.noPeer, "there is no peer called \(name)")
-            }
-        } catch {
-            return exchange.refuse(error)
-        }
+        guard try roster.remove(name) else { return exchange.refuse(.noPeer, "there is no peer called \(name)") }
         node.setPeers(roster.peers)
         var line = JSONLine(type: "removed")
         line.add("name", name)

@@ -46,10 +46,7 @@ final class ViewsAudit: Sendable {
 
     /// Breaks off the one under way.
     func stop() {
-        state.update { state in
-            state.isStopping = true
-            return true
-        }
+        state.wakeAll { $0.isStopping = true }
         thread?.join()
     }
 

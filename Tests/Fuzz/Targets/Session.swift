@@ -1,5 +1,5 @@
 internal import EventStore
-internal import SyncEngine
+@testable internal import SyncEngine
 internal import WireKit
 
 /// A script for one session: what the peer, the store, the log and the clock do to it, in any order.

@@ -1,8 +1,9 @@
 import EventStore
 import Foundation
-import SyncEngine
 import Testing
 import WireKit
+
+@testable import SyncEngine
 
 /// The values of the files in `Vectors/`, written down here a second time.
 struct Golden: Sendable, CustomTestStringConvertible {

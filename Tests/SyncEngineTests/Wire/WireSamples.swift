@@ -1,8 +1,9 @@
 import EventStore
 import Foundation
-import SyncEngine
 import TestSupport
 import Testing
+
+@testable import SyncEngine
 
 /// Random messages that any peer must take.
 struct MessageGenerator {

@@ -30,9 +30,6 @@ final class Deferred<Output: Sendable>: Sendable {
         }
         guard let work else { return }
         let output = work()
-        progress.update { progress in
-            progress = .done(output)
-            return true
-        }
+        progress.wakeAll { $0 = .done(output) }
     }
 }

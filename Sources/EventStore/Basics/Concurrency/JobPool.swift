@@ -21,28 +21,23 @@ final class JobPool<Failure: Error> {
     deinit { end() }
 
     func add(_ jobs: [Job]) {
-        state.update { state in
+        state.wakeAll { state in
             if state.failure == nil { state.jobs += jobs }
-            return true
         }
     }
 
     /// Takes part until all is done. Throws the first error of a job; what was not begun before it is not done.
     func finish() throws(Failure) {
-        state.update { state in
-            state.isComplete = true
-            return true
-        }
+        state.wakeAll { $0.isComplete = true }
         Self.run(state)
         end()
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
     private func end() {
-        state.update { state in
+        state.wakeAll { state in
             state.isComplete = true
             state.jobs = []
-            return true
         }
         for thread in threads { thread.join() }
         threads = []
@@ -57,10 +52,9 @@ final class JobPool<Failure: Error> {
             do throws(Failure) {
                 try job()
             } catch {
-                state.update { state in
+                state.withLock { state in
                     state.failure = state.failure ?? error
                     state.jobs = []
-                    return false
                 }
             }
         }

@@ -85,6 +85,14 @@ package final class Monitor<State>: @unchecked Sendable {
         wake { state in body(&state) ? [.workers, .readers] : [] }
     }
 
+    /// Runs `body` under the mutex, then wakes every waiting thread.
+    package func wakeAll(_ body: (inout State) -> Void) {
+        update { state in
+            body(&state)
+            return true
+        }
+    }
+
     /// Runs `body` under the mutex, then wakes those whom it returns.
     package func wake(_ body: (inout State) -> Waiters) {
         pthread_mutex_lock(mutex)

@@ -177,10 +177,7 @@ private final class OutputQueue<Output: Sendable, Failure: Error>: Sendable {
     func takeSpent() -> Output? { state.withLock { $0.spent.popLast() } }
 
     func close() {
-        state.update { state in
-            state.isClosed = true
-            return true
-        }
+        state.wakeAll { $0.isClosed = true }
     }
 }
 

@@ -2,14 +2,14 @@ internal import CLinux
 internal import Glibc
 
 /// A thread of our own: the blocking work of SQLite never runs on Swift's cooperative pool.
-///
-/// `@unchecked Sendable`: the handle is written once, before the thread is shared.
-package final class WorkerThread: @unchecked Sendable {
-    private var handle = pthread_t()
+package final class WorkerThread: Sendable {
+    /// `nil` once the thread has ended.
+    private let handle: Lock<pthread_t?>
 
     /// Starts `body` on a thread named `name` (at most 15 bytes).
     package init(name: String, _ body: @escaping @Sendable () -> Void) {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var handle = pthread_t()
         let code = pthread_create(
             &handle, nil,
             { argument in
@@ -20,11 +20,14 @@ package final class WorkerThread: @unchecked Sendable {
                 return nil
             }, start.toOpaque())
         precondition(code == 0, "pthread_create: \(code)")
+        self.handle = Lock(handle)
     }
 
-    /// Waits for the end of the thread; call it once.
+    /// Waits for the end of the thread.
     package func join() {
-        pthread_join(handle, nil)
+        handle.withLock { handle in
+            if let thread = handle.take() { pthread_join(thread, nil) }
+        }
     }
 
     private final class Start {

@@ -5,6 +5,9 @@ enum PageFormat {
     static let leafIndex: UInt8 = 0x0a
     static let interiorIndex: UInt8 = 0x02
 
+    /// The page that a cell of an interior page names.
+    static func child(_ cell: [UInt8]) -> UInt32 { cell[..<4].reduce(0) { $0 << 8 | UInt32($1) } }
+
     /// Bytes of `value` as SQLite's varint: seven bits a byte, most significant first, eight in the ninth byte.
     @inline(__always)
     static func varintSize(_ value: UInt64) -> Int {
@@ -99,10 +102,11 @@ struct TreePage {
         return Array(bytes[content..<end])
     }
 
-    /// Writes the page's header, hands the page to `body`, and empties it.
-    mutating func close<Result>(
-        type: UInt8, rightmost: UInt32? = nil, _ body: ([UInt8]) throws(DatabaseError) -> Result
-    ) throws(DatabaseError) -> Result {
+    /// Writes the page's header, puts the page at the end of `file` or, if it is a tree's topmost one, where the tree hangs, and empties
+    /// it. Its number.
+    mutating func close(
+        type: UInt8, rightmost: UInt32? = nil, in file: PageFile, root: UInt32? = nil
+    ) throws(DatabaseError) -> UInt32 {
         bytes[0] = type
         put16(0, at: 1)
         put16(cells, at: 3)
@@ -112,11 +116,17 @@ struct TreePage {
         for (index, start) in starts.enumerated() { put16(Int(start), at: headerSize + 2 * index) }
         // What an earlier page or a cell that was taken off left between the two.
         for index in headerSize + 2 * cells..<content { bytes[index] = 0 }
-        let result = try body(bytes)
+        let number: UInt32
+        if let root {
+            try file.setRoot(root, bytes)
+            number = root
+        } else {
+            number = try file.append(bytes)
+        }
         starts.removeAll(keepingCapacity: true)
         cells = 0
         content = PageFile.pageSize
-        return result
+        return number
     }
 
     private mutating func put16(_ value: Int, at index: Int) {

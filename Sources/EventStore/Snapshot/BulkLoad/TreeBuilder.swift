@@ -23,9 +23,8 @@ struct TableTreeBuilder {
             // Two children go over, so that no page is left with one child and no key.
             let last = levels[level].pop()
             let middle = levels[level].pop()
-            let number = try levels[level].close(type: PageFormat.interiorTable, rightmost: Self.child(middle)) {
-                page throws(DatabaseError) in try file.append(page)
-            }
+            let number = try levels[level].close(
+                type: PageFormat.interiorTable, rightmost: PageFormat.child(middle), in: file)
             try add(number, Self.key(middle), at: level + 1)
             last.withUnsafeBytes { levels[level].push($0) }
         }
@@ -41,20 +40,12 @@ struct TableTreeBuilder {
                 throw .misuse("a tree of pages has one leaf only")
             }
             let isTop = level == levels.count - 1
-            let number = try levels[level].close(type: PageFormat.interiorTable, rightmost: Self.child(last)) {
-                page throws(DatabaseError) in
-                if isTop {
-                    try file.setRoot(root, page)
-                    return root
-                }
-                return try file.append(page)
-            }
+            let number = try levels[level].close(
+                type: PageFormat.interiorTable, rightmost: PageFormat.child(last), in: file, root: isTop ? root : nil)
             if !isTop { try add(number, Self.key(last), at: level + 1) }
             level += 1
         }
     }
-
-    private static func child(_ cell: [UInt8]) -> UInt32 { cell[..<4].reduce(0) { $0 << 8 | UInt32($1) } }
 
     private static func key(_ cell: [UInt8]) -> Int64 {
         var value = UInt64(0)
@@ -80,9 +71,7 @@ struct IndexLeaves {
     mutating func add(_ entry: UnsafeRawBufferPointer) throws(DatabaseError) {
         if !open.fits(entry.count) {
             let divider = open.pop()
-            let number = try open.close(type: PageFormat.leafIndex) { page throws(DatabaseError) in
-                try file.append(page)
-            }
+            let number = try open.close(type: PageFormat.leafIndex, in: file)
             full.append((number, divider))
         }
         open.push(entry)
@@ -101,8 +90,7 @@ struct IndexTreeBuilder {
     mutating func add(_ leaves: IndexLeaves, divider: [UInt8]) throws(DatabaseError) {
         for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
         var last = leaves.open
-        let number = try last.close(type: PageFormat.leafIndex) { page throws(DatabaseError) in try file.append(page)
-        }
+        let number = try last.close(type: PageFormat.leafIndex, in: file)
         try add(number, divider, at: 0)
     }
 
@@ -112,31 +100,21 @@ struct IndexTreeBuilder {
         cell.putBigEndian(child, at: 0)
         if !levels[level].fits(cell.count) {
             let last = levels[level].pop()
-            let rightmost = last[..<4].reduce(0) { $0 << 8 | UInt32($1) }
-            let number = try close(&levels[level], type: PageFormat.interiorIndex, rightmost: rightmost)
+            let number = try levels[level].close(
+                type: PageFormat.interiorIndex, rightmost: PageFormat.child(last), in: file)
             try add(number, Array(last[4...]), at: level + 1)
         }
         cell.withUnsafeBytes { levels[level].push($0) }
-    }
-
-    private func close(
-        _ page: inout TreePage, type: UInt8, rightmost: UInt32? = nil, root: UInt32? = nil
-    ) throws(DatabaseError) -> UInt32 {
-        try page.close(type: type, rightmost: rightmost) { page throws(DatabaseError) in
-            guard let root else { return try file.append(page) }
-            try file.setRoot(root, page)
-            return root
-        }
     }
 
     /// Hangs in the last leaves and closes all pages; the topmost becomes page `root`.
     mutating func finish(_ leaves: IndexLeaves, root: UInt32) throws(DatabaseError) {
         for leaf in leaves.full { try add(leaf.number, leaf.divider, at: 0) }
         var last = leaves.open
-        var below = try close(&last, type: PageFormat.leafIndex, root: levels.isEmpty ? root : nil)
+        var below = try last.close(type: PageFormat.leafIndex, in: file, root: levels.isEmpty ? root : nil)
         for level in levels.indices {
-            below = try close(
-                &levels[level], type: PageFormat.interiorIndex, rightmost: below,
+            below = try levels[level].close(
+                type: PageFormat.interiorIndex, rightmost: below, in: file,
                 root: level == levels.count - 1 ? root : nil)
         }
     }

@@ -5,13 +5,7 @@ internal import Glibc
 struct HTTPReplyHead {
     var status: Int
     var contentType: String?
-    var headers: [HTTPField]
-
-    init(status: Int, contentType: String?, headers: [HTTPField] = []) {
-        self.status = status
-        self.contentType = contentType
-        self.headers = headers
-    }
+    var headers: [HTTPField] = []
 
     /// How the answer says where its body ends.
     enum Body {

@@ -62,15 +62,12 @@ enum PeerPingCommand {
     private static func show(_ pong: JSONObject, _ name: String, _ session: Session) throws(CommandFailure) {
         guard let micros = pong.integer("rtt_us") else { throw DaemonClient.misunderstood("no round trip") }
         let offset = pong.integer("clock_offset_ms")
-        if session.isJSON {
-            var line = JSONLine(type: "pong")
+        let millis = "\(micros / 1_000).\(String(1_000 + micros % 1_000).dropFirst())"
+        let clock = offset.map { ", its clock \($0 >= 0 ? "+" : "")\($0) ms" } ?? ""
+        try session.line(Sanitizer.line("\(name): \(millis) ms\(clock)"), "pong") { line in
             line.add("name", name)
             line.add("rtt_us", micros)
             if let offset { line.add("clock_offset_ms", offset) }
-            return try session.output.line(line)
         }
-        let millis = "\(micros / 1_000).\(String(1_000 + micros % 1_000).dropFirst())"
-        let clock = offset.map { ", its clock \($0 >= 0 ? "+" : "")\($0) ms" } ?? ""
-        try session.output.line(Sanitizer.line("\(name): \(millis) ms\(clock)"))
     }
 }

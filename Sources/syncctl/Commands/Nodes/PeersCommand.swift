@@ -176,14 +176,8 @@ enum PeersCommand {
     static func confirm(
         _ what: String, _ name: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
-        if session.isJSON {
-            var line = JSONLine(type: what)
-            line.add("name", name)
-            try session.output.line(line)
-            try session.end(count: 1)
-        } else {
-            try session.output.line("\(what) \(Sanitizer.line(name))")
-        }
+        try session.line("\(what) \(Sanitizer.line(name))", what) { $0.add("name", name) }
+        try session.end(count: 1)
         return .success
     }
 }

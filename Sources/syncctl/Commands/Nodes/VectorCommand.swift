@@ -16,13 +16,9 @@ enum VectorCommand {
         let reader = try StoreLocation.find(for: session).reader()
         let entries = try stored { try reader.vector() }.entries.filter { $0.seq > 0 }
         for dot in entries {
-            if session.isJSON {
-                var line = JSONLine(type: "origin")
+            try session.line(dot.description, "origin") { line in
                 line.add("origin", dot.origin.description)
                 line.add("seq", dot.seq)
-                try session.output.line(line)
-            } else {
-                try session.output.line(dot.description)
             }
         }
         try session.end(count: entries.count)

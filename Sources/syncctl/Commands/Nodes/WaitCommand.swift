@@ -100,15 +100,13 @@ enum WaitCommand {
     }
 
     private static func show(_ session: Session, _ answer: Answer, _ nodes: Int) throws(CommandFailure) {
-        if session.isJSON {
-            var line = JSONLine(type: "durability")
+        guard session.isJSON || answer.isReached else { return }
+        let names = answer.nodes.joined(separator: ", ")
+        try session.line(Sanitizer.line("durable on \(names)"), "durability") { line in
             line.add("reached", answer.isReached)
             line.add("wanted", nodes)
             line.add("nodes", answer.nodes)
-            try session.output.line(line)
-            try session.end(count: 1)
-        } else if answer.isReached {
-            try session.output.line(Sanitizer.line("durable on \(answer.nodes.joined(separator: ", "))"))
         }
+        try session.end(count: 1)
     }
 }

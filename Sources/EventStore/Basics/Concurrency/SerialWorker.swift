@@ -1,5 +1,3 @@
-internal import EventStore
-
 /// A thread that does jobs one after another, each with a context that only one thread touches at a time.
 ///
 /// ## Concurrency model
@@ -32,13 +30,12 @@ package final class SerialWorker<Context>: Sendable {
     }
 
     private let queue = Monitor(Queue())
-    private let thread: Lock<WorkerThread?>
+    private let thread: WorkerThread
 
     /// Starts the thread; `name` has at most 15 bytes.
     package init(name: String, _ make: @escaping @Sendable () -> Context) {
-        thread = Lock(nil)
         let queue = queue
-        let started = WorkerThread(name: name) {
+        thread = WorkerThread(name: name) {
             let context = make()
             queue.withLock { $0.context = context }
             while case .run(let job, var context)? = queue.wait(for: { $0.next() }) {
@@ -46,7 +43,6 @@ package final class SerialWorker<Context>: Sendable {
                 queue.withLock { $0.context = context }
             }
         }
-        thread.withLock { $0 = started }
     }
 
     /// Whether a job waits behind the one that is being done.
@@ -79,13 +75,7 @@ package final class SerialWorker<Context>: Sendable {
 
     /// Finishes what was submitted and ends the thread.
     package func stop() {
-        queue.update { queue in
-            queue.isStopping = true
-            return true
-        }
-        thread.withLock { thread in
-            thread?.join()
-            thread = nil
-        }
+        queue.wakeAll { $0.isStopping = true }
+        thread.join()
     }
 }
