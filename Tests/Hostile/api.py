@@ -1,10 +1,12 @@
 """The API's Unix socket: half requests, half bodies, smuggling, numbers. A client of it may append; it may not hold up others."""
+import collections
 import json
 import random
+import resource
 import socket
 import time
 
-from lab import Failed, check
+from lab import PEAK_RSS_MB, Failed, answer, check
 
 CASES = []
 # Supervisors give a probe about a second before they act.
@@ -82,6 +84,51 @@ def half_requests(lab):
     time.sleep(0.2)
     victim.append('after')
     return f'{len(held)} callers, probes within {worst * 1000:.0f} ms'
+
+
+def gone(link):
+    """Whether the other end has closed it."""
+    link.setblocking(False)
+    try:
+        return link.recv(1) == b''
+    except BlockingIOError:
+        return False
+
+
+@case
+def ten_thousand_clients(lab):
+    """10,000 clients that ask once and keep their connections: all are answered, those idle for longest make room, one that goes on
+    asking keeps its place, and memory stays bounded."""
+    victim = lab.daemon()
+    victim.append('first')
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    busy, ask = sockets(victim, 1, b'')[0], b'GET /v1/users/u-honest/history HTTP/1.1\r\nHost: syncd\r\n\r\n'
+    held, slowest = collections.deque(), 0.0
+    try:
+        for number in range(10_000):
+            link = sockets(victim, 1, b'')[0]
+            begun = time.monotonic()
+            link.sendall(ask)
+            status, body = answer(link)
+            slowest = max(slowest, time.monotonic() - begun)
+            check(status == 200 and b'first' in body, f'client {number}: {status} {body[:200]}')
+            held.append(link)
+            if number % 100 == 0:
+                busy.sendall(ask)
+                check(answer(busy)[0] == 200, f'the one that goes on asking was not answered beside {number}')
+            if len(held) > 2_000:
+                held.popleft().close()
+        refused = sum(gone(link) for link in held)
+        check(refused >= len(held) // 4, f'only {refused} of {len(held)} idle connections made room')
+        check(not gone(held[-1]), 'the newest made room')
+        told = victim.status()['api']
+        check(told['crowded_out'] > 7_000, f'{told}')
+        check(victim.rss() < PEAK_RSS_MB, f'{victim.rss():.0f} MB')
+    finally:
+        for link in (busy, *held):
+            link.close()
+    return f'slowest answer {slowest * 1000:.0f} ms, {told["crowded_out"]} made room, {victim.rss():.0f} MB'
 
 
 @case
