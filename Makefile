@@ -76,10 +76,10 @@ soak: deps
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
 	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
 
-# Built with the optimizer, so a seed takes some 30 ms; in a folder of its own, as the kit looks into the modules it plays with.
+# Built with the optimizer: a seed takes some 30 ms.
 sim: deps
-	$(SWIFT) build -c release --scratch-path .build/sim -Xswiftc -enable-testing --product sillok-sim
-	.build/sim/release/sillok-sim $(if $(SEED),replay $(SEED),run $(SEEDS) --jobs $(JOBS))
+	$(SWIFT) build -c release --product sillok-sim
+	.build/release/sillok-sim $(if $(SEED),replay $(SEED),run $(SEEDS) --jobs $(JOBS))
 
 # One build of a copy holds all faults; an environment variable chooses one (Tests/Mutants/faults.py).
 mutants: deps

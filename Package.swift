@@ -102,13 +102,12 @@ let package = Package(
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(
-            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "WireKit", "CSQLite"],
-            path: "Tests/SyncTestKit", swiftSettings: strict),
+            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "WireKit"], path: "Tests/SyncTestKit",
+            swiftSettings: strict),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",
             swiftSettings: strict),
-        .testTarget(
-            name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim", "EventStore"], swiftSettings: strict),
+        .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-@testable internal import EventStore
+internal import EventStore
 internal import SyncEngine
 
 /// A log that is being made of the pieces of a snapshot, by the rules of the real one: ``CheckedRows`` and

@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 
 /// Everything a seed decides before a run begins. A shrunk run is the same plan with less in it.
 package struct SimPlan: Sendable {

@@ -48,7 +48,7 @@ struct TidyTests {
     @Test("Each C library, and Dispatch, is imported in one folder only (docs/ARCHITECTURE.md, the rooms)")
     func cLibraries() {
         let homes: [String: [String]] = [
-            "CSQLite": ["Sources/EventStore/SQLite", "Tests/SyncTestKit"],
+            "CSQLite": ["Sources/EventStore/SQLite"],
             "CLibuuid": ["Sources/EventStore/Model"],
             "CCrypto": ["Sources/EventStore/Proofs"],
             "CSodium": ["Sources/EventStore/Proofs"],

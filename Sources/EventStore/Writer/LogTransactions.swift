@@ -23,7 +23,7 @@ package final class LogTransactions {
     private var own: OriginState?
     private var history = UUIDBits(high: 0, low: 0)
     private let connection: Connection
-    let appender: Appender
+    private let appender: Appender
     private let signer: HeadSigner
 
     /// Takes over a log. One of an earlier release is upgraded; one whose own last events are not what this node wrote is refused.
@@ -91,6 +91,9 @@ package final class LogTransactions {
         let top = appender.state.position
         return (own, CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed))
     }
+
+    /// The next own event depends on nothing: a defect that the simulator plants.
+    func forgetDependencies() { appender.dependOnEverything(but: Set(appender.state.origins.indices)) }
 
     /// - Parameter withHeads: Whether no head of ours that is signed may be left to be stored.
     private func transaction<Answer>(

@@ -34,3 +34,12 @@ final class ScratchDatabase {
 
     func commit() throws(DatabaseError) { try connection.execute("COMMIT") }
 }
+
+extension Sequencer {
+    /// Begins with the origins of a log in memory. The reader has the heads that are kept.
+    package static func begin(over image: [UInt8], own: OriginID) throws(DatabaseError) -> (Sequencer, LogReader) {
+        let connection = try Connection(image: image)
+        try connection.execute(LogFileBuilder.empty)
+        return (try Sequencer(ScratchDatabase(connection), own: own), LogReader(connection))
+    }
+}

@@ -1,5 +1,4 @@
 internal import CSQLite
-@testable internal import EventStore
 
 /// What a disk that fails says to SQLite.
 package enum DiskRefusal: String, Sendable {
@@ -51,14 +50,5 @@ extension Connection {
             CREATE TEMP TRIGGER refusal BEFORE INSERT ON event WHEN new.position = \(position)
             BEGIN SELECT refusal(); END
             """)
-    }
-}
-
-extension Sequencer {
-    /// Begins with the origins of a log in memory. The reader has the heads that are kept.
-    static func begin(over image: [UInt8], own: OriginID) throws(DatabaseError) -> (Sequencer, LogReader) {
-        let connection = try Connection(image: image)
-        try connection.execute(LogFileBuilder.empty)
-        return (try Sequencer(ScratchDatabase(connection), own: own), LogReader(connection))
     }
 }

@@ -1,4 +1,3 @@
-import SyncTestKit
 import Testing
 
 @testable import EventStore

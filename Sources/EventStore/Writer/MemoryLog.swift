@@ -1,5 +1,3 @@
-@testable package import EventStore
-
 /// A log in memory, with its writer and its reader on the calling thread: the transactions, rows, trees and heads of a store without
 /// its files, WAL and threads. The simulator keeps the logs of its nodes so, and copies their bytes as one copies a file.
 package final class MemoryLog {
@@ -153,9 +151,7 @@ package final class MemoryLog {
     }
 
     /// The next own event does not say what had been applied: a planted defect.
-    package func forgetDependencies() {
-        transactions.appender.dependOnEverything(but: Set(transactions.state.origins.indices))
-    }
+    package func forgetDependencies() { transactions.forgetDependencies() }
 
     /// Changes what stands in the file, without the writer's knowledge.
     package func tamper(_ sql: String) throws(StoreError) {
