@@ -1,5 +1,5 @@
 package import EventStore
-@testable internal import SyncEngine
+internal import SyncEngine
 
 /// A simulated node: a process with a store, a clock and peers, that can be killed and started again.
 package final class SimNode {

@@ -1,5 +1,5 @@
 internal import EventStore
-@testable internal import SyncEngine
+internal import SyncEngine
 
 // Snapshots in the simulated shell: what `PeerLink` does about them, and opening the log that was received.
 

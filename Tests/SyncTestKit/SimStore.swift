@@ -1,5 +1,5 @@
 internal import EventStore
-@testable internal import SyncEngine
+internal import SyncEngine
 
 /// The store of a simulated node: one writer with group commit, one thread that reads and one that verifies, as the
 /// daemon has them, in virtual time.

@@ -1,5 +1,5 @@
 internal import EventStore
-@testable internal import SyncEngine
+internal import SyncEngine
 internal import WireKit
 
 extension SimNode {

@@ -6,6 +6,11 @@ package struct Moment: Hashable, Sendable {
     package let monotonic: UInt64
     /// Unix milliseconds; nothing is decided by it.
     package let wall: Int64
+
+    package init(monotonic: UInt64, wall: Int64) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
 }
 
 /// Connects an effect with the input that answers it.

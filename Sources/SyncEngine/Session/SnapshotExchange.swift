@@ -3,11 +3,17 @@ internal import EventStore
 /// Whether a node hands out snapshots of its log, and whether it wants one.
 package struct SnapshotPolicy: Hashable, Sendable {
     /// Whether empty peers may have one.
-    package var offers = false
+    package var offers: Bool
     /// This node's log is empty, and a peer with at least so many more events is asked for one; 0: it is not.
-    package var after = UInt64(0)
+    package var after: UInt64
     /// Bytes of rows on their way to this node.
-    package var window = UInt64(8 << 20)
+    package var window: UInt64
+
+    package init(offers: Bool = false, after: UInt64 = 0, window: UInt64 = 8 << 20) {
+        self.offers = offers
+        self.after = after
+        self.window = window
+    }
 }
 
 /// What to read of a snapshot.
@@ -30,6 +36,12 @@ package struct SnapshotPart: Hashable, Sendable {
     package let last: UInt64
     /// Whether nothing follows.
     package let isEnd: Bool
+
+    package init(frame: Frame, last: UInt64, isEnd: Bool) {
+        self.frame = frame
+        self.last = last
+        self.isEnd = isEnd
+    }
 }
 
 /// What was done with a part of a snapshot.

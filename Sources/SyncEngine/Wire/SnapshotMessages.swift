@@ -12,9 +12,16 @@ package struct SnapshotOffer: Hashable, Sendable {
     package var bytes: UInt64
     /// How far each origin is in it, strictly ascending by origin.
     package var entries: [VectorEntry]
-}
 
-extension SnapshotOffer {
+    /// An offer of these parts.
+    package init(id: UUIDBits, through: UInt64, events: UInt64, bytes: UInt64, entries: [VectorEntry]) {
+        self.id = id
+        self.through = through
+        self.events = events
+        self.bytes = bytes
+        self.entries = entries
+    }
+
     func write(to writer: inout ProtobufWriter) {
         writer.uuid(1, id)
         writer.uint(2, through)

@@ -8,14 +8,21 @@ package struct VectorEntry: Hashable, Sendable {
     package let seq: UInt64
     /// ``Digest/prefix64`` of the RFC 6962 root over those events.
     package let root: UInt64
-}
 
-extension VectorEntry {
+    /// An entry of these parts.
+    package init(origin: OriginID, seq: UInt64, root: UInt64) {
+        self.origin = origin
+        self.seq = seq
+        self.root = root
+    }
+
     /// An entry for the whole of `head`.
     package init(_ head: TreeHead) {
         self.init(origin: head.origin, seq: head.size, root: head.root.prefix64)
     }
+}
 
+extension VectorEntry {
     static func write(_ entries: [VectorEntry], to writer: inout ProtobufWriter) {
         writer.bytes.reserveCapacity(entries.count * 40)
         for entry in entries {

@@ -1,8 +1,7 @@
 import EventStore
+import SyncEngine
 import TestSupport
 import Testing
-
-@testable import SyncEngine
 
 @Suite struct MessageTests {
     @Test(arguments: MessageType.allCases) func roundTrip(type: MessageType) throws {
