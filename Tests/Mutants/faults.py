@@ -622,8 +622,8 @@ fault(290, "later pages show what was stored after the first one", "INV-6", "Rea
       ("Sources/syncd/Endpoints/PageRequest.swift", "[known, cursor?.end.position].compactMap { $0 }.min()",
        "[known, isPlanted(290) ? nil : cursor?.end.position].compactMap { $0 }.min()"))
 fault(291, "a page leaves out the first of those that are tied with its end", "INV-6", "ReadRoutesTests EventReaderTests",
-      (ES + "Views/ViewReader+Timeline.swift", "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast() }",
-       "while let row = wanted.last, try !isBefore(row, bound) { wanted.removeLast(); if isPlanted(291), !wanted.isEmpty { wanted.removeLast() } }"))
+      (ES + "Views/ViewReader+Timeline.swift", "while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst() }",
+       "while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst(); if isPlanted(291), !wanted.isEmpty { wanted.removeFirst() } }"))
 fault(292, "a follower that waits is not woken by a commit", "INV-12", "ReadRoutesTests",
       ("Sources/syncd/Endpoints/CommitFeed.swift", "for waiting in ready { waiting.answer() }", "if !isPlanted(292) { for waiting in ready { waiting.answer() } }"))
 fault(293, "what a failed commit has written stays in the WAL", "INV-4", "WALFrameBufferTests",
@@ -659,6 +659,16 @@ fault(298, "answers that clients do not take have no bound", "INV-9", "HTTPRoomT
       (SE + "Networking/HTTP/HTTPConnection.swift", "        self.count(output.count)\n", "        if !isPlanted(298) { self.count(output.count) }\n"))
 fault(312, "a proof waits for events that were checked and are not stored", "INV-12", "StoreWorkersTests",
       (SE + "Node/StoreWork.swift", "guard let evidence = verifier.evidence(", "guard !isPlanted(312), let evidence = verifier.evidence("))
+fault(313, "a page that has looked at enough rows is the last one", "INV-9", "BoundedPageTests",
+      (ES + "Views/ViewReader+Timeline.swift", "result.next = rows.end.map { DisplayKey($0, isBackward: isBackward) }",
+       "result.next = isPlanted(313) ? nil : rows.end.map { DisplayKey($0, isBackward: isBackward) }"))
+fault(314, "an event that counts no longer stays in the digest", "INV-6", "ConvergenceTests ArrivalOrderTests TwinStepTests",
+      (ES + "Views/Timeline/TimelineView.swift", "case .remove: remove([.dot(event.key.dot)])",
+       "case .remove: if !isPlanted(314) { remove([.dot(event.key.dot)]) }"))
+fault(315, "a participant who leaves stays in the digest", "INV-6", "ViewVectorTests",
+      (ES + "Views/Conversations/ParticipantsView.swift", "if let before { digest.remove(", "if let before, !isPlanted(315) { digest.remove("))
+fault(316, "a digest is not stored with its rows", "INV-6", "RebuildTests ViewVersionTests ViewVectorTests",
+      (ES + "Views/Contract/ViewDigest.swift", "guard isChanged else { return }", "guard isChanged, !isPlanted(316) else { return }"))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 
