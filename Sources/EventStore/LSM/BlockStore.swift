@@ -13,11 +13,11 @@ struct BlockStore {
         if end.last < first { return try append(rows, to: end) }
         var rest = rows
         while let first = rest.first {
-            let follower = try block(table.followingSQL, first)?.first
+            let follower = try firstRow(table.followingSQL, first)
             let taken = rest.prefix { row in follower.map { row < $0 } ?? true }
             rest = rest.dropFirst(taken.count)
             let present = try block(table.precedingSQL, first)?.rows ?? []
-            try save(Self.spread((present + taken).sorted()))
+            try save(Self.spread(Self.merged(present, taken)))
         }
     }
 
@@ -53,6 +53,17 @@ struct BlockStore {
         try save(Block.filled(rest))
     }
 
+    /// The rows of both in order, as they are in each.
+    private static func merged(_ present: [SortedRow], _ coming: ArraySlice<SortedRow>) -> [SortedRow] {
+        var rows: [SortedRow] = []
+        rows.reserveCapacity(present.count + coming.count)
+        var (left, right) = (present[...], coming)
+        while let a = left.first, let b = right.first {
+            if a < b { rows.append(left.removeFirst()) } else { rows.append(right.removeFirst()) }
+        }
+        return rows + left + right
+    }
+
     /// Blocks with room for what may come between their rows once more.
     private static func spread(_ rows: [SortedRow]) -> [Block] {
         let filled = Block.filled(rows)
@@ -69,6 +80,14 @@ struct BlockStore {
             try save.bind(5, blob: block.bytes)
             try save.run()
         }
+    }
+
+    /// The first row of the first block of a query that begins at `row`.
+    private func firstRow(_ sql: String, _ row: SortedRow) throws(DatabaseError) -> SortedRow? {
+        let select = try connection.statement(sql)
+        defer { select.reset() }
+        try select.bind(1, row)
+        return try select.step() ? table.first(select, row.owner) : nil
     }
 
     /// The first block of a query that begins at `row`.

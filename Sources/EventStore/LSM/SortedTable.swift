@@ -196,7 +196,8 @@ struct SortedTable {
         return block
     }
 
-    private func first(_ select: Statement, _ owner: Int64) -> SortedRow {
+    /// The first row of the block that `select` stands on, by its key.
+    func first(_ select: Statement, _ owner: Int64) -> SortedRow {
         SortedRow(owner: owner, time: select.int64(0), hlc: select.int64(1), position: select.uint64(2))
     }
 
