@@ -663,8 +663,8 @@ fault(313, "a page that has looked at enough rows is the last one", "INV-9", "Bo
       (ES + "Views/ViewReader+Timeline.swift", "result.next = rows.end.map { DisplayKey($0, isBackward: isBackward) }",
        "result.next = isPlanted(313) ? nil : rows.end.map { DisplayKey($0, isBackward: isBackward) }"))
 fault(314, "an event that counts no longer stays in the digest", "INV-6", "ConvergenceTests ArrivalOrderTests TwinStepTests",
-      (ES + "Views/Timeline/TimelineView.swift", "case .remove: remove([.dot(event.key.dot)])",
-       "case .remove: if !isPlanted(314) { remove([.dot(event.key.dot)]) }"))
+      (ES + "Views/Timeline/TimelineView.swift", "case .remove: remove(store.summand(event))",
+       "case .remove: if !isPlanted(314) { remove(store.summand(event)) }"))
 fault(315, "a participant who leaves stays in the digest", "INV-6", "ViewVectorTests",
       (ES + "Views/Conversations/ParticipantsView.swift", "if let before { digest.remove(", "if let before, !isPlanted(315) { digest.remove("))
 fault(316, "a digest is not stored with its rows", "INV-6", "RebuildTests ViewVersionTests ViewVectorTests",

@@ -86,6 +86,17 @@ final class ViewStore {
         self.source = source
     }
 
+    private let sha = SHA256()
+    private var lastSummand: (position: UInt64, words: SIMD4<UInt64>)?
+
+    /// What an event adds to the digests of the views that list it, one after the other.
+    func summand(_ event: ProjectedEvent) -> SIMD4<UInt64> {
+        if let lastSummand, lastSummand.position == event.position { return lastSummand.words }
+        let words = DigestSum.summand(event.key.dot, sha)
+        lastSummand = (event.position, words)
+        return words
+    }
+
     /// The text behind a ref.
     func text(_ ref: Int64) throws(DatabaseError) -> String {
         try source.log.names.text(ref, on: source.log.connection)

@@ -22,7 +22,7 @@ final class TimelineView: View {
         let isCounted = event.obstacle == nil && ConversationForm.refusal(event) == nil
         let tags = RowTags(event, isCounted: isCounted, author: event.author, context: 0)
         try rows.apply(conversation, event, change, tags, store)
-        digest.take(event, change)
+        digest.take(event, change, store)
         return nil
     }
 
@@ -50,7 +50,7 @@ final class HistoryView: View {
         let tags = RowTags(
             event, isCounted: event.obstacle == nil, author: author, context: event.conversation ?? 0)
         try rows.apply(event.user, event, change, tags, store)
-        digest.take(event, change)
+        digest.take(event, change, store)
         return nil
     }
 
@@ -73,11 +73,11 @@ extension LSMTree {
 
 extension DigestSum {
     /// The events that count.
-    fileprivate mutating func take(_ event: ProjectedEvent, _ change: ViewChange) {
+    fileprivate mutating func take(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) {
         switch change {
-        case .insert: add([.dot(event.key.dot)])
+        case .insert: add(store.summand(event))
         case .shadow: break
-        case .remove: remove([.dot(event.key.dot)])
+        case .remove: remove(store.summand(event))
         }
     }
 }
