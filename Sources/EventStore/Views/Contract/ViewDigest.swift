@@ -22,6 +22,8 @@ struct DigestSum {
     }
 
     private let sha = SHA256()
+    /// The row that is hashed; its memory is used again.
+    private var row: [UInt8] = []
     private var words = SIMD4<UInt64>()
     private var rows = UInt64(0)
     /// Whether it is another one than what is stored.
@@ -56,22 +58,22 @@ struct DigestSum {
     }
 
     /// Each field is length-prefixed, so that no two rows have one encoding.
-    private func summand(_ fields: [Field]) -> SIMD4<UInt64> {
-        var writer = ProtobufWriter()
+    private mutating func summand(_ fields: [Field]) -> SIMD4<UInt64> {
+        row.removeAll(keepingCapacity: true)
         for field in fields {
+            row.appendVarint(1 << 3 | 2)
             switch field {
-            case .text(let text): writer.presentData(1, Array(text.utf8))
-            case .dot(let dot):
-                var bytes: [UInt8] = []
-                if let dot {
-                    bytes.reserveCapacity(24)
-                    dot.origin.bits.append(to: &bytes)
-                    bytes.appendBigEndian(dot.seq)
-                }
-                writer.presentData(1, bytes)
+            case .text(let text):
+                row.appendVarint(UInt64(text.utf8.count))
+                row.append(contentsOf: text.utf8)
+            case .dot(let dot?):
+                row.appendVarint(24)
+                dot.origin.bits.append(to: &row)
+                row.appendBigEndian(dot.seq)
+            case .dot(nil): row.appendVarint(0)
             }
         }
-        let words = sha.digest(writer.bytes).words
+        let words = row.withUnsafeBytes { sha.digest($0) }.words
         return SIMD4(words.0, words.1, words.2, words.3)
     }
 }
