@@ -32,7 +32,8 @@ final class ProfilesView: View {
     }
 
     var digest = DigestSum()
-    private var touched: [Key: [Write]] = [:]
+    /// The writes of a field, as they are stored and as a batch makes them.
+    private var touched: [Key: (stored: [Write], now: [Write])] = [:]
     private var clocks: OriginClocks?
 
     func load(_ store: ViewStore) throws(DatabaseError) { clocks = try OriginClocks(store.connection) }
@@ -47,10 +48,12 @@ final class ProfilesView: View {
         let stamp = Stamp(event.key)
         for member in fields {
             let key = Key(user: event.user, field: ByteText(member.name))
-            var writes =
+            let known =
                 try touched[key].orLoad { () throws(DatabaseError) in
-                    try Self.load(key.user, key.field.text, store.connection)
-                } ?? []
+                    let stored = try Self.load(key.user, key.field.text, store.connection)
+                    return (stored, stored)
+                } ?? ([], [])
+            var writes = known.now
             if writes.contains(where: { $0.stamp == stamp }) { continue }
             for index in writes.indices
             where clocks?.happenedBefore(writes[index].stamp.key.dot, event.key.dot) ?? false {
@@ -63,7 +66,7 @@ final class ProfilesView: View {
             writes.sort { $0.stamp < $1.stamp }
             let winner = writes[writes.count - 1].stamp
             writes.removeAll { !$0.isMaximal && $0.stamp != winner }
-            touched[key] = writes
+            touched[key] = (known.stored, writes)
         }
         return nil
     }
@@ -92,13 +95,11 @@ final class ProfilesView: View {
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
-        for key in touched.keys.sorted() {
-            for write in try Self.load(key.user, key.field.text, store.connection) {
-                digest.remove(try fields(key, write, store))
-            }
+        for (key, writes) in touched.sorted(by: { $0.key < $1.key }) {
+            for write in writes.stored { digest.remove(try fields(key, write, store)) }
             try store.connection.run(
                 "DELETE FROM profile WHERE user = ? AND field = ?", .integer(key.user), .text(key.field.text))
-            for write in touched[key] ?? [] {
+            for write in writes.now {
                 digest.add(try fields(key, write, store))
                 try store.connection.run(
                     "INSERT INTO profile VALUES(?,?,?,?,?,?,?)", .integer(key.user), .text(key.field.text),
