@@ -62,17 +62,21 @@ final class ParticipantsView: View {
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
-            let key: [Binding] = [.integer(member.conversation), .text(member.user.text)]
-            let before =
-                try store.connection.first(
-                    "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?", key
-                ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
-            if let before, before.stamp >= write.stamp { continue }
-            try store.connection.run(
-                "INSERT OR REPLACE INTO member VALUES(?, ?, ?, ?)",
-                key + [.integer(write.joined ? 1 : 0), .blob(write.stamp.bytes)])
+            let row: [Binding] = [
+                .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
+                .blob(write.stamp.bytes),
+            ]
             let conversation = try store.text(member.conversation)
-            if let before { digest.remove(before.fields(member, conversation)) }
+            // Most are new.
+            try store.connection.run("INSERT OR IGNORE INTO member VALUES(?, ?, ?, ?)", row)
+            if store.connection.changes == 0 {
+                let before = try store.connection.first(
+                    "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?", Array(row[..<2])
+                ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
+                if let before, before.stamp >= write.stamp { continue }
+                try store.connection.run("INSERT OR REPLACE INTO member VALUES(?, ?, ?, ?)", row)
+                if let before { digest.remove(before.fields(member, conversation)) }
+            }
             digest.add(write.fields(member, conversation))
         }
         written = [:]
