@@ -70,9 +70,10 @@ final class ParticipantsView: View {
             // Most are new.
             try store.connection.run("INSERT OR IGNORE INTO member VALUES(?, ?, ?, ?)", row)
             if store.connection.changes == 0 {
-                let before = try store.connection.first(
-                    "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?", Array(row[..<2])
-                ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
+                let before =
+                    try store.connection.first(
+                        "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?", Array(row[..<2])
+                    ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
                 if let before, before.stamp >= write.stamp { continue }
                 try store.connection.run("INSERT OR REPLACE INTO member VALUES(?, ?, ?, ?)", row)
                 if let before { digest.remove(before.fields(member, conversation)) }
