@@ -46,7 +46,7 @@ def questions(count):
         Question("survey", ["survey", "s"], "/v1/surveys/s", None, 1),
         Question("tail of a user of 50, last 10", ["tail", "-n", "10", "-u", "u-fifty"], None,
                  f"""{of('"user"', 'u-fifty')} ORDER BY position DESC LIMIT 10""", 10),
-        Question("tail of nobody", ["tail", "-n", "10", "-u", "u-nobody"], None,
+        Question("tail of no one", ["tail", "-n", "10", "-u", "u-nobody"], None,
                  f"""{of('"user"', 'u-nobody')} ORDER BY position DESC LIMIT 10""", 0),
         Question("replay of a user of 50", ["replay", "--user", "u-fifty"], None,
                  f"""{of('"user"', 'u-fifty')} ORDER BY time, position"""),
