@@ -32,17 +32,13 @@ enum BackupCommand {
             }
         }
         progress.finish(done: UInt64(pages), total: UInt64(pages))
-        if session.isJSON {
-            var line = JSONLine(type: "backup")
+        let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
+        let without = report.hasKey ? "" : ", without node.key"
+        try session.line(Sanitizer.line("copied \(range) to \(folder)\(without)"), "backup") { line in
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("bytes", report.bytes)
             line.add("key", report.hasKey)
-            try session.output.line(line)
-        } else {
-            let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
-            let without = report.hasKey ? "" : ", without node.key"
-            try session.output.line(Sanitizer.line("copied \(range) to \(folder)\(without)"))
         }
         try session.end(count: 1)
         return .success
