@@ -669,6 +669,10 @@ fault(315, "a participant who leaves stays in the digest", "INV-6", "ViewVectorT
       (ES + "Views/Conversations/ParticipantsView.swift", "if let before { digest.remove(", "if let before, !isPlanted(315) { digest.remove("))
 fault(316, "a digest is not stored with its rows", "INV-6", "RebuildTests ViewVersionTests ViewVectorTests",
       (ES + "Views/Contract/ViewDigest.swift", "guard isChanged else { return }", "guard isChanged, !isPlanted(316) else { return }"))
+fault(317, "a proof that was checked when its link had ended is forgotten", "INV-12", "SessionShellTests",
+      (SE + "Node/SessionShell.swift", "if isClosed, case .success(.proof(", "if isClosed, !isPlanted(317), case .success(.proof("))
+fault(318, "a proof that was stored when its link had ended is forgotten", "INV-12", "SessionShellTests",
+      (SE + "Node/SessionShell.swift", "if isClosed, case .success(let stored)", "if isClosed, !isPlanted(318), case .success(let stored)"))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 

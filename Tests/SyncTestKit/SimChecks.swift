@@ -331,6 +331,13 @@ final class SimChecks {
         }
     }
 
+    /// INV-12: what a node keeps as proof it shows its peers, whatever became of the link that brought it.
+    func knowsItsProofs(_ node: SimNode) {
+        let unknown = Set(node.evidence.map(\.origin)).subtracting(node.mesh.local.forked)
+        guard node.isUp, let origin = unknown.min() else { return }
+        sim.violate("INV-12", "\(node.name): keeps the proof of a fork of \(origin) and knows nothing of it")
+    }
+
     private func describe(_ frame: Frame) -> String {
         guard let message = try? Message(frame: frame) else { return "frame of type \(frame.type)" }
         return switch message {

@@ -73,13 +73,9 @@ final class SimPeerLink: SessionShell {
                 input { $0.eventsRead(id, result, now: $1, effects: &$2) }
             }
         case .store(let id, let frame):
-            node.store.store(frame) { [self] result in
-                input { $0.eventsStored(id, result, now: $1, effects: &$2) }
-            }
+            node.store.store(frame) { [self] result in stored(id, result) }
         case .inspect(let id, let question):
-            store.inspect(question) { [self] result in
-                input { $0.inspected(id, result, now: $1, effects: &$2) }
-            }
+            store.inspect(question) { [self] result in inspected(id, result) }
         case .report(let report):
             if case .forked = report {
                 sim.coverage.count(.forks)

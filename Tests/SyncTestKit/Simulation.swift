@@ -76,7 +76,10 @@ package final class Simulation {
         converge()
         if violation == nil { rest() }
         checks.promisesKept()
-        for node in nodes where !damaged.contains(node.index) && !node.isRetired { checks.headsFit(node) }
+        for node in nodes where !damaged.contains(node.index) && !node.isRetired {
+            checks.headsFit(node)
+            checks.knowsItsProofs(node)
+        }
         isOver = true
         dismantle()
         return Outcome(

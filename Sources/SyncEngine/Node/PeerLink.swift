@@ -136,14 +136,10 @@ final class PeerLink: SessionShell {
             }
         case .store(let id, let frame):
             let this = loop.bind(self)
-            store(frame) { result in
-                this.post { $0.input { $0.eventsStored(id, result, now: $1, effects: &$2) } }
-            }
+            store(frame) { result in this.post { $0.stored(id, result) } }
         case .inspect(let id, let question):
             let this = loop.bind(self)
-            workers.inspect(question) { result in
-                this.post { $0.input { $0.inspected(id, result, now: $1, effects: &$2) } }
-            }
+            workers.inspect(question) { result in this.post { $0.inspected(id, result) } }
         case .report(let report): learnt(report)
         case .describeSnapshot(let id):
             let this = loop.bind(self)

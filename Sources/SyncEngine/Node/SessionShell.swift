@@ -87,6 +87,20 @@ extension SessionShell {
         }
     }
 
+    /// Answers ``SessionEffect/store(_:_:)``. What is found of histories concerns the node: it counts when the link has ended too.
+    package func stored(_ id: RequestID, _ result: Result<StoredFrame, SessionFailure>) {
+        if isClosed, case .success(let stored) = result { stored.reports.forEach(learnt) }
+        input { $0.eventsStored(id, result, now: $1, effects: &$2) }
+    }
+
+    /// Answers ``SessionEffect/inspect(_:_:)``; as ``stored(_:_:)``.
+    package func inspected(_ id: RequestID, _ result: Result<Finding, SessionFailure>) {
+        if isClosed, case .success(.proof(let evidence?, let isNew)) = result {
+            learnt(.proven(evidence, isNew: isNew))
+        }
+        input { $0.inspected(id, result, now: $1, effects: &$2) }
+    }
+
     /// Asks whether a snapshot that the peer offers may come now. The sender, if so.
     package func takesSnapshot() -> SnapshotSender? {
         guard case .open(let hello, _, _) = session.state else { return nil }

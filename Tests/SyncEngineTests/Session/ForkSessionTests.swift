@@ -343,7 +343,7 @@ struct ForkSessionTests {
         }
     }
 
-    private static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> ForkEvidence {
+    static func evidence(_ origin: OriginID, _ key: SigningKey) throws -> ForkEvidence {
         let dot = Dot(origin: origin, seq: 1)
         let sha = SHA256()
         let branches = (1...2).map { number in
