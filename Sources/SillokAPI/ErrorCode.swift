@@ -10,6 +10,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case method = "E_METHOD"
     case parameter = "E_PARAMETER"
     case cursor = "E_CURSOR"
+    case cursorAhead = "E_CURSOR_AHEAD"
     case json = "E_JSON"
     case empty = "E_EMPTY"
     case bodySize = "E_BODY_SIZE"
@@ -61,6 +62,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)
         case .cursor: (409, .badInput)
+        case .cursorAhead: (409, .tryAgain)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
         case .rejected: (422, .badInput)

@@ -26,9 +26,14 @@ package final class EventLines {
 
     /// The line with its newline.
     package func line(_ event: StoredEvent) throws(StoreError) -> [UInt8] {
+        try object(event).bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The object without a newline, and the leaf that it names.
+    package func object(_ event: StoredEvent) throws(StoreError) -> (bytes: [UInt8], leaf: Digest) {
         try learn(event.event.header.dot.origin)
-        let twinOf = try reader.counting(inPlaceOf: event)
-        return writer.line(event, leaf: sha.leaf(of: event.event), twinOf: twinOf) + [UInt8(ascii: "\n")]
+        let leaf = sha.leaf(of: event.event)
+        return (writer.line(event, leaf: leaf, twinOf: try reader.counting(inPlaceOf: event)), leaf)
     }
 
     /// Makes what writes lines of events up to position `top` on several threads, for each of them.

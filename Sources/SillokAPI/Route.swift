@@ -2,7 +2,7 @@ internal import EventStore
 
 /// What the API has below `/v1/` (docs/operating/api.md), as both sides name it.
 package enum Route: String, CaseIterable, Sendable {
-    case events, status, wait, peers, findings, invitations, join, quarantine
+    case events, changes, status, wait, peers, findings, invitations, join, quarantine
 
     /// Without what names one of them.
     package var path: String { "/v1/" + rawValue }
@@ -11,6 +11,7 @@ package enum Route: String, CaseIterable, Sendable {
     package var parameters: Set<String> {
         switch self {
         case .events: ["atomicity", "expect", "ids"]
+        case .changes: ["after", "limit", "wait_ms", "type", "user", "author", "conversation", "origin"]
         case .wait: ["nodes", "timeout_ms"]
         default: []
         }

@@ -34,7 +34,7 @@ extension StoreIdentity {
 
 extension LogReader {
     /// The store's incarnation.
-    func incarnation() throws(StoreError) -> UInt64 {
+    package func incarnation() throws(StoreError) -> UInt64 {
         guard let number = try meta("incarnation").flatMap({ UInt64($0, radix: 16) }) else {
             throw .corrupt("meta.incarnation is no number")
         }

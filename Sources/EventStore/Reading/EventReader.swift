@@ -212,17 +212,17 @@ public final class EventReader: Sendable {
 }
 
 /// What a reader has open, one for each: opened again when it is not what stands in the folder any longer.
-struct OpenReaders {
+package struct OpenReaders {
     private let freshness: Freshness
     private var log: LogReader?
     /// Of the log that is open.
     private var logFile: ino_t = 0
     private var views: ViewReader?
 
-    init(_ freshness: Freshness) { self.freshness = freshness }
+    package init(_ freshness: Freshness) { self.freshness = freshness }
 
-    /// The log that is in the folder now.
-    mutating func currentLog() throws(StoreError) -> LogReader {
+    /// The log that is in the folder now; another reader than before, if another log has taken its place.
+    package mutating func currentLog() throws(StoreError) -> LogReader {
         let files = freshness.files
         var entry = stat()
         guard stat(files.log, &entry) == 0 else {

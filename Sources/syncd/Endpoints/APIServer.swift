@@ -16,6 +16,7 @@ final class APIServer: Sendable {
     private let worker: SerialWorker<Void>
     private let prober: SerialWorker<Void>
     private let readers: ReadPool
+    private let feed: FeedHub
     /// What supervisors ask for.
     private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
@@ -35,7 +36,9 @@ final class APIServer: Sendable {
         }
         let loop = loop
         let readers: ReadPool
+        let feed: FeedHub
         do throws(StoreError) {
+            feed = try FeedHub(service.store, on: loop)
             readers = ReadPool(try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
@@ -43,6 +46,7 @@ final class APIServer: Sendable {
             throw CommandFailure(error)
         }
         self.readers = readers
+        self.feed = feed
         let failure = loop.sync { () -> String? in
             do throws(TransportError) {
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
@@ -55,6 +59,8 @@ final class APIServer: Sendable {
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
                 limits.maximumPendingBytes = max(limits.maximumPendingBytes, 2 * limits.maximumBodyBytes)
                 limits.reservedConnections = 64
+                // Of a stream: a batch on top of what may wait, and the longest event there can be.
+                limits.maximumBacklog = 4 << 20
                 limits.reservedPaths = Self.probes
                 let desk = AppendEndpoint(service, on: loop)
                 let server = HTTPServer(
@@ -67,6 +73,7 @@ final class APIServer: Sendable {
                         return
                     }
                     if desk.take(exchange) { return }
+                    if exchange.isReading, exchange.request.path == Route.changes.path { return feed.answer(exchange) }
                     if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
                         if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
@@ -117,6 +124,7 @@ final class APIServer: Sendable {
     }
 
     func stop() {
+        feed.stop()
         worker.stop()
         prober.stop()
         readers.stop()

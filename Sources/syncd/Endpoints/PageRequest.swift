@@ -92,7 +92,7 @@ struct PageRequest: Sendable {
         return role
     }
 
-    private static func number(
+    static func number(
         _ request: HTTPRequest, _ name: String, in range: ClosedRange<UInt64>
     ) throws(BadParameter) -> UInt64? {
         guard let text = request.queryItem(name) else { return nil }

@@ -63,4 +63,27 @@ extension HTTPExchange {
 
     /// An error of the store.
     func refuse(_ error: StoreError) { refuse(ErrorCode(error), error.description, hint: error.hint) }
+
+    /// One who follows the log cannot go on here.
+    func refuse(_ refusal: FeedRefusal) {
+        switch refusal {
+        case .ahead:
+            refuse(
+                .cursorAhead, refusal.description,
+                hint: "wait_ms waits for it; the node that gave the cursor has it")
+        case .elsewhere:
+            refuse(
+                .cursor, refusal.description,
+                hint: "after=first, and events by their ids; or after=<vector>, what each origin is known up to")
+        }
+    }
+}
+
+extension FeedRefusal: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .ahead(let dot): "the cursor names event \(dot), which is not here yet"
+        case .elsewhere(let dot): "the cursor names another event \(dot) than this log has"
+        }
+    }
 }

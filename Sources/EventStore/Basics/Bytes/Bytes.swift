@@ -165,3 +165,32 @@ package func base64Bytes(_ text: some StringProtocol) -> [UInt8]? {
     out.removeLast(padding)
     return base64Text(out) == text ? out : nil
 }
+
+/// Base64url of `bytes` without padding (RFC 4648 §5).
+package func base64URLText(_ bytes: [UInt8]) -> String {
+    var text = base64Text(bytes).utf8.map { byte in
+        switch byte {
+        case UInt8(ascii: "+"): UInt8(ascii: "-")
+        case UInt8(ascii: "/"): UInt8(ascii: "_")
+        default: byte
+        }
+    }
+    while text.last == UInt8(ascii: "=") { text.removeLast() }
+    return String(decoding: text, as: UTF8.self)
+}
+
+/// The bytes of base64url `text` without padding (RFC 4648 §5), as strictly as ``base64Bytes(_:)``.
+package func base64URLBytes(_ text: some StringProtocol) -> [UInt8]? {
+    var plain: [UInt8] = []
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "-"): plain.append(UInt8(ascii: "+"))
+        case UInt8(ascii: "_"): plain.append(UInt8(ascii: "/"))
+        case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+        default: plain.append(byte)
+        }
+    }
+    guard plain.count % 4 != 1 else { return nil }
+    while plain.count % 4 != 0 { plain.append(UInt8(ascii: "=")) }
+    return base64Bytes(String(decoding: plain, as: UTF8.self))
+}

@@ -1,0 +1,84 @@
+/// Where a follower of the log begins.
+package enum FeedStart: Hashable, Sendable {
+    /// Behind what is durable now.
+    case now
+    /// With the first event.
+    case first
+    case cursor(FeedCursor)
+    /// With what the vector does not contain.
+    case vector(VersionVector)
+}
+
+/// Where a follower stands in this log: behind a position, and of what follows it has some already.
+package struct FeedPlace: Hashable, Sendable {
+    package var position: UInt64
+    /// Passed over.
+    package var known: VersionVector
+
+    package init(position: UInt64, known: VersionVector = VersionVector()) {
+        (self.position, self.known) = (position, known)
+    }
+}
+
+/// Why a follower cannot go on here.
+package enum FeedRefusal: Error, Hashable, Sendable {
+    /// The event of its cursor is not here yet.
+    case ahead(Dot)
+    /// There is another event in its place: the log was cut, or its origin has two histories.
+    case elsewhere(Dot)
+}
+
+/// Some of the next events for a follower.
+package struct FeedBatch: Sendable {
+    package var events: [StoredEvent] = []
+    /// All up to here was looked at.
+    package var through: UInt64
+}
+
+extension LogReader {
+    /// Most events that are looked at, and bytes of those that are taken, before others have their turn (INV-9).
+    private static let feedBatch = (rows: 2_000, bytes: 256 << 10)
+
+    /// Where `start` is in this log, of which everything up to `durable` is durable.
+    ///
+    /// A cursor that another node gave, or this one before its log was replaced, names an event. What is not in that event's causal past
+    /// may be unknown to the follower: logs are causally closed (INV-5), so it has had the rest. Some events come again, none is missed.
+    package func place(
+        of start: FeedStart, durable: UInt64
+    ) throws(StoreError) -> Result<FeedPlace, FeedRefusal> {
+        switch start {
+        case .now: return .success(FeedPlace(position: durable))
+        case .first: return .success(FeedPlace(position: 0))
+        case .vector(let known): return .success(try place(lacking: known))
+        case .cursor(let cursor):
+            if try has(cursor.place) { return .success(FeedPlace(position: cursor.place.position)) }
+            guard let dot = cursor.dot else { return .success(FeedPlace(position: 0)) }
+            guard let found = try event(dot), found.position <= durable else { return .failure(.ahead(dot)) }
+            guard try place(at: found.position).leaf == cursor.place.leaf else { return .failure(.elsewhere(dot)) }
+            return .success(try place(lacking: clock(of: dot)))
+        }
+    }
+
+    private func place(lacking known: VersionVector) throws(StoreError) -> FeedPlace {
+        FeedPlace(position: try OutgoingReader(self, ownHead: { nil }).start(for: known), known: known)
+    }
+
+    /// The next events that the filter wants, none behind `durable`.
+    package func batch(
+        after place: FeedPlace, through durable: UInt64, _ filter: EventFilter, limit: Int = .max
+    ) throws(StoreError) -> FeedBatch {
+        var batch = FeedBatch(through: place.position)
+        guard place.position < durable else { return batch }
+        var bytes = 0
+        batch.through = try scan(
+            after: place.position, through: durable, limit: Self.feedBatch.rows
+        ) { stored in
+            let header = stored.event.header
+            guard !place.known.contains(header.dot), filter.matches(header) else { return true }
+            bytes += stored.event.body.count + 256
+            batch.events.append(stored)
+            return bytes < Self.feedBatch.bytes && batch.events.count < limit
+        }
+        return batch
+    }
+}

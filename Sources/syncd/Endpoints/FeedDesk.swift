@@ -1,0 +1,348 @@
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// Those who follow the log, and what they are given next. Used by one thread, that of ``FeedHub``.
+///
+/// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, and the
+/// others have their turn between two batches.
+final class FeedDesk {
+    /// One who follows.
+    private struct Follower {
+        enum Sink {
+            case page(HTTPExchange, limit: Int, until: UInt64)
+            case stream(HTTPStream)
+        }
+
+        let request: FeedRequest
+        let sink: Sink
+        var filter: EventFilter
+        /// `nil`: the event of its cursor is not here yet.
+        var place: FeedPlace?
+        var isCaughtUp = false
+        /// Its client has to take what is there first.
+        var isFull = false
+        /// When something was written last, monotonic nanoseconds.
+        var wrote: UInt64
+    }
+
+    /// What comes of one turn.
+    private enum Turn {
+        /// There is more for it.
+        case again
+        case rests
+        case ended
+    }
+
+    static let most = 4_096
+    /// Bytes that may wait for a client; with more it is given nothing until it has taken them.
+    private static let backlog = 256 << 10
+    private static let heartbeat: UInt64 = 15_000_000_000
+    /// What is kept written out for those at the end of the log.
+    private static let tail = (events: 2_000, bytes: 2 << 20)
+
+    private let store: EventStore
+    private var readers: OpenReaders
+    private var log: LogReader?
+    private var lines: EventLines?
+    private var incarnation: UInt64 = 0
+    private var followers: [UInt64: Follower] = [:]
+    /// Events in the order of their positions, without gaps.
+    private var recent: [FeedItem] = []
+    private var recentBytes = 0
+    /// Tells the hub that a follower goes on later: its client has taken what was there.
+    private let later: @Sendable (UInt64) -> Void
+
+    init(_ store: EventStore, later: @escaping @Sendable (UInt64) -> Void) {
+        self.store = store
+        self.later = later
+        readers = OpenReaders(Freshness(store.files))
+    }
+
+    var isEmpty: Bool { followers.isEmpty }
+
+    // MARK: Coming and going
+
+    /// Takes on who asks, and gives what there is. Returns the followers who have more to come.
+    func open(_ id: UInt64, _ exchange: HTTPExchange, _ request: FeedRequest, durable: UInt64) -> [UInt64] {
+        guard followers.count < Self.most else {
+            exchange.refuse(.busy, "\(Self.most) clients follow the log already")
+            return []
+        }
+        do throws(StoreError) {
+            let place: FeedPlace?
+            let log = try currentLog()
+            switch try log.place(of: request.start, durable: durable) {
+            case .success(let found): place = found
+            case .failure(let refusal):
+                guard case .ahead(let dot) = refusal, case .page(_, let wait) = request.face, wait > 0,
+                    try log.event(dot) == nil
+                else {
+                    exchange.refuse(refusal)
+                    return []
+                }
+                place = nil
+            }
+            let now = MonotonicClock.now
+            let sink: Follower.Sink
+            switch request.face {
+            case .page(let limit, let wait):
+                sink = .page(exchange, limit: limit, until: now + UInt64(wait) * 1_000_000)
+            case .lines, .eventStream:
+                let stream = exchange.startStream(
+                    status: 200, contentType: request.face.contentType,
+                    headers: [HTTPField("Cache-Control", "no-store")])
+                stream.write(request.face.preamble)
+                sink = .stream(stream)
+            }
+            followers[id] = Follower(
+                request: request, sink: sink, filter: request.filter, place: place, wrote: now)
+        } catch {
+            exchange.refuse(error)
+            return []
+        }
+        return turn([id], durable: durable)
+    }
+
+    /// Its client has left.
+    func leave(_ id: UInt64) { followers[id] = nil }
+
+    /// Its client has taken all there was.
+    func drained(_ id: UInt64, durable: UInt64) -> [UInt64] {
+        followers[id]?.isFull = false
+        return turn([id], durable: durable)
+    }
+
+    /// The log has grown.
+    func advanced(durable: UInt64) -> [UInt64] { turn(followers.keys.sorted(), durable: durable) }
+
+    /// What is due with time: heartbeats, and pages that have waited long enough.
+    func tick(durable: UInt64) {
+        let now = MonotonicClock.now
+        for (id, follower) in followers {
+            switch follower.sink {
+            case .page(_, _, let until) where now >= until: _ = turn([id], durable: durable)
+            case .page: break
+            case .stream(let stream):
+                guard let place = follower.place, !follower.isFull, now - follower.wrote >= Self.heartbeat else {
+                    continue
+                }
+                write(.heartbeat, to: stream, id, place)
+            }
+        }
+    }
+
+    /// The daemon stops.
+    func close() {
+        for (_, follower) in followers {
+            switch follower.sink {
+            case .page(let exchange, _, _): exchange.refuse(.closed)
+            case .stream(let stream):
+                var bytes: [UInt8] = []
+                follower.request.face.append(.closing("the node stops"), nil, nil, to: &bytes)
+                stream.write(bytes)
+                stream.end()
+            }
+        }
+        followers = [:]
+    }
+
+    // MARK: Giving
+
+    /// Gives each of them what is next. Returns those for whom there is more.
+    func turn(_ ids: [UInt64], durable: UInt64) -> [UInt64] {
+        do throws(StoreError) {
+            let log = try currentLog()
+            try extendRecent(log, through: durable)
+            var again: [UInt64] = []
+            for id in ids {
+                guard let follower = followers[id], !follower.isFull else { continue }
+                switch try turn(id, follower, log, durable) {
+                case .again: again.append(id)
+                case .rests: break
+                case .ended: followers[id] = nil
+                }
+            }
+            return again
+        } catch {
+            for id in ids { fail(id, error) }
+            return []
+        }
+    }
+
+    private func turn(
+        _ id: UInt64, _ follower: Follower, _ log: LogReader, _ durable: UInt64
+    ) throws(StoreError) -> Turn {
+        guard var place = try place(of: follower, log, durable) else {
+            return late(follower)
+        }
+        var filter = follower.filter
+        if follower.request.isLocal { filter.origins.insert(store.identity.origin) }
+        let limit = if case .page(let limit, _) = follower.request.face { limit } else { Int.max }
+        let items: [FeedItem]
+        (items, place.position) = try next(place, filter, limit, log, durable)
+        followers[id]?.place = place
+        let isAtEnd = place.position >= durable
+        switch follower.sink {
+        case .page(let exchange, _, let until):
+            guard !items.isEmpty || isAtEnd && MonotonicClock.now >= until else { return isAtEnd ? .rests : .again }
+            exchange.reply(
+                status: 200, contentType: "application/json",
+                body: page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))
+            return .ended
+        case .stream(let stream):
+            var bytes: [UInt8] = []
+            for item in items { follower.request.face.append(item, to: &bytes) }
+            if isAtEnd, !follower.isCaughtUp {
+                followers[id]?.isCaughtUp = true
+                let cursor = try log.cursor(at: place.position)
+                follower.request.face.append(.caughtUp, cursor.text, try log.vector(), to: &bytes)
+            }
+            guard !bytes.isEmpty else { return isAtEnd ? .rests : .again }
+            followers[id]?.wrote = MonotonicClock.now
+            guard stream.write(bytes) else { return .ended }
+            guard stream.backlog > Self.backlog else { return isAtEnd ? .rests : .again }
+            followers[id]?.isFull = true
+            stream.write([]) { [later] in later(id) }
+            return .rests
+        }
+    }
+
+    /// Where it stands; `nil` while the event of its cursor is not here.
+    private func place(
+        of follower: Follower, _ log: LogReader, _ durable: UInt64
+    ) throws(StoreError) -> FeedPlace? {
+        if let place = follower.place { return place }
+        return try? log.place(of: follower.request.start, durable: durable).get()
+    }
+
+    /// The event of its cursor has not come.
+    private func late(_ follower: Follower) -> Turn {
+        guard case .page(let exchange, _, let until) = follower.sink else { return .ended }
+        guard MonotonicClock.now >= until else { return .rests }
+        if case .cursor(let cursor) = follower.request.start, let dot = cursor.dot { exchange.refuse(.ahead(dot)) }
+        return .ended
+    }
+
+    /// The next events for a follower, and how far they were looked at.
+    private func next(
+        _ place: FeedPlace, _ filter: EventFilter, _ limit: Int, _ log: LogReader, _ durable: UInt64
+    ) throws(StoreError) -> ([FeedItem], through: UInt64) {
+        guard let first = recent.first?.stored.position, place.position + 1 >= first else {
+            let batch = try log.batch(after: place, through: durable, filter, limit: limit)
+            let lines = try lines(of: log)
+            var items: [FeedItem] = []
+            for stored in batch.events { items.append(try FeedItem(stored, incarnation: incarnation, lines)) }
+            return (items, batch.through)
+        }
+        var items: [FeedItem] = []
+        var through = place.position
+        for item in recent.dropFirst(Int(place.position + 1 - first)) {
+            guard items.count < limit else { break }
+            through = item.stored.position
+            let header = item.stored.event.header
+            if !place.known.contains(header.dot), filter.matches(header) { items.append(item) }
+        }
+        return (items, through)
+    }
+
+    private func page(_ items: [FeedItem], cursor: FeedCursor, hasMore: Bool) -> [UInt8] {
+        var bytes = Array(#"{"items":["#.utf8)
+        for (index, item) in items.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += item.object
+        }
+        bytes += #"],"cursor":"\#(cursor.text)","more":\#(hasMore)}"#.utf8
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    private func write(_ control: FeedControl, to stream: HTTPStream, _ id: UInt64, _ place: FeedPlace) {
+        guard let follower = followers[id], let log, let cursor = try? log.cursor(at: place.position) else { return }
+        var bytes: [UInt8] = []
+        follower.request.face.append(control, cursor.text, nil, to: &bytes)
+        followers[id]?.wrote = MonotonicClock.now
+        if !stream.write(bytes) { followers[id] = nil }
+    }
+
+    /// The log cannot be read for it.
+    private func fail(_ id: UInt64, _ error: StoreError) {
+        guard let follower = followers.removeValue(forKey: id) else { return }
+        switch follower.sink {
+        case .page(let exchange, _, _): exchange.refuse(error)
+        case .stream(let stream):
+            var bytes: [UInt8] = []
+            follower.request.face.append(.closing(error.description), nil, nil, to: &bytes)
+            stream.write(bytes)
+            stream.end()
+        }
+    }
+
+    // MARK: The log
+
+    /// The log as it is in the folder now. A snapshot may have taken its place: then all are placed anew by what they have had.
+    private func currentLog() throws(StoreError) -> LogReader {
+        let current = try readers.currentLog()
+        guard current !== log else { return current }
+        let old = log
+        (log, lines, recent, recentBytes) = (current, nil, [], 0)
+        incarnation = try current.incarnation()
+        guard let old else { return current }
+        for (id, follower) in followers {
+            guard let place = follower.place else { continue }
+            // The old file is open still.
+            let cursor = try old.cursor(at: place.position)
+            let known = place.known
+            switch try current.place(of: .cursor(cursor), durable: current.top()) {
+            case .success(var found):
+                for entry in known.entries { found.known.advance(to: entry) }
+                followers[id]?.place = found
+            case .failure(let refusal): end(id, follower, refusal)
+            }
+        }
+        return current
+    }
+
+    /// The log in its place has not what it has had.
+    private func end(_ id: UInt64, _ follower: Follower, _ refusal: FeedRefusal) {
+        followers[id] = nil
+        switch follower.sink {
+        case .page(let exchange, _, _): exchange.refuse(refusal)
+        case .stream(let stream):
+            var bytes: [UInt8] = []
+            follower.request.face.append(.reset(refusal.description), nil, nil, to: &bytes)
+            stream.write(bytes)
+            stream.end()
+        }
+    }
+
+    /// The origins of a log and their nodes are read once, and again when another one comes.
+    private func lines(of log: LogReader) throws(StoreError) -> EventLines {
+        if let lines { return lines }
+        let made = try EventLines(log)
+        lines = made
+        return made
+    }
+
+    /// Reads what has come, once for all who are at the end.
+    private func extendRecent(_ log: LogReader, through durable: UInt64) throws(StoreError) {
+        let places = followers.values.compactMap { $0.place?.position }
+        guard let last = recent.last?.stored.position ?? places.max(), last < durable else { return }
+        // Who is so far behind reads for himself, and what would be kept is passed over soon.
+        guard durable - last <= UInt64(Self.tail.events) else { return (recent, recentBytes) = ([], 0) }
+        let lines = try lines(of: log)
+        for stored in try log.page(after: last, through: durable) {
+            let item = try FeedItem(stored, incarnation: incarnation, lines)
+            recent.append(item)
+            recentBytes += item.object.count
+        }
+        var surplus = 0
+        while recent.count - surplus > 1,
+            recentBytes > Self.tail.bytes || recent.count - surplus > Self.tail.events
+        {
+            recentBytes -= recent[surplus].object.count
+            surplus += 1
+        }
+        recent.removeFirst(surplus)
+    }
+}

@@ -1,0 +1,134 @@
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// `GET /v1/changes`: follows the log, as pages, lines or server-sent events.
+///
+/// ## Concurrency model
+/// One thread has all followers in its ``FeedDesk`` and reads the log for them. The writer's threads, the loop and the clients only hand
+/// it jobs; commits that come while it works are taken together.
+final class FeedHub: Sendable {
+    private struct State {
+        var durable: UInt64 = 0
+        var lastID: UInt64 = 0
+        /// Someone follows: commits are of interest.
+        var isWanted = false
+        /// The thread is going to look at ``durable``.
+        var isQueued = false
+    }
+
+    private static let tick: Duration = .seconds(1)
+
+    private let worker: SerialWorker<FeedDesk>
+    private let state = Lock(State())
+    private let loop: EventLoop
+
+    /// This, for the desk, until it stops.
+    private let hub = Lock<FeedHub?>(nil)
+
+    init(_ store: EventStore, on loop: EventLoop) throws(StoreError) {
+        self.loop = loop
+        let hub = hub
+        worker = SerialWorker(name: "api-feed") {
+            FeedDesk(store) { id in hub.withLock { $0 }?.drained(id) }
+        }
+        hub.withLock { $0 = self }
+        _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
+        // What was committed before it was told.
+        advance(to: try store.standingBlocking().top)
+    }
+
+    /// Answers, then or later. Does not wait.
+    func answer(_ exchange: HTTPExchange) {
+        let request: FeedRequest
+        do throws(BadParameter) {
+            request = try FeedRequest(exchange.request)
+        } catch {
+            return exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        if case .page = request.face {
+            exchange.watchClient { [weak self] in self?.gone(id) }
+        }
+        let isTaken = worker.submit { [weak self] desk in
+            guard let self else { return }
+            // Before it is read how far the log is: no commit goes unnoticed in between.
+            want()
+            again(desk.open(id, exchange, request, durable: durable))
+        }
+        if !isTaken { exchange.refuse(.closed) }
+    }
+
+    /// Ends all streams, with a word.
+    func stop() {
+        worker.submit { $0.close() }
+        worker.stop()
+        hub.withLock { $0 = nil }
+    }
+
+    private var durable: UInt64 { state.withLock { $0.durable } }
+
+    private func gone(_ id: UInt64) { worker.submit { $0.leave(id) } }
+
+    private func drained(_ id: UInt64) {
+        worker.submit { [weak self] desk in
+            if let self { again(desk.drained(id, durable: durable)) }
+        }
+    }
+
+    /// Each of them has its next batch behind the jobs that wait.
+    private func again(_ ids: [UInt64]) {
+        for id in ids {
+            worker.submit { [weak self] desk in
+                if let self { again(desk.turn([id], durable: durable)) }
+            }
+        }
+    }
+
+    private func advance(to top: UInt64) {
+        let isDue = state.withLock { state in
+            state.durable = max(state.durable, top)
+            guard state.isWanted, !state.isQueued else { return false }
+            state.isQueued = true
+            return true
+        }
+        guard isDue else { return }
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            let durable = state.withLock { state in
+                state.isQueued = false
+                return state.durable
+            }
+            again(desk.advanced(durable: durable))
+        }
+    }
+
+    /// From now on commits are of interest, and time counts.
+    private func want() {
+        let isNew = state.withLock { state in
+            defer { state.isWanted = true }
+            return !state.isWanted
+        }
+        if isNew { arm() }
+    }
+
+    private func arm() {
+        let loop = loop
+        loop.post { [weak self] in
+            _ = loop.schedule(after: Self.tick) { self?.tick() }
+        }
+    }
+
+    private func tick() {
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            desk.tick(durable: durable)
+            let isEmpty = desk.isEmpty
+            state.withLock { $0.isWanted = !isEmpty }
+            if !isEmpty { arm() }
+        }
+    }
+}

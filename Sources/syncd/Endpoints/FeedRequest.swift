@@ -1,0 +1,98 @@
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// What `GET /v1/changes` asks for.
+struct FeedRequest: Sendable {
+    /// How the events are given.
+    enum Face: Hashable, Sendable {
+        /// One page of JSON with at most `limit` events; an empty one waits so many milliseconds for some.
+        case page(limit: Int, wait: Int)
+        /// NDJSON without end.
+        case lines
+        /// Server-sent events without end (WHATWG HTML §9.2).
+        case eventStream
+    }
+
+    let face: Face
+    let start: FeedStart
+    let filter: EventFilter
+    /// Only what this node has appended.
+    let isLocal: Bool
+
+    private static let mostEvents: UInt64 = 1_000
+    private static let usualEvents = 50
+    /// Longest wait, milliseconds.
+    private static let longestWait: UInt64 = 25_000
+    /// Most values of one condition.
+    private static let mostValues = 1_000
+
+    init(_ request: HTTPRequest) throws(BadParameter) {
+        let known = Route.changes.parameters
+        for (index, item) in request.query.enumerated() {
+            guard known.contains(item.name) else {
+                throw BadParameter(
+                    message: "\(item.name): \(request.path) has no such parameter",
+                    hint: known.sorted().joined(separator: ", "))
+            }
+            let isRepeated = request.query[..<index].contains { $0.name == item.name }
+            guard !isRepeated || Self.repeatable.contains(item.name) else {
+                throw BadParameter(message: "\(item.name): given more than once")
+            }
+        }
+        face = try Self.face(request)
+        // A browser that connects again says so.
+        start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
+        (filter, isLocal) = try Self.filter(request)
+    }
+
+    private static let repeatable: Set<String> = ["type", "user", "author", "conversation", "origin"]
+
+    private static func face(_ request: HTTPRequest) throws(BadParameter) -> Face {
+        let accept = request.header("Accept")?.lowercased() ?? ""
+        let isStream = accept.contains("text/event-stream") || accept.contains("application/x-ndjson")
+        for name in ["limit", "wait_ms"] where isStream && request.queryItem(name) != nil {
+            throw BadParameter(message: "\(name): a stream has none", hint: "Accept: application/json")
+        }
+        if accept.contains("text/event-stream") { return .eventStream }
+        if isStream { return .lines }
+        let limit = try PageRequest.number(request, "limit", in: 1...mostEvents).map { Int($0) } ?? usualEvents
+        let wait = try PageRequest.number(request, "wait_ms", in: 0...longestWait).map { Int($0) } ?? 0
+        return .page(limit: limit, wait: wait)
+    }
+
+    private static func start(_ text: String?) throws(BadParameter) -> FeedStart {
+        switch text {
+        case nil, "now": return .now
+        case "first": return .first
+        case let text?:
+            if let cursor = FeedCursor(text: text) { return .cursor(cursor) }
+            if text.contains("/"), let vector = VersionVector(text: text) { return .vector(vector) }
+            throw BadParameter(
+                message: "after: neither a cursor nor a vector",
+                hint: "now, first, the cursor of an event, or <origin>/<seq> of each origin with blanks between")
+        }
+    }
+
+    private static func filter(_ request: HTTPRequest) throws(BadParameter) -> (EventFilter, isLocal: Bool) {
+        var filter = EventFilter()
+        filter.types = request.queryItems("type")
+        filter.users = Set(request.queryItems("user"))
+        filter.authors = Set(request.queryItems("author"))
+        filter.conversations = Set(request.queryItems("conversation"))
+        var isLocal = false
+        for text in request.queryItems("origin") {
+            if text == "local" {
+                isLocal = true
+            } else if let origin = OriginID(text: text) {
+                filter.origins.insert(origin)
+            } else {
+                throw BadParameter(message: "origin: '\(text)' is none", hint: "local, or the id of an origin")
+            }
+        }
+        guard request.query.count <= mostValues else {
+            throw BadParameter(message: "more than \(mostValues) conditions")
+        }
+        return (filter, isLocal)
+    }
+}
