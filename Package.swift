@@ -52,8 +52,10 @@ let package = Package(
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
+        // What workers are handed, and what of it is done.
+        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         .executableTarget(
-            name: "syncd", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
+            name: "syncd", dependencies: ["SillokAPI", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
@@ -90,6 +92,9 @@ let package = Package(
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
             swiftSettings: strict),
         .testTarget(
             name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "EventStore", "CommandLineKit"],

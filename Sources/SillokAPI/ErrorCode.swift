@@ -11,6 +11,10 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case parameter = "E_PARAMETER"
     case cursor = "E_CURSOR"
     case cursorAhead = "E_CURSOR_AHEAD"
+    // Subscriptions.
+    case exists = "E_EXISTS"
+    case elsewhere = "E_ELSEWHERE"
+    case deliveryStale = "E_DELIVERY_STALE"
     case json = "E_JSON"
     case empty = "E_EMPTY"
     case bodySize = "E_BODY_SIZE"
@@ -62,7 +66,8 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)
         case .cursor: (409, .badInput)
-        case .cursorAhead: (409, .tryAgain)
+        case .cursorAhead, .deliveryStale: (409, .tryAgain)
+        case .exists, .elsewhere: (409, .configuration)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
         case .rejected: (422, .badInput)

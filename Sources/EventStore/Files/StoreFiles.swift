@@ -17,6 +17,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var views: String { folder + "/views.db" }
     /// Views under construction.
     package var newViews: String { folder + "/views.new" }
+    /// What subscriptions have done: can be rebuilt, at the price that events come again.
+    package var subscriptions: String { folder + "/subs.db" }
     /// What the views were when the node let go of them.
     package var viewsMark: String { folder + "/views.mark" }
     /// The node's private key.

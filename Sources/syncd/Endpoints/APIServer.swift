@@ -17,6 +17,7 @@ final class APIServer: Sendable {
     private let prober: SerialWorker<Void>
     private let readers: ReadPool
     private let feed: FeedHub
+    private let subscriptions: SubscriptionHub
     /// What supervisors ask for.
     private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
@@ -37,8 +38,10 @@ final class APIServer: Sendable {
         let loop = loop
         let readers: ReadPool
         let feed: FeedHub
+        let subscriptions: SubscriptionHub
         do throws(StoreError) {
             feed = try FeedHub(service.store, on: loop)
+            subscriptions = try SubscriptionHub(service.store, service.views, on: loop)
             readers = ReadPool(try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
@@ -47,6 +50,7 @@ final class APIServer: Sendable {
         }
         self.readers = readers
         self.feed = feed
+        self.subscriptions = subscriptions
         let failure = loop.sync { () -> String? in
             do throws(TransportError) {
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
@@ -74,6 +78,7 @@ final class APIServer: Sendable {
                     }
                     if desk.take(exchange) { return }
                     if exchange.isReading, exchange.request.path == Route.changes.path { return feed.answer(exchange) }
+                    if SubscriptionHub.takes(exchange.request.segments) { return subscriptions.answer(exchange) }
                     if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
                         if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
@@ -125,6 +130,7 @@ final class APIServer: Sendable {
 
     func stop() {
         feed.stop()
+        subscriptions.stop()
         worker.stop()
         prober.stop()
         readers.stop()

@@ -1,0 +1,51 @@
+/// A small file of values with names, in SQLite: what a node keeps beside its log and can do without. What was put survives a crash of the
+/// process; ``sync()`` makes it survive one of the machine.
+package final class NamedValues {
+    private let connection: Connection
+
+    /// Opens the file, or makes it. What cannot be read is taken away and made anew.
+    package init(path: String) throws(StoreError) {
+        do throws(DatabaseError) {
+            connection = try Self.open(path)
+        } catch {
+            SmallFile.removeDatabase(path)
+            connection = try mapped { () throws(DatabaseError) in try Self.open(path) }
+        }
+    }
+
+    private static func open(_ path: String) throws(DatabaseError) -> Connection {
+        let connection = try Connection(path: path, mode: .write)
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
+        try connection.execute("CREATE TABLE IF NOT EXISTS value (name TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT")
+        return connection
+    }
+
+    /// The value with this name.
+    package func value(_ name: String) throws(StoreError) -> [UInt8]? {
+        try mapped { () throws(DatabaseError) in
+            try connection.first("SELECT bytes FROM value WHERE name = ?", [.text(name)]) { $0.bytes(0) }
+        }
+    }
+
+    /// Puts all of these, or none; `nil` takes one away.
+    package func put(_ values: [(name: String, bytes: [UInt8]?)]) throws(StoreError) {
+        try mapped { () throws(DatabaseError) in
+            try connection.transaction { () throws(DatabaseError) in
+                for (name, bytes) in values {
+                    if let bytes {
+                        try connection.run(
+                            "INSERT INTO value VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET bytes = ?2",
+                            .text(name), .blob(bytes))
+                    } else {
+                        try connection.run("DELETE FROM value WHERE name = ?", .text(name))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until the disk has what was put.
+    package func sync() throws(StoreError) {
+        _ = try mapped { () throws(DatabaseError) in try connection.checkpoint() }
+    }
+}

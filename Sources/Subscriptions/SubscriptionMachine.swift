@@ -1,0 +1,386 @@
+package import EventStore
+
+/// One subscription at its home: what is open, what is out at which worker, what comes next. A pure value: time and events are told to it,
+/// and what is to be stored is asked of it (D9).
+///
+/// The events of a key come one at a time, in the order of the log; the next one is given when the one before is done, to whoever asks.
+/// From the third attempt on an event is given to a worker that has nothing else, so that what kills a worker is known.
+package struct SubscriptionMachine: Sendable {
+    /// Most events that are open: more are not looked at before some are done (INV-9).
+    package static let capacity = 4_096
+    /// From this attempt on an event goes alone.
+    private static let lone = 3
+
+    /// A delivery.
+    package struct Given: Hashable, Sendable {
+        package let dot: Dot
+        /// In the log of this node.
+        package let position: UInt64
+        package let attempt: Int
+        /// Of the run.
+        package let number: UInt64
+    }
+
+    /// An event that is to be set aside: an event says so before it counts as done.
+    package struct Parking: Hashable, Sendable {
+        package let dot: Dot
+        package let attempts: Int
+        package let reason: String
+        package let error: String?
+    }
+
+    /// What came of an ack.
+    package enum Ack: Hashable, Sendable {
+        case done
+        /// It is done; another delivery of it was out.
+        case late
+        /// Too many were acked that this node has not looked at.
+        case refused
+    }
+
+    private enum Status {
+        case waiting
+        case out(number: UInt64, worker: UInt64, until: UInt64)
+        case parking
+    }
+
+    private struct Entry {
+        let key: String
+        let position: UInt64
+        let isRetried: Bool
+        var attempts: Int
+        var status = Status.waiting
+        /// What the worker said when it gave it back.
+        var error: String?
+    }
+
+    /// The events of a key that are open, in their order.
+    private struct Line {
+        var dots: [Dot] = []
+        var first = 0
+        var head: Dot? { first < dots.count ? dots[first] : nil }
+
+        mutating func removeFirst() {
+            first += 1
+            guard first > 64, first * 2 > dots.count else { return }
+            dots.removeFirst(first)
+            first = 0
+        }
+    }
+
+    private struct Load {
+        var dots: Set<Dot> = []
+        var isLone = false
+    }
+
+    package let definition: SubscriptionDefinition
+    private var through: VersionVector
+    private var early: Set<Dot> = []
+    private var entries: [Dot: Entry] = [:]
+    private var lines: [String: Line] = [:]
+    /// Keys whose first event may be given now, in turn.
+    private var ready = Queue<String>()
+    /// Keys whose first event has to wait, the soonest last.
+    private var delayed: [(at: UInt64, key: String)] = []
+    /// When deliveries end; those that ended before are passed over.
+    private var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
+    private var workers: [UInt64: Load] = [:]
+    private var lastNumber: UInt64 = 0
+    private var openCount = 0
+    /// To be taken by the shell.
+    private var parkings: [Parking] = []
+    /// Grows with each change of ``state``.
+    package private(set) var revision: UInt64 = 0
+
+    /// A machine over what was kept.
+    ///
+    /// - Parameter events: Of each dot that is open or retried in `state`: its key and position here; those that are not here are missing.
+    package init(
+        _ definition: SubscriptionDefinition, _ state: SubscriptionState,
+        events: [Dot: (key: String, position: UInt64)]
+    ) {
+        self.definition = definition
+        // What is not here will be looked at when it comes.
+        var through: [OriginID: UInt64] = [:]
+        for entry in state.through.entries { through[entry.origin] = entry.seq }
+        for open in state.open where events[open.dot] == nil {
+            through[open.dot.origin] = min(through[open.dot.origin] ?? 0, open.dot.seq - 1)
+        }
+        self.through = VersionVector(through.filter { $0.value > 0 }.map { Dot(origin: $0.key, seq: $0.value) })
+        early = Set(state.early)
+        let known = [(state.open, false), (state.retried, true)].flatMap { list, isRetried in
+            list.compactMap { open in events[open.dot].map { (open, $0, isRetried) } }
+        }
+        for (open, event, isRetried) in known.sorted(by: { $0.1.position < $1.1.position }) {
+            guard isRetried || self.through.contains(open.dot) else { continue }
+            insert(open.dot, event.key, event.position, attempts: open.attempts, isRetried: isRetried, now: 0)
+        }
+    }
+
+    // MARK: What is known of it
+
+    /// What is to be kept.
+    package var state: SubscriptionState {
+        var state = SubscriptionState()
+        state.through = through
+        state.early = early.sorted()
+        for (dot, entry) in entries.sorted(by: { $0.key < $1.key }) {
+            let open = SubscriptionState.Open(dot, attempts: entry.attempts)
+            if entry.isRetried { state.retried.append(open) } else { state.open.append(open) }
+        }
+        return state
+    }
+
+    /// All that was looked at.
+    package var seen: VersionVector { through }
+    /// Events that are not done.
+    package var open: Int { entries.count }
+    package var inFlight: Int { workers.values.reduce(0) { $0 + $1.dots.count } }
+    /// Whether more events may be looked at.
+    package var hasRoom: Bool { openCount < Self.capacity }
+    /// How many could be given now.
+    package var deliverable: Int { ready.count }
+    package func inFlight(of worker: UInt64) -> Int { workers[worker]?.dots.count ?? 0 }
+
+    /// When ``tick(now:)`` is due, monotonic milliseconds.
+    package var nextDeadline: UInt64? {
+        [delayed.last?.at, deadlines.first?.at].compactMap { $0 }.min()
+    }
+
+    // MARK: Events
+
+    /// Whether this event was looked at.
+    package func hasSeen(_ dot: Dot) -> Bool { through.contains(dot) }
+
+    /// The next event of the log, of which none of its origin was left out.
+    ///
+    /// - Parameter isWanted: Whether it is to be handed out; if not it is done.
+    package mutating func look(at header: EventHeader, position: UInt64, isWanted: Bool, now: UInt64) {
+        let dot = header.dot
+        guard !through.contains(dot) else { return }
+        through.advance(to: dot)
+        revision += 1
+        guard early.remove(dot) == nil, isWanted else { return }
+        insert(dot, definition.key(of: header), position, attempts: 0, isRetried: false, now: now)
+    }
+
+    /// A parked event is handed out once more, in a line of its own.
+    package mutating func retry(_ header: EventHeader, position: UInt64, now: UInt64) {
+        guard entries[header.dot] == nil else { return }
+        revision += 1
+        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true, now: now)
+    }
+
+    private mutating func insert(
+        _ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool, now: UInt64
+    ) {
+        let key = isRetried ? "retried " + key : key
+        entries[dot] = Entry(key: key, position: position, isRetried: isRetried, attempts: attempts)
+        if !isRetried { openCount += 1 }
+        lines[key, default: Line()].dots.append(dot)
+        if lines[key]?.head == dot { ready.append(key) }
+    }
+
+    // MARK: Workers
+
+    /// Hands out up to `most` events.
+    package mutating func give(_ most: Int, to worker: UInt64, now: UInt64) -> [Given] {
+        tick(now: now)
+        var given: [Given] = []
+        guard workers[worker]?.isLone != true else { return [] }
+        while given.count < most, let key = ready.first {
+            guard let dot = lines[key]?.head, var entry = entries[dot] else {
+                ready.removeFirst()
+                continue
+            }
+            let isLone = entry.attempts + 1 >= Self.lone
+            // Those behind it wait until the worker has nothing else.
+            if isLone, !(given.isEmpty && inFlight(of: worker) == 0) { break }
+            ready.removeFirst()
+            lastNumber += 1
+            entry.attempts += 1
+            let until = now + definition.ackWait
+            entry.status = .out(number: lastNumber, worker: worker, until: until)
+            entries[dot] = entry
+            deadlines.append((until, dot, lastNumber))
+            workers[worker, default: Load()].dots.insert(dot)
+            given.append(Given(dot: dot, position: entry.position, attempt: entry.attempts, number: lastNumber))
+            if isLone {
+                workers[worker]?.isLone = true
+                break
+            }
+        }
+        if given.contains(where: { $0.attempt > 1 }) { revision += 1 }
+        return given
+    }
+
+    /// The work is done, whoever says so and when.
+    ///
+    /// - Parameter number: Of the delivery; 0 of one of an earlier run.
+    package mutating func ack(_ dot: Dot, number: UInt64, now: UInt64) -> Ack {
+        guard let entry = entries[dot] else {
+            guard !through.contains(dot), !early.contains(dot) else { return .done }
+            guard early.count < Self.capacity else { return .refused }
+            revision += 1
+            early.insert(dot)
+            return .done
+        }
+        var isLate = false
+        if case .out(let current, _, _) = entry.status, current != number { isLate = true }
+        finish(dot, now: now)
+        return isLate ? .late : .done
+    }
+
+    /// The worker gives it back. False if this is not its current delivery.
+    @discardableResult
+    package mutating func release(_ dot: Dot, number: UInt64, delay: UInt64?, error: String?, now: UInt64) -> Bool {
+        guard isCurrent(dot, number) else { return false }
+        if let error { entries[dot]?.error = error }
+        let pause = delay ?? definition.pause(after: entries[dot]?.attempts ?? 1)
+        takeBack(dot, reason: "released", notBefore: now + pause, now: now)
+        return true
+    }
+
+    /// The worker needs longer. False if this is not its current delivery.
+    @discardableResult
+    package mutating func extend(_ dot: Dot, number: UInt64, now: UInt64) -> Bool {
+        guard isCurrent(dot, number), case .out(_, let worker, _)? = entries[dot]?.status else { return false }
+        let until = now + definition.ackWait
+        entries[dot]?.status = .out(number: number, worker: worker, until: until)
+        deadlines.append((until, dot, number))
+        return true
+    }
+
+    /// The worker sets it aside. False if this is not its current delivery.
+    @discardableResult
+    package mutating func park(_ dot: Dot, number: UInt64, reason: String) -> Bool {
+        guard isCurrent(dot, number) else { return false }
+        setAside(dot, reason: reason)
+        return true
+    }
+
+    /// A worker has gone: what it had is for others at once.
+    package mutating func left(_ worker: UInt64, now: UInt64) {
+        for dot in (workers[worker]?.dots ?? []).sorted() {
+            takeBack(dot, reason: "the worker's connection ended", notBefore: now, now: now)
+        }
+        workers[worker] = nil
+    }
+
+    /// Time has passed: deliveries end that were not answered, pauses are over.
+    package mutating func tick(now: UInt64) {
+        while let due = deadlines.first, due.at <= now {
+            deadlines.removeFirst()
+            guard case .out(due.number, _, due.at)? = entries[due.dot]?.status else { continue }
+            takeBack(due.dot, reason: "not answered in time", notBefore: now, now: now)
+        }
+        while let due = delayed.last, due.at <= now {
+            delayed.removeLast()
+            ready.append(due.key)
+        }
+    }
+
+    /// Whether this delivery is out.
+    package func isCurrent(_ dot: Dot, _ number: UInt64) -> Bool {
+        if case .out(number, _, _)? = entries[dot]?.status { true } else { false }
+    }
+
+    /// It is not out any more.
+    private mutating func takeBack(_ dot: Dot, reason: String, notBefore: UInt64, now: UInt64) {
+        guard let entry = entries[dot] else { return }
+        guard entry.attempts < definition.attempts else { return setAside(dot, reason: reason) }
+        unload(dot)
+        entries[dot]?.status = .waiting
+        revision += 1
+        begin(entry.key, at: notBefore, now: now)
+    }
+
+    private mutating func unload(_ dot: Dot) {
+        guard case .out(_, let worker, _)? = entries[dot]?.status else { return }
+        workers[worker]?.dots.remove(dot)
+        if workers[worker]?.dots.isEmpty == true { workers[worker] = nil }
+    }
+
+    /// The first event of a key may be given from then on.
+    private mutating func begin(_ key: String, at time: UInt64, now: UInt64) {
+        guard time > now else { return ready.append(key) }
+        let index = delayed.firstIndex { $0.at < time } ?? delayed.count
+        delayed.insert((time, key), at: index)
+    }
+
+    /// It is done; the next one of its key is due.
+    private mutating func finish(_ dot: Dot, now: UInt64) {
+        guard let entry = entries[dot] else { return }
+        unload(dot)
+        entries[dot] = nil
+        if !entry.isRetried { openCount -= 1 }
+        revision += 1
+        guard var line = lines[entry.key] else { return }
+        guard line.head == dot else {
+            // It was not its turn: an ack of an earlier run.
+            line.dots.removeAll { $0 == dot }
+            lines[entry.key] = line
+            return
+        }
+        if case .waiting = entry.status { withdraw(entry.key) }
+        line.removeFirst()
+        lines[entry.key] = line.head == nil ? nil : line
+        if line.head != nil { ready.append(entry.key) }
+    }
+
+    /// Its first event was waiting to be given and is done.
+    private mutating func withdraw(_ key: String) {
+        ready.removeAll { $0 == key }
+        delayed.removeAll { $0.key == key }
+    }
+
+    // MARK: Setting aside
+
+    private mutating func setAside(_ dot: Dot, reason: String) {
+        guard let entry = entries[dot] else { return }
+        unload(dot)
+        entries[dot]?.status = .parking
+        parkings.append(Parking(dot: dot, attempts: entry.attempts, reason: reason, error: entry.error))
+    }
+
+    /// What is to be set aside.
+    package mutating func takeParkings() -> [Parking] {
+        defer { parkings = [] }
+        return parkings
+    }
+
+    /// The event that says so is stored.
+    package mutating func parked(_ dot: Dot, now: UInt64) { finish(dot, now: now) }
+
+    /// It could not be stored: tried again after a while.
+    package mutating func notParked(_ dot: Dot, now: UInt64) {
+        guard let entry = entries[dot], case .parking = entry.status else { return }
+        entries[dot]?.status = .waiting
+        entries[dot]?.attempts = definition.attempts - 1
+        begin(entry.key, at: now + 5_000, now: now)
+    }
+}
+
+/// First in, first out.
+private struct Queue<Element>: Sendable where Element: Sendable {
+    private var elements: [Element] = []
+    private var begin = 0
+
+    var count: Int { elements.count - begin }
+    var first: Element? { begin < elements.count ? elements[begin] : nil }
+
+    mutating func append(_ element: Element) { elements.append(element) }
+
+    mutating func removeFirst() {
+        begin += 1
+        guard begin > 64, begin * 2 > elements.count else { return }
+        elements.removeFirst(begin)
+        begin = 0
+    }
+
+    mutating func removeAll(where isOut: (Element) -> Bool) {
+        elements.removeFirst(begin)
+        begin = 0
+        elements.removeAll(where: isOut)
+    }
+}

@@ -1,0 +1,91 @@
+package import EventStore
+
+/// What of a subscription is done, as it is kept in `subs.db`: everything up to ``through`` but the events that are open.
+package struct SubscriptionState: Hashable, Sendable {
+    /// An event that is not done, and how often it was handed out.
+    package struct Open: Hashable, Sendable {
+        package let dot: Dot
+        package var attempts: Int
+
+        package init(_ dot: Dot, attempts: Int) { (self.dot, self.attempts) = (dot, attempts) }
+    }
+
+    /// All of these were looked at: wanted or not.
+    package var through = VersionVector()
+    package var open: [Open] = []
+    /// Done before they were looked at: acks of an earlier state.
+    package var early: [Dot] = []
+    /// Parked ones that are handed out once more.
+    package var retried: [Open] = []
+
+    package init() {}
+
+    private static let version: UInt64 = 1
+
+    /// Numbers of eight bytes, the most significant first: the version; then each of the lists `through`, `open`, `retried` and `early`: its
+    /// count and its elements. A dot is the 16 bytes of its origin and its seq; in `open` and `retried` the attempts follow.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendBigEndian(Self.version)
+        func append(_ dots: [Dot], _ attempts: [Int]? = nil) {
+            bytes.appendBigEndian(UInt64(dots.count))
+            for (index, dot) in dots.enumerated() {
+                dot.origin.bits.append(to: &bytes)
+                bytes.appendBigEndian(dot.seq)
+                if let attempts { bytes.appendBigEndian(UInt64(attempts[index])) }
+            }
+        }
+        append(through.entries)
+        append(open.map(\.dot), open.map(\.attempts))
+        append(retried.map(\.dot), retried.map(\.attempts))
+        append(early)
+        return bytes
+    }
+
+    /// `nil` for anything else.
+    package init?(bytes: [UInt8]) {
+        var words = Words(bytes: bytes)
+        guard words.next() == Self.version, let through = words.dots(), let open = words.open(),
+            let retried = words.open(), let early = words.dots(), words.isAtEnd
+        else { return nil }
+        (self.through, self.open, self.retried, self.early) = (VersionVector(through), open, retried, early)
+    }
+
+    private struct Words {
+        let bytes: [UInt8]
+        var index = 0
+        var isAtEnd: Bool { index == bytes.count }
+
+        mutating func next() -> UInt64? {
+            guard bytes.count - index >= 8 else { return nil }
+            defer { index += 8 }
+            return bytes[index..<index + 8].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        mutating func list<Element>(_ words: Int, _ element: (inout Words) -> Element?) -> [Element]? {
+            guard let count = next(), count <= (bytes.count - index) / (8 * words) else { return nil }
+            var all: [Element] = []
+            for _ in 0..<count {
+                guard let one = element(&self) else { return nil }
+                all.append(one)
+            }
+            return all
+        }
+
+        private mutating func dot() -> Dot? {
+            guard let high = next(), let low = next(), let seq = next(), (1...Limits.number).contains(seq) else {
+                return nil
+            }
+            return Dot(origin: OriginID(UUIDBits(high: high, low: low)), seq: seq)
+        }
+
+        mutating func dots() -> [Dot]? { list(3) { $0.dot() } }
+
+        mutating func open() -> [Open]? {
+            list(4) { words in
+                guard let dot = words.dot(), let attempts = words.next() else { return nil }
+                return Open(dot, attempts: Int(clamping: attempts))
+            }
+        }
+    }
+}

@@ -1,0 +1,382 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import Subscriptions
+internal import SyncEngine
+
+/// The subscriptions of this node, those who ask for deliveries, and what they are given. Used by one thread, that of ``SubscriptionHub``.
+///
+/// The log is read for a subscription only when a worker asks: one that no one works on costs nothing.
+final class SubscriptionDesk {
+    /// A subscription at its home.
+    struct Running {
+        let record: SubscriptionRecord
+        var machine: SubscriptionMachine
+        /// All up to here was looked at.
+        var position: UInt64
+        /// Of the machine, when its state was put away.
+        var saved: UInt64 = 0
+    }
+
+    /// One who waits for deliveries.
+    struct Pull {
+        let name: String
+        let exchange: HTTPExchange
+        let most: Int
+        /// Monotonic milliseconds.
+        let until: UInt64
+    }
+
+    /// One who is given deliveries as long as it stays.
+    struct Stream {
+        let name: String
+        let stream: HTTPStream
+        let window: Int
+        let isEventStream: Bool
+        var isFull = false
+        var wrote: UInt64
+    }
+
+    /// An answer that waits until the state it speaks of is put away.
+    struct Promise {
+        let exchange: HTTPExchange
+        let body: [UInt8]
+    }
+
+    /// Most who wait or have a stream.
+    private static let mostWorkers = 2_048
+    private static let heartbeat: UInt64 = 15_000
+    private static let backlog = 256 << 10
+
+    let store: EventStore
+    private let reader: EventReader
+    private let later: @Sendable (UInt64) -> Void
+    private let run = UInt64.random(in: 1 ... .max)
+    private var readers: OpenReaders
+    private var log: LogReader?
+    private var lines: EventLines?
+    private var values: NamedValues?
+    var running: [String: Running] = [:]
+    var pulls: [UInt64: Pull] = [:]
+    var streams: [UInt64: Stream] = [:]
+    var promises: [Promise] = []
+    private var isUnsynced = false
+    /// When the disk was last asked to have what was put away, monotonic milliseconds.
+    var lastSync: UInt64 = 0
+
+    /// - Parameter later: Told of a stream whose client has taken what was there.
+    init(_ store: EventStore, _ projector: ProjectorThread, later: @escaping @Sendable (UInt64) -> Void) {
+        self.store = store
+        self.later = later
+        reader = EventReader(Freshness(store.files, projector: projector))
+        readers = OpenReaders(Freshness(store.files))
+    }
+
+    static var now: UInt64 { MonotonicClock.now / 1_000_000 }
+
+    /// Whether time matters: someone waits, or something is out.
+    var isActive: Bool {
+        !pulls.isEmpty || !streams.isEmpty || isUnsynced || running.values.contains { $0.machine.nextDeadline != nil }
+            || running.values.contains { $0.saved != $0.machine.revision }
+    }
+
+    /// Whether commits are of interest.
+    var isWaiting: Bool { !pulls.isEmpty || !streams.isEmpty }
+
+    // MARK: What there is
+
+    /// All subscriptions, as the log tells of them now.
+    func allRecords() throws(StoreError) -> SubscriptionRecords {
+        let found = try reader.fresh { views throws(StoreError) in try SubscriptionRecords(views) }
+
+        // What was ended elsewhere or took another's name is not run any more.
+        for (name, one) in running where found.all[name]?.id != one.record.id { end(name, "the subscription is gone") }
+        return found
+    }
+
+    func record(_ name: String) throws(StoreError) -> SubscriptionRecord? {
+        if let one = running[name] { return one.record }
+        return try allRecords().all[name]
+    }
+
+    /// Runs a subscription whose home this is.
+    func start(_ record: SubscriptionRecord) throws(StoreError) {
+        guard running[record.name] == nil else { return }
+        let log = try currentLog()
+        let kept = try openValues().value(record.id.description).flatMap { SubscriptionState(bytes: $0) }
+        let parked = try allRecords().parked[record.id] ?? [:]
+        let machine = try SubscriptionMachine(record, kept, parked: Set(parked.keys), log)
+        running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
+    }
+
+    func openValues() throws(StoreError) -> NamedValues {
+        if let values { return values }
+        let opened = try NamedValues(path: store.files.subscriptions)
+        values = opened
+        return opened
+    }
+
+    /// Stores an event of this node's own, and waits until the views have it.
+    func record(_ draft: EventDraft, visible: Bool) throws(StoreError) -> AppendReceipt {
+        guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
+            throw .fault("an event of this node was not taken")
+        }
+        // Who asks next sees it.
+        if visible { _ = try reader.fresh { views throws(StoreError) in try views.progress() } }
+        return receipt
+    }
+
+    /// It is no more, or not here: its workers are told.
+    func end(_ name: String, _ reason: String) {
+        running[name] = nil
+        for (id, pull) in pulls where pull.name == name {
+            pulls[id] = nil
+            pull.exchange.refuse(.notFound, reason)
+        }
+        for (id, stream) in streams where stream.name == name { close(id, stream, reason) }
+    }
+
+    private func close(_ id: UInt64, _ stream: Stream, _ reason: String) {
+        streams[id] = nil
+        var bytes: [UInt8] = []
+        stream.append(.closing(reason), to: &bytes)
+        stream.stream.write(bytes)
+        stream.stream.end()
+    }
+
+    // MARK: Coming and going
+
+    /// Whether one more may wait.
+    var hasPlace: Bool { pulls.count + streams.count < Self.mostWorkers }
+
+    /// A worker has gone.
+    func leave(_ id: UInt64) {
+        pulls[id] = nil
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        running[stream.name]?.machine.left(id, now: Self.now)
+        serve(stream.name, durable: nil)
+    }
+
+    /// The client of a stream has taken what was there.
+    func drained(_ id: UInt64, durable: UInt64) {
+        guard streams[id] != nil, let name = streams[id]?.name else { return }
+        streams[id]?.isFull = false
+        serve(name, durable: durable)
+    }
+
+    /// The daemon stops.
+    func close() {
+        putAway()
+        for pull in pulls.values { pull.exchange.refuse(.closed) }
+        for (id, stream) in streams { close(id, stream, "the node stops") }
+        (pulls, streams, running) = ([:], [:], [:])
+    }
+
+    // MARK: Handing out
+
+    /// The names of those for whom someone waits.
+    var wanted: Set<String> { Set(pulls.values.map(\.name)).union(streams.values.map(\.name)) }
+
+    /// Gives waiting workers what there is. Returns whether there may be more in the log.
+    ///
+    /// - Parameter durable: How far the log may be read; `nil`: what was looked at is enough.
+    @discardableResult
+    func serve(_ name: String, durable: UInt64?) -> Bool {
+        guard running[name] != nil else { return false }
+        let now = Self.now
+        running[name]?.machine.tick(now: now)
+        setAside(name)
+        let demand = self.demand(name)
+        var hasMore = false
+        do throws(StoreError) {
+            if demand > 0, let durable { hasMore = try look(name, durable: durable, demand: demand, now: now) }
+            for (id, stream) in streams.sorted(by: { $0.key < $1.key }) where stream.name == name && !stream.isFull {
+                try give(to: id, stream, now: now)
+            }
+            for (id, pull) in pulls.sorted(by: { $0.key < $1.key }) where pull.name == name {
+                try give(to: id, pull, now: now, isOver: !hasMore && now >= pull.until)
+            }
+        } catch {
+            for (id, pull) in pulls where pull.name == name {
+                pulls[id] = nil
+                pull.exchange.refuse(error)
+            }
+            for (id, stream) in streams where stream.name == name { close(id, stream, error.description) }
+        }
+        return hasMore && self.demand(name) > 0
+    }
+
+    /// How many more deliveries could go to those who wait.
+    private func demand(_ name: String) -> Int {
+        guard let one = running[name] else { return 0 }
+        let asked = pulls.values.filter { $0.name == name }.reduce(0) { $0 + $1.most }
+        return streams.filter { $0.value.name == name && !$0.value.isFull }
+            .reduce(asked) { $0 + max(0, $1.value.window - one.machine.inFlight(of: $1.key)) }
+    }
+
+    private func look(_ name: String, durable: UInt64, demand: Int, now: UInt64) throws(StoreError) -> Bool {
+        let log = try currentLog()
+        guard var one = running[name], one.machine.deliverable < demand else { return false }
+        running[name] = nil
+        defer { running[name] = one }
+        let before = one.position
+        one.position = try one.machine.look(at: log, after: one.position, through: durable, now: now)
+        return one.position < durable && one.position > before
+    }
+
+    private func give(to id: UInt64, _ stream: Stream, now: UInt64) throws(StoreError) {
+        let out = running[stream.name]?.machine.inFlight(of: id) ?? 0
+        guard case let room = stream.window - out, room > 0 else { return }
+        let objects = try deliveries(stream.name, room, to: id, now: now)
+        guard !objects.isEmpty else { return }
+        var bytes: [UInt8] = []
+        for object in objects { stream.append(delivery: object, to: &bytes) }
+        streams[id]?.wrote = now
+        guard stream.stream.write(bytes) else { return leave(id) }
+        guard stream.stream.backlog > Self.backlog else { return }
+        streams[id]?.isFull = true
+        stream.stream.write([]) { [later] in later(id) }
+    }
+
+    private func give(to id: UInt64, _ pull: Pull, now: UInt64, isOver: Bool) throws(StoreError) {
+        let objects = try deliveries(pull.name, pull.most, to: id, now: now)
+        guard !objects.isEmpty || isOver else { return }
+        pulls[id] = nil
+        var body = Array(#"{"deliveries":["#.utf8)
+        for (index, object) in objects.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body += object
+        }
+        body += Array("]}\n".utf8)
+        pull.exchange.reply(status: 200, contentType: "application/json", body: body)
+    }
+
+    private func deliveries(
+        _ name: String, _ most: Int, to worker: UInt64, now: UInt64
+    ) throws(StoreError) -> [[UInt8]] {
+        let log = try currentLog()
+        guard let record = running[name]?.record,
+            let given = running[name]?.machine.give(most, to: worker, now: now), !given.isEmpty
+        else { return [] }
+        let lines = try lines(of: log)
+        let wall = WallClock.now
+        var objects: [[UInt8]] = []
+        for delivery in given {
+            guard let stored = try log.event(at: delivery.position) else {
+                throw .corrupt("event \(delivery.position) is not there")
+            }
+            let token = DeliveryToken(
+                subscription: record.id, run: run, number: delivery.number, dot: delivery.dot)
+            let age = max(0, wall - stored.event.header.hlc.milliseconds)
+            var object = Array(
+                #"{"delivery":"\#(token.text)","attempt":\#(delivery.attempt),"age_ms":\#(age),"event":"#.utf8)
+            object += try lines.object(stored).bytes
+            object.append(UInt8(ascii: "}"))
+            objects.append(object)
+        }
+        return objects
+    }
+
+    /// The number of a delivery in its run; 0 of one of an earlier run, which is not out any more.
+    func number(_ token: DeliveryToken) -> UInt64 { token.run == run ? token.number : 0 }
+
+    /// Stores that events are set aside; then they are done.
+    func setAside(_ name: String) {
+        guard let parkings = running[name]?.machine.takeParkings(), let record = running[name]?.record else { return }
+        for parking in parkings {
+            do throws(StoreError) {
+                guard let stored = try currentLog().event(parking.dot) else {
+                    throw .corrupt("event \(parking.dot) is not there")
+                }
+                _ = try self.record(record.draft(parking: parking, event: stored.event.header.id), visible: false)
+                running[name]?.machine.parked(parking.dot, now: Self.now)
+            } catch {
+                running[name]?.machine.notParked(parking.dot, now: Self.now)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    /// Deliveries end, pauses are over, those who have waited long enough are answered.
+    func tick(durable: UInt64) {
+        let now = Self.now
+        for name in running.keys.sorted() {
+            let isDue = (running[name]?.machine.nextDeadline).map { $0 <= now } ?? false
+            let isOver = pulls.values.contains { $0.name == name && $0.until <= now }
+            if isDue || isOver { serve(name, durable: durable) }
+        }
+        for (id, stream) in streams where !stream.isFull && now - stream.wrote >= Self.heartbeat {
+            var bytes: [UInt8] = []
+            stream.append(.heartbeat, to: &bytes)
+            streams[id]?.wrote = now
+            if !stream.stream.write(bytes) { leave(id) }
+        }
+    }
+
+    /// Puts away what has changed, and answers those who wait for it.
+    func putAway() {
+        var changed: [(name: String, bytes: [UInt8]?)] = []
+        for one in running.values where one.saved != one.machine.revision {
+            changed.append((one.record.id.description, one.machine.state.bytes))
+        }
+        let waiting = promises
+        promises = []
+        do throws(StoreError) {
+            if !changed.isEmpty {
+                try openValues().put(changed)
+                isUnsynced = true
+            }
+            for (name, one) in running { running[name]?.saved = one.machine.revision }
+            for promise in waiting {
+                promise.exchange.reply(status: 200, contentType: "application/json", body: promise.body)
+            }
+        } catch {
+            for promise in waiting { promise.exchange.refuse(error) }
+        }
+    }
+
+    /// Lets the disk have it.
+    func sync() {
+        guard isUnsynced else { return }
+        isUnsynced = (try? values?.sync()) == nil
+    }
+
+    // MARK: The log
+
+    /// The log as it is in the folder now. A snapshot may have taken its place: then positions are others.
+    func currentLog() throws(StoreError) -> LogReader {
+        let current = try readers.currentLog()
+        guard current !== log else { return current }
+        let isAnother = log != nil
+        (log, lines) = (current, nil)
+        guard isAnother else { return current }
+        for (name, one) in running {
+            let machine = try SubscriptionMachine(one.record, one.machine.state, parked: [], current)
+            running[name] = Running(record: one.record, machine: machine, position: try machine.start(in: current))
+        }
+        return current
+    }
+
+    private func lines(of log: LogReader) throws(StoreError) -> EventLines {
+        if let lines { return lines }
+        let made = try EventLines(log)
+        lines = made
+        return made
+    }
+}
+
+extension SubscriptionDesk.Stream {
+    func append(delivery object: [UInt8], to out: inout [UInt8]) {
+        if isEventStream { out += "event: delivery\ndata: ".utf8 }
+        out += object
+        out += (isEventStream ? "\n\n" : "\n").utf8
+    }
+
+    func append(_ control: FeedControl, to out: inout [UInt8]) {
+        let face = isEventStream ? FeedRequest.Face.eventStream : .lines
+        // A comment keeps the connection: there is no place to move.
+        if isEventStream, case .heartbeat = control { return out += ":\n\n".utf8 }
+        face.append(control, nil, nil, to: &out)
+    }
+}

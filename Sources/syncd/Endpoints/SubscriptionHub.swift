@@ -1,0 +1,364 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import Subscriptions
+internal import SyncEngine
+
+/// `/v1/subscriptions`: hands events to workers and keeps what is done (docs/operating/following.md).
+///
+/// ## Concurrency model
+/// One thread has all subscriptions in its ``SubscriptionDesk``. The writer's threads, the loop and the clients only hand it jobs. Acks
+/// are put away together, 20 ms after the first of them, and answered then.
+final class SubscriptionHub: Sendable {
+    private struct State {
+        var durable: UInt64 = 0
+        var lastID: UInt64 = 0
+        /// Someone waits for events.
+        var isWanted = false
+        var isQueued = false
+        var isTicking = false
+        var isPuttingAway = false
+    }
+
+    private static let gathering: Duration = .milliseconds(20)
+    private static let tick: Duration = .milliseconds(100)
+
+    private let worker: SerialWorker<SubscriptionDesk>
+    private let state = Lock(State())
+    private let loop: EventLoop
+    private let own: NodeID
+    /// This, for the desk, until it stops.
+    private let hub = Lock<SubscriptionHub?>(nil)
+
+    init(_ store: EventStore, _ views: ProjectorThread, on loop: EventLoop) throws(StoreError) {
+        self.loop = loop
+        own = store.identity.node
+        let hub = hub
+        worker = SerialWorker(name: "api-subs") {
+            SubscriptionDesk(store, views) { id in hub.withLock { $0 }?.drained(id) }
+        }
+        hub.withLock { $0 = self }
+        _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
+        advance(to: try store.standingBlocking().top)
+    }
+
+    /// Whether a request is for it.
+    static func takes(_ path: [String]) -> Bool { path.count >= 2 && path[0] == "v1" && path[1] == "subscriptions" }
+
+    /// Answers, then or later. Does not wait.
+    func answer(_ exchange: HTTPExchange) {
+        let request: SubscriptionRequest
+        do throws(SubscriptionRequest.Refusal) {
+            request = try SubscriptionRequest(exchange.request, Array(exchange.request.segments.dropFirst(2)))
+        } catch {
+            switch error {
+            case .parameter(let message, let hint): exchange.refuse(.parameter, message, hint: hint)
+            case .method: exchange.refuseMethod()
+            case .notFound: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
+            }
+            return
+        }
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        if case .one(_, .pull) = request { exchange.watchClient { [weak self] in self?.gone(id) } }
+        let isTaken = worker.submit { [weak self] desk in
+            guard let self else { return }
+            do throws(StoreError) { try answer(request, id, exchange, desk) } catch { exchange.refuse(error) }
+            follow(desk)
+        }
+        if !isTaken { exchange.refuse(.closed) }
+    }
+
+    func stop() {
+        worker.submit { $0.close() }
+        worker.stop()
+        hub.withLock { $0 = nil }
+    }
+
+    private var durable: UInt64 { state.withLock { $0.durable } }
+
+    // MARK: Requests
+
+    private func answer(
+        _ request: SubscriptionRequest, _ id: UInt64, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+    ) throws(StoreError) {
+        switch request {
+        case .list:
+            var body: [UInt8] = []
+            for record in try desk.allRecords().all.values.sorted(by: { $0.name < $1.name }) {
+                if record.home == own { try desk.start(record) }
+                line(record, desk).write(to: &body)
+            }
+            var end = JSONLine(type: "end")
+            end.add("count", try desk.allRecords().all.count)
+            end.write(to: &body)
+            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        case .make(let name, let definition): try make(name, definition, exchange, desk)
+        case .one(let name, let action):
+            guard let record = try desk.record(name) else {
+                return exchange.refuse(
+                    .notFound, "there is no subscription \(name)", hint: "PUT /v1/subscriptions/\(name) makes it")
+            }
+            if case .tell = action, record.home != own { return exchange.send(line(record, desk)) }
+            guard record.home == own else {
+                return exchange.refuse(
+                    .elsewhere, "\(name) is delivered by node \(record.home)", hint: "ask that node")
+            }
+            try desk.start(record)
+            try act(action, record, id, exchange, desk)
+        }
+    }
+
+    private func make(
+        _ name: String, _ definition: SubscriptionDefinition, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+    ) throws(StoreError) {
+        if let record = try desk.allRecords().all[name] {
+            guard record.definition == definition else {
+                return exchange.refuse(
+                    .exists, "there is a subscription \(name) with other members",
+                    hint: "GET shows them; DELETE ends it, another name is free")
+            }
+            return exchange.send(line(record, desk))
+        }
+        _ = try desk.record(SubscriptionRecord.draft(name, definition, at: own), visible: true)
+        guard let record = try desk.allRecords().all[name] else { throw .busy("\(name) is not there yet") }
+        if record.home == own { try desk.start(record) }
+        exchange.send(line(record, desk), status: 201)
+    }
+
+    private func act(
+        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ id: UInt64, _ exchange: HTTPExchange,
+        _ desk: SubscriptionDesk
+    ) throws(StoreError) {
+        let name = record.name
+        let now = SubscriptionDesk.now
+        switch action {
+        case .tell: exchange.send(line(record, desk))
+        case .delete:
+            _ = try desk.record(record.deletion, visible: true)
+            try desk.openValues().put([(record.id.description, nil)])
+            desk.end(name, "the subscription was deleted")
+            exchange.reply(status: 204, contentType: nil)
+        case .pull(let most, let wait):
+            guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
+            desk.pulls[id] = SubscriptionDesk.Pull(name: name, exchange: exchange, most: most, until: now + wait)
+            again(desk.serve(name, durable: durable), name)
+        case .deliveries(let window, let isEventStream):
+            guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
+            let stream = exchange.startStream(
+                status: 200, contentType: isEventStream ? "text/event-stream" : "application/x-ndjson",
+                headers: [HTTPField("Cache-Control", "no-store")]
+            ) { [weak self] in self?.gone(id) }
+            desk.streams[id] = SubscriptionDesk.Stream(
+                name: name, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
+            again(desk.serve(name, durable: durable), name)
+        case .parked:
+            var body: [UInt8] = []
+            let parked = try desk.allRecords().parked[record.id] ?? [:]
+            for event in parked.values.sorted(by: { $0.at < $1.at }) { JSONLine(event).write(to: &body) }
+            var end = JSONLine(type: "end")
+            end.add("count", parked.count)
+            end.write(to: &body)
+            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        case .retry(let events): try retry(events, record, exchange, desk)
+        case .ack, .release, .extend, .park: settle(action, record, exchange, desk)
+        }
+    }
+
+    private func retry(
+        _ events: [EventID], _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+    ) throws(StoreError) {
+        let parked = try desk.allRecords().parked[record.id] ?? [:]
+        let chosen = parked.values.filter { events.contains($0.event) }
+        let missing = events.first { event in !chosen.contains { $0.event == event } }
+        guard missing == nil, !chosen.isEmpty else {
+            return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
+        }
+        _ = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true)
+        let log = try desk.currentLog()
+        for event in chosen.sorted(by: { $0.dot < $1.dot }) {
+            guard let stored = try log.event(event.dot) else { continue }
+            desk.running[record.name]?.machine.retry(
+                stored.event.header, position: stored.position, now: SubscriptionDesk.now)
+        }
+        desk.promises.append(.init(exchange: exchange, body: Array("{\"retried\":\(chosen.count)}\n".utf8)))
+        again(desk.serve(record.name, durable: durable), record.name)
+    }
+
+    /// What a worker says of its deliveries.
+    private func settle(
+        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+    ) {
+        let tokens: [DeliveryToken]
+        switch action {
+        case .ack(let all), .release(let all, _, _), .extend(let all), .park(let all, _): tokens = all
+        default: return
+        }
+        if let other = tokens.first(where: { $0.subscription != record.id }) {
+            return exchange.refuse(.parameter, "deliveries: '\(other.text)' is of another subscription")
+        }
+        if case .ack = action { return acknowledge(tokens, record.name, exchange, desk) }
+        // All or none: the current ones are known before the first is settled.
+        let stale = tokens.first { token in
+            desk.running[record.name]?.machine.isCurrent(token.dot, desk.number(token)) != true
+        }
+        if let stale {
+            return exchange.refuse(
+                .deliveryStale, "deliveries: '\(stale.text)' is not out any more",
+                hint: "its time was over, or it is done; ack counts at any time")
+        }
+        let now = SubscriptionDesk.now
+        for token in tokens {
+            let number = desk.number(token)
+            switch action {
+            case .release(_, let delay, let error):
+                desk.running[record.name]?.machine.release(
+                    token.dot, number: number, delay: delay, error: error, now: now)
+            case .extend: desk.running[record.name]?.machine.extend(token.dot, number: number, now: now)
+            case .park(_, let reason):
+                desk.running[record.name]?.machine.park(token.dot, number: number, reason: reason)
+            default: break
+            }
+        }
+        desk.promises.append(.init(exchange: exchange, body: Array("{\"count\":\(tokens.count)}\n".utf8)))
+        again(desk.serve(record.name, durable: durable), record.name)
+    }
+
+    private func acknowledge(
+        _ tokens: [DeliveryToken], _ name: String, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+    ) {
+        var late: [String] = []
+        var done = 0
+        for token in tokens {
+            let number = desk.number(token)
+            switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now) {
+            case .done: done += 1
+            case .late:
+                done += 1
+                late.append(token.text)
+            case .refused, nil: break
+            }
+        }
+        let list = late.map { "\"\($0)\"" }.joined(separator: ",")
+        desk.promises.append(.init(exchange: exchange, body: Array("{\"done\":\(done),\"late\":[\(list)]}\n".utf8)))
+        again(desk.serve(name, durable: durable), name)
+    }
+
+    private func line(_ record: SubscriptionRecord, _ desk: SubscriptionDesk) -> JSONLine {
+        var line = JSONLine(type: "subscription")
+        line.add("name", record.name)
+        line.add("id", record.id.description)
+        line.add("home", record.home.description)
+        line.addRaw("definition", Array("{\(record.definition.text)}".utf8)[...])
+        if let one = desk.running[record.name] {
+            line.add("open", one.machine.open)
+            line.add("in_flight", one.machine.inFlight)
+            line.add("behind", durable - min(durable, one.position))
+            line.add("workers", desk.streams.values.count(where: { $0.name == record.name }))
+        }
+        return line
+    }
+
+    // MARK: Jobs
+
+    private func gone(_ id: UInt64) {
+        worker.submit { [weak self] desk in
+            desk.leave(id)
+            self?.follow(desk)
+        }
+    }
+
+    private func drained(_ id: UInt64) {
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            desk.drained(id, durable: durable)
+            follow(desk)
+        }
+    }
+
+    /// There may be more in the log for it: behind the jobs that wait.
+    private func again(_ hasMore: Bool, _ name: String) {
+        guard hasMore else { return }
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            again(desk.serve(name, durable: durable), name)
+            follow(desk)
+        }
+    }
+
+    private func advance(to top: UInt64) {
+        let isDue = state.withLock { state in
+            state.durable = max(state.durable, top)
+            guard state.isWanted, !state.isQueued else { return false }
+            state.isQueued = true
+            return true
+        }
+        guard isDue else { return }
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            let durable = state.withLock { state in
+                state.isQueued = false
+                return state.durable
+            }
+            for name in desk.wanted { again(desk.serve(name, durable: durable), name) }
+            follow(desk)
+        }
+    }
+
+    /// After each job: whether commits and time matter, and whether something is to be put away.
+    private func follow(_ desk: SubscriptionDesk) {
+        let isWaiting = desk.isWaiting
+        let (mustLook, mustTick, mustGather) = state.withLock { state in
+            let isNew = isWaiting && !state.isWanted
+            state.isWanted = isWaiting
+            let mustTick = !state.isTicking && desk.isActive
+            if mustTick { state.isTicking = true }
+            let mustGather = !state.isPuttingAway && !desk.promises.isEmpty
+            if mustGather { state.isPuttingAway = true }
+            return (isNew, mustTick, mustGather)
+        }
+        // What was committed before commits were of interest.
+        if mustLook { for name in desk.wanted { again(desk.serve(name, durable: durable), name) } }
+        let loop = loop
+        if mustTick { loop.post { [weak self] in _ = loop.schedule(after: Self.tick) { self?.tick() } } }
+        if mustGather {
+            loop.post { [weak self] in _ = loop.schedule(after: Self.gathering) { self?.putAway() } }
+        }
+    }
+
+    private func putAway() {
+        worker.submit { [weak self] desk in
+            self?.state.withLock { $0.isPuttingAway = false }
+            desk.putAway()
+            self?.follow(desk)
+        }
+    }
+
+    private func tick() {
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            desk.tick(durable: durable)
+            let isSecond = SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000
+            if isSecond {
+                desk.putAway()
+                desk.sync()
+                desk.lastSync = SubscriptionDesk.now
+            }
+            state.withLock { $0.isTicking = false }
+            follow(desk)
+        }
+    }
+}
+
+extension JSONLine {
+    fileprivate init(_ event: ParkedEvent) {
+        self.init(type: "parked")
+        add("event", event.event.description)
+        add("attempts", event.attempts)
+        add("reason", event.reason)
+        if let error = event.error { add("error", error) }
+        add("at", Timestamp.text(event.at))
+    }
+}
