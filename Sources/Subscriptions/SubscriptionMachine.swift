@@ -113,7 +113,9 @@ package struct SubscriptionMachine: Sendable {
         }
         for (open, event, isRetried) in known.sorted(by: { $0.1.position < $1.1.position }) {
             guard isRetried || self.through.contains(open.dot) else { continue }
-            insert(open.dot, event.key, event.position, attempts: open.attempts, isRetried: isRetried, now: 0)
+            // Its last attempt may have been under way when the process ended.
+            let attempts = min(open.attempts, definition.attempts - 1)
+            insert(open.dot, event.key, event.position, attempts: attempts, isRetried: isRetried, now: 0)
         }
     }
 

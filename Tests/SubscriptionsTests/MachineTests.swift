@@ -1,1 +1,161 @@
+import EventStore
+import Subscriptions
+import TestSupport
 import Testing
+
+/// The machine of one subscription, against a model, from seeds: what is handed out, in which order, and that nothing is lost (INV-14, INV-16).
+struct MachineTests {
+    /// A subscription at work: a log, workers, and what became of each event.
+    private struct Scene {
+        var random: SplitMix64
+        var definition: SubscriptionDefinition
+        var machine: SubscriptionMachine
+        /// Of the last state that was put away, with the run it was of.
+        var kept = SubscriptionState()
+        var log: [EventHeader] = []
+        var looked = 0
+        var now: UInt64 = 1_000
+        /// Deliveries that workers hold, of which the node may know nothing any more.
+        var held: [(given: SubscriptionMachine.Given, worker: UInt64, run: Int)] = []
+        var run = 0
+        var acked: Set<Dot> = []
+        var parked: Set<Dot> = []
+        var attempts: [Dot: Int] = [:]
+
+        init(_ seed: UInt64) {
+            random = SplitMix64(state: seed)
+            definition = SubscriptionDefinition(start: .first)
+            definition.filter.types = ["message.*"]
+            definition.ackWait = 1_000
+            definition.attempts = Int(random.next() % 4) + 2
+            definition.backoff = [100, 500]
+            machine = SubscriptionMachine(definition, kept, events: [:])
+        }
+
+        func conversation(_ dot: Dot) -> String? { log[Int(dot.seq) - 1].conversation }
+        func isWanted(_ dot: Dot) -> Bool { definition.wants(log[Int(dot.seq) - 1]) }
+        func isDone(_ dot: Dot) -> Bool { acked.contains(dot) || parked.contains(dot) }
+
+        mutating func append() {
+            let number = UInt64(log.count + 1)
+            let type = random.next() % 4 == 0 ? "profile.changed" : "message.posted"
+            log.append(header(number, "c\(random.next() % 5)", type: type))
+        }
+
+        mutating func look() {
+            for _ in 0..<3 where looked < log.count && machine.hasRoom {
+                let header = log[looked]
+                looked += 1
+                machine.look(
+                    at: header, position: UInt64(looked), isWanted: definition.wants(header), now: now)
+            }
+        }
+
+        /// The process dies: what was put away is what it knows.
+        mutating func restart() {
+            run += 1
+            var events: [Dot: (key: String, position: UInt64)] = [:]
+            for open in kept.open + kept.retried {
+                events[open.dot] = (definition.key(of: log[Int(open.dot.seq) - 1]), open.dot.seq)
+            }
+            var state = kept
+            // What is parked is known from the log.
+            state.open.removeAll { parked.contains($0.dot) }
+            state.early += parked.filter { !state.through.contains($0) }
+            machine = SubscriptionMachine(definition, state, events: events)
+            looked = Int(machine.seen[origin])
+        }
+    }
+
+    @Test("Each wanted event is handed out until it is acked or parked, whatever workers and the process do", arguments: 0..<40)
+    func model(part: Int) {
+        for seed in UInt64(part * 25)..<UInt64(part * 25 + 25) {
+            var scene = Scene(seed)
+            for _ in 0..<400 { step(&scene, seed, isCalm: false) }
+            // Then all goes well: everything must get done.
+            for _ in 0..<2_000 where scene.machine.open > 0 || scene.looked < scene.log.count {
+                step(&scene, seed, isCalm: true)
+            }
+            for header in scene.log where scene.definition.wants(header) {
+                #expect(scene.isDone(header.dot), "seed \(seed): event \(header.dot.seq) is lost")
+            }
+            #expect(scene.machine.open == 0, "seed \(seed)")
+            #expect(SubscriptionState(bytes: scene.machine.state.bytes) == scene.machine.state)
+        }
+    }
+
+    private func step(_ scene: inout Scene, _ seed: UInt64, isCalm: Bool) {
+        scene.now += scene.random.next() % 50
+        let worker = scene.random.next() % 3 + 1
+        switch scene.random.next() % 12 {
+        case 0, 1: if !isCalm { scene.append() }
+        case 2: scene.look()
+        case 3, 4, 5: give(&scene, worker, seed)
+        case 6, 7: settle(&scene, seed, isAck: true)
+        case 8: if isCalm { settle(&scene, seed, isAck: true) } else { settle(&scene, seed, isAck: false) }
+        case 9:
+            if !isCalm {
+                scene.machine.left(worker, now: scene.now)
+                scene.held.removeAll { $0.worker == worker }
+            } else {
+                scene.now += 2_000
+            }
+        case 10: scene.kept = scene.machine.state
+        default: if !isCalm, scene.random.next() % 4 == 0 { scene.restart() }
+        }
+        for parking in scene.machine.takeParkings() {
+            // The event that says so is not always stored.
+            if scene.random.next() % 3 == 0, !isCalm {
+                scene.machine.notParked(parking.dot, now: scene.now)
+            } else {
+                scene.parked.insert(parking.dot)
+                scene.machine.parked(parking.dot, now: scene.now)
+            }
+        }
+    }
+
+    private func give(_ scene: inout Scene, _ worker: UInt64, _ seed: UInt64) {
+        scene.machine.tick(now: scene.now)
+        let before = scene.machine.inFlight(of: worker)
+        let given = scene.machine.give(Int(scene.random.next() % 4) + 1, to: worker, now: scene.now)
+        for one in given {
+            #expect(scene.isWanted(one.dot), "seed \(seed): \(one.dot.seq) was not asked for")
+            #expect(!scene.parked.contains(one.dot), "seed \(seed): \(one.dot.seq) is parked")
+            // The order of a conversation: what stands before it is done.
+            for earlier in scene.log.prefix(Int(one.dot.seq) - 1)
+            where earlier.conversation == scene.conversation(one.dot) && scene.definition.wants(earlier) {
+                #expect(scene.isDone(earlier.dot), "seed \(seed): \(one.dot.seq) overtook \(earlier.dot.seq)")
+            }
+            scene.held.append((one, worker, scene.run))
+        }
+        if let lone = given.first(where: { $0.attempt >= 3 }) {
+            #expect(given == [lone] && before == 0, "seed \(seed): \(lone.dot.seq) did not go alone")
+        }
+        #expect(given.allSatisfy { $0.attempt <= scene.definition.attempts }, "seed \(seed)")
+    }
+
+    private func settle(_ scene: inout Scene, _ seed: UInt64, isAck: Bool) {
+        guard !scene.held.isEmpty else { return }
+        let (given, _, run) = scene.held.remove(at: Int(scene.random.next() % UInt64(scene.held.count)))
+        let number = run == scene.run ? given.number : 0
+        if isAck {
+            #expect(scene.machine.ack(given.dot, number: number, now: scene.now) != .refused)
+            scene.acked.insert(given.dot)
+        } else if scene.random.next() % 4 == 0 {
+            scene.machine.park(given.dot, number: number, reason: "no")
+        } else if scene.random.next() % 3 == 0 {
+            if scene.machine.extend(given.dot, number: number, now: scene.now) {
+                scene.held.append((given, 1, run))
+            }
+        } else {
+            scene.machine.release(given.dot, number: number, delay: nil, error: "e", now: scene.now)
+        }
+    }
+}
+
+private func header(_ seq: UInt64, _ conversation: String, type: String) -> EventHeader {
+    EventHeader(
+        dot: Dot(origin: origin, seq: seq), hlc: HybridTime(milliseconds: Int64(seq), counter: 0),
+        id: EventID(UUIDBits(high: 1, low: seq)), type: type, conversation: conversation, user: "u")
+}
+private let origin = OriginID(UUIDBits(high: 0, low: 7))
