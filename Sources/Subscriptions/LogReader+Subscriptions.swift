@@ -4,23 +4,21 @@ extension SubscriptionMachine {
     /// Events of the log that are looked at before others have their turn.
     private static let slice = 2_000
 
-    /// A machine over what was kept of it, or at its beginning.
+    /// A machine at its beginning, with what is known to be done since.
     ///
-    /// - Parameter parked: What is set aside: done, though the process may have ended before that was kept.
+    /// - Parameters:
+    ///   - known: What this node has kept, and what other homes have told.
+    ///   - parked: What is set aside: done, though the process may have ended before that was kept.
     package init(
-        _ record: SubscriptionRecord, _ kept: SubscriptionState?, parked: Set<Dot>, _ log: LogReader
+        _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader
     ) throws(StoreError) {
-        var state: SubscriptionState
-        if let kept {
-            state = kept
-        } else {
-            state = SubscriptionState()
-            switch record.definition.start {
-            case .now: state.through = try log.clock(of: record.dot)
-            case .vector(let known): state.through = known
-            case .first, .time: break
-            }
+        var state = SubscriptionState()
+        switch record.definition.start {
+        case .now: state.through = try log.clock(of: record.dot)
+        case .vector(let known): state.through = known
+        case .first, .time: break
         }
+        for one in known { state.merge(one) }
         state.open.removeAll { parked.contains($0.dot) }
         state.early += parked.filter { !state.through.contains($0) }
         var events: [Dot: (key: String, position: UInt64)] = [:]

@@ -6,6 +6,8 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package static let deleted = "subscription.deleted"
     package static let parked = "subscription.parked"
     package static let retried = "subscription.retried"
+    package static let moved = "subscription.moved"
+    package static let placed = "subscription.placed"
 
     package let name: String
     package let definition: SubscriptionDefinition
@@ -13,11 +15,9 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package let id: EventID
     package let dot: Dot
     /// The node that delivers.
-    package let home: NodeID
-
-    package init(name: String, definition: SubscriptionDefinition, id: EventID, dot: Dot, home: NodeID) {
-        (self.name, self.definition, self.id, self.dot, self.home) = (name, definition, id, dot, home)
-    }
+    package fileprivate(set) var home: NodeID
+    /// How often it has moved.
+    package fileprivate(set) var term: UInt64 = 0
 
     /// Whether `text` may be a name: 1 to 64 of `a-z 0-9 . _ -`.
     package static func isName(_ text: String) -> Bool {
@@ -39,6 +39,16 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
     /// The event that ends it.
     package var deletion: EventDraft { Self.draft(Self.deleted, subject, at: home) }
+
+    /// The event by which `node` becomes its home.
+    package func draft(movingTo node: NodeID) -> EventDraft {
+        Self.draft(Self.moved, subject + #","term":\#(term + 1)"#, at: node)
+    }
+
+    /// The event by which `node` tells what is done.
+    package func draft(placing state: SubscriptionState, at node: NodeID) -> EventDraft {
+        Self.draft(Self.placed, subject + #","state":"\#(base64Text(state.bytes))""#, at: node)
+    }
 
     /// The event that says that one was set aside. It has an id of its own for each time, so that it is stored once.
     package func draft(parking: SubscriptionMachine.Parking, event: EventID) -> EventDraft {
@@ -77,70 +87,107 @@ package struct SubscriptionRecords: Sendable {
     package private(set) var all: [String: SubscriptionRecord] = [:]
     /// What is set aside of each, by the event that made it.
     package private(set) var parked: [EventID: [Dot: ParkedEvent]] = [:]
+    /// What its homes have told to be done, put together.
+    package private(set) var placed: [EventID: SubscriptionState] = [:]
 
-    /// Reads what nodes have written about their own subscriptions. Of two with one name the one that was made first stands.
+    private static let types = [
+        SubscriptionRecord.created, SubscriptionRecord.moved, SubscriptionRecord.deleted, SubscriptionRecord.parked,
+        SubscriptionRecord.retried, SubscriptionRecord.placed,
+    ]
+
+    /// What a node has written of a subscription.
+    fileprivate struct Note {
+        let header: EventHeader
+        let object: JSONObject
+        let node: NodeID
+    }
+
+    /// Reads what nodes have written about subscriptions.
+    ///
+    /// Of two with one name the one that was made first stands. Its home is the node that has moved it to itself last: by term, then
+    /// by the time of the event. Only those who were its home at some time say what is done or parked.
     package init(_ views: ViewReader) throws(StoreError) {
+        let notes = try Self.notes(views)
+        var made: [EventID: (record: SubscriptionRecord, hlc: HybridTime, moved: DisplayKey?)] = [:]
+        var homes: [EventID: Set<NodeID>] = [:]
+        for note in notes where note.header.type == SubscriptionRecord.created {
+            guard let name = note.object.string("name"), SubscriptionRecord.isName(name),
+                let definition = try? SubscriptionDefinition(note.object, besides: ["name"])
+            else { continue }
+            let id = note.header.id
+            let record = SubscriptionRecord(
+                name: name, definition: definition, id: id, dot: note.header.dot, home: note.node)
+            made[id] = (record, note.header.hlc, nil)
+            homes[id] = [note.node]
+        }
+        for note in notes where note.header.type == SubscriptionRecord.moved {
+            guard let id = note.subscription, let one = made[id], let term = note.object.integer("term"), term > 0,
+                term <= Int64(Limits.number)
+            else { continue }
+            homes[id, default: []].insert(note.node)
+            let key = note.header.displayKey
+            let isLater = one.moved.map { (one.record.term, $0) < (UInt64(term), key) } ?? true
+            guard isLater else { continue }
+            made[id]?.record.home = note.node
+            made[id]?.record.term = UInt64(term)
+            made[id]?.moved = key
+        }
+        for note in notes {
+            guard let id = note.subscription, homes[id]?.contains(note.node) == true else { continue }
+            take(note, of: id, &made)
+        }
+        let inOrder = made.values.sorted { ($0.hlc, $0.record.dot) < ($1.hlc, $1.record.dot) }
+        for one in inOrder where all[one.record.name] == nil { all[one.record.name] = one.record }
+    }
+
+    /// In the order of the log.
+    private static func notes(_ views: ViewReader) throws(StoreError) -> [Note] {
         var query = TimelineQuery()
-        query.types = [
-            SubscriptionRecord.created, SubscriptionRecord.deleted, SubscriptionRecord.parked,
-            SubscriptionRecord.retried,
-        ]
+        query.types = types
         var writers: [OriginID: NodeID] = [:]
         for origin in try views.log.origins() { writers[origin.id] = origin.node }
-        var made: [SubscriptionRecord] = []
-        var stamps: [EventID: HybridTime] = [:]
-        var ended: Set<EventID> = []
-        for node in Set(writers.values).sorted() {
-            var events: [StoredEvent] = []
+        var notes: [(note: Note, position: UInt64)] = []
+        for node in Set(writers.values) {
             _ = try views.history(user: "node/\(node)", query) { entry in
+                let header = entry.stored.event.header
                 // A node speaks for itself alone.
-                if writers[entry.stored.event.header.dot.origin] == node { events.append(entry.stored) }
+                guard writers[header.dot.origin] == node, let payload = entry.stored.event.payload else { return true }
+                let note = Note(header: header, object: JSONObject(validated: payload), node: node)
+                notes.append((note, entry.stored.position))
                 return true
             }
-            for stored in events.sorted(by: { $0.position < $1.position }) {
-                let header = stored.event.header
-                guard let payload = stored.event.payload else { continue }
-                let object = JSONObject(validated: payload)
-                if header.type == SubscriptionRecord.created {
-                    guard let name = object.string("name"), SubscriptionRecord.isName(name),
-                        let definition = try? SubscriptionDefinition(object, besides: ["name"])
-                    else { continue }
-                    stamps[header.id] = header.hlc
-                    made.append(
-                        SubscriptionRecord(
-                            name: name, definition: definition, id: header.id, dot: header.dot, home: node))
-                } else if let id = object.string("subscription").flatMap({ EventID(text: $0) }),
-                    made.contains(where: { $0.id == id && $0.home == node })
-                {
-                    take(header, object, of: id, &ended)
-                }
-            }
         }
-        made.removeAll { ended.contains($0.id) }
-        let first = HybridTime(rawValue: 0)
-        for record in made.sorted(by: { (stamps[$0.id] ?? first, $0.dot) < (stamps[$1.id] ?? first, $1.dot) })
-        where all[record.name] == nil {
-            all[record.name] = record
-        }
+        return notes.sorted { $0.position < $1.position }.map(\.note)
     }
 
     private mutating func take(
-        _ header: EventHeader, _ object: JSONObject, of id: EventID, _ ended: inout Set<EventID>
+        _ note: Note, of id: EventID,
+        _ made: inout [EventID: (record: SubscriptionRecord, hlc: HybridTime, moved: DisplayKey?)]
     ) {
-        switch header.type {
-        case SubscriptionRecord.deleted: ended.insert(id)
+        let object = note.object
+        switch note.header.type {
+        case SubscriptionRecord.deleted: made[id] = nil
         case SubscriptionRecord.parked:
             guard let dot = object.string("dot").flatMap({ VersionVector(text: $0)?.entries.first }),
                 let event = object.string("event").flatMap({ EventID(text: $0) })
             else { return }
             parked[id, default: [:]][dot] = ParkedEvent(
                 dot: dot, event: event, attempts: Int(clamping: object.integer("attempts") ?? 0),
-                reason: object.string("reason") ?? "", error: object.string("error"), at: header.hlc.milliseconds)
+                reason: object.string("reason") ?? "", error: object.string("error"),
+                at: note.header.hlc.milliseconds)
         case SubscriptionRecord.retried:
             for text in object.strings("dots") ?? [] {
                 if let dot = VersionVector(text: text)?.entries.first { parked[id]?[dot] = nil }
             }
+        case SubscriptionRecord.placed:
+            guard let state = object.string("state").flatMap({ base64Bytes($0) }).flatMap(SubscriptionState.init(bytes:))
+            else { return }
+            placed[id, default: SubscriptionState()].merge(state)
         default: break
         }
     }
+}
+
+extension SubscriptionRecords.Note {
+    fileprivate var subscription: EventID? { object.string("subscription").flatMap { EventID(text: $0) } }
 }

@@ -20,6 +20,33 @@ package struct SubscriptionState: Hashable, Sendable {
 
     package init() {}
 
+    /// What is done by either: both sets only grow, so that nothing is lost whichever is older.
+    package mutating func merge(_ other: SubscriptionState) {
+        let (mine, theirs) = (self, other)
+        for entry in theirs.through.entries { through.advance(to: entry) }
+        let early = Set(mine.early).union(theirs.early)
+        open = Self.open(mine.open, theirs.open, mine.through, theirs.through).filter { !early.contains($0.dot) }
+        retried = Self.open(mine.retried, theirs.retried, VersionVector(), VersionVector())
+        self.early = early.filter { !through.contains($0) }.sorted()
+    }
+
+    /// What is open in both, or in one and not looked at by the other.
+    private static func open(
+        _ mine: [Open], _ theirs: [Open], _ through: VersionVector, _ other: VersionVector
+    ) -> [Open] {
+        var all = Dictionary(uniqueKeysWithValues: mine.map { ($0.dot, $0.attempts) })
+        let known = Set(theirs.map(\.dot))
+        for open in mine where other.contains(open.dot) && !known.contains(open.dot) { all[open.dot] = nil }
+        for open in theirs {
+            if let attempts = all[open.dot] {
+                all[open.dot] = max(attempts, open.attempts)
+            } else if !through.contains(open.dot) {
+                all[open.dot] = open.attempts
+            }
+        }
+        return all.map { Open($0.key, attempts: $0.value) }.sorted { $0.dot < $1.dot }
+    }
+
     private static let version: UInt64 = 1
 
     /// Numbers of eight bytes, the most significant first: the version; then each of the lists `through`, `open`, `retried` and `early`: its

@@ -7,6 +7,7 @@ enum Rooms {
     private static let kit = "CommandLineKit/*"
     private static let engine = "SyncEngine/*"
     private static let api = "SillokAPI"
+    private static let subscriptions = "Subscriptions"
 
     static let all: [Room] = ground + log + views + network + kitRooms + contract + programs
 
@@ -90,6 +91,12 @@ enum Rooms {
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore",
+            ]),
+        Room(
+            "EventStore/Feed", "following the log: filters, cursors that other nodes understand, small files of values",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
+                "EventStore/Identity", "EventStore/Replication",
             ]),
     ]
 
@@ -196,6 +203,7 @@ enum Rooms {
     ]
 
     private static let contract = [
+        Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
         Room(
             "SillokAPI", "the contract of the HTTP API: routes, answers, errors with status and exit code",
             [store, kit])
@@ -206,8 +214,13 @@ enum Rooms {
         Room(
             "syncd/Setup", "what the daemon is started with: settings, peers, log, audit",
             [store, engine, kit, api, "syncd/Configuration"]),
+        Room("syncd/Answers", "errors and parameters of the HTTP API", [store, engine, kit, api]),
         Room(
-            "syncd/Endpoints", "the HTTP API", [store, engine, kit, api, "syncd/Configuration", "syncd/Setup"]),
+            "syncd/Feed", "followers of the log, and workers of subscriptions",
+            [store, engine, kit, api, subscriptions, "syncd/Answers"]),
+        Room(
+            "syncd/Endpoints", "the HTTP API",
+            [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Answers", "syncd/Feed"]),
         Room(
             "syncd", "the daemon, from start to orderly end",
             [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Endpoints"]),

@@ -41,7 +41,7 @@ final class APIServer: Sendable {
         let subscriptions: SubscriptionHub
         do throws(StoreError) {
             feed = try FeedHub(service.store, on: loop)
-            subscriptions = try SubscriptionHub(service.store, service.views, on: loop)
+            subscriptions = try SubscriptionHub(service.store, service.views, service.node, on: loop)
             readers = ReadPool(try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }

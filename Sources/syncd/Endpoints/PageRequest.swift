@@ -2,12 +2,6 @@ internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
 
-/// Why a request for a page cannot be answered.
-struct BadParameter: Error {
-    let message: String
-    var hint: String?
-}
-
 /// Which part of an answer is asked for: the parameters of a ``ReadRoute``.
 struct PageRequest: Sendable {
     static let most = 500
@@ -28,20 +22,20 @@ struct PageRequest: Sendable {
 
     init(_ route: ReadRoute, _ request: HTTPRequest) throws(BadParameter) {
         self.route = route
-        try Self.check(request, route)
+        try request.requireParameters(route.parameters, repeatable: ReadRoute.repeatable)
         scope = PageCursor.scope(route, request.query.map { (name: $0.name, value: $0.value) })
-        limit = try Self.number(request, "limit", in: 1...UInt64(Self.most)).map { Int($0) } ?? Self.usual
+        limit = try request.number("limit", in: 1...UInt64(Self.most)).map { Int($0) } ?? Self.usual
         cursor = try Self.cursor(request, route, scope)
         isNewestFirst = try Self.isNewestFirst(request)
         question = request.queryItem("question")
-        wait = try Self.number(request, "wait_ms", in: 0...Self.longestWait).map { Int($0) } ?? 0
+        wait = try request.number("wait_ms", in: 0...Self.longestWait).map { Int($0) } ?? 0
         var query = TimelineQuery()
         query.since = try Self.time(request, "since")
         query.until = try Self.time(request, "until")
         query.types = request.queryItems("type") + (try Self.role(request)?.types ?? [])
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
-        let known = try Self.number(request, "known_at", in: 0...UInt64(Int64.max))
+        let known = try request.number("known_at", in: 0...UInt64(Int64.max))
         query.knownAt = [known, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
     }
@@ -69,20 +63,6 @@ struct PageRequest: Sendable {
         message: "cursor: none of this request",
         hint: "the text of 'next' from the page before, with the same path and parameters but for limit and wait_ms")
 
-    private static func check(_ request: HTTPRequest, _ route: ReadRoute) throws(BadParameter) {
-        var seen: Set<String> = []
-        for item in request.query {
-            guard route.parameters.contains(item.name) else {
-                let names = route.parameters.sorted().joined(separator: ", ")
-                throw BadParameter(
-                    message: "\(item.name): \(request.path) has no such parameter", hint: names.isEmpty ? nil : names)
-            }
-            guard seen.insert(item.name).inserted || ReadRoute.repeatable.contains(item.name) else {
-                throw BadParameter(message: "\(item.name): given more than once")
-            }
-        }
-    }
-
     private static func role(_ request: HTTPRequest) throws(BadParameter) -> DialogueRole? {
         guard let text = request.queryItem("role") else { return nil }
         guard let role = DialogueRole(rawValue: text) else {
@@ -90,16 +70,6 @@ struct PageRequest: Sendable {
             throw BadParameter(message: "role: '\(text)' is none", hint: names)
         }
         return role
-    }
-
-    static func number(
-        _ request: HTTPRequest, _ name: String, in range: ClosedRange<UInt64>
-    ) throws(BadParameter) -> UInt64? {
-        guard let text = request.queryItem(name) else { return nil }
-        guard let number = UInt64(text), range.contains(number) else {
-            throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
     }
 
     private static func cursor(

@@ -42,23 +42,14 @@ struct Service: Sendable {
     /// Refuses a request with a parameter that its path does not have, or that is given twice.
     func refusesQuery(_ exchange: HTTPExchange) -> Bool {
         let request = exchange.request
-        guard !request.query.isEmpty else { return false }
         let known = Route.allCases.first { $0.path == request.path }?.parameters ?? []
-        var seen: Set<String> = []
-        for item in request.query {
-            guard known.contains(item.name) else {
-                let names = known.sorted().joined(separator: ", ")
-                exchange.refuse(
-                    .parameter, "\(item.name): \(request.path) has no such parameter",
-                    hint: names.isEmpty ? nil : names)
-                return true
-            }
-            guard seen.insert(item.name).inserted else {
-                exchange.refuse(.parameter, "\(item.name): given more than once")
-                return true
-            }
+        do throws(BadParameter) {
+            try request.requireParameters(known)
+            return false
+        } catch {
+            exchange.refuse(.parameter, error.message, hint: error.hint)
+            return true
         }
-        return false
     }
 
     /// `GET /livez`: the process answers. Does not wait.

@@ -28,18 +28,7 @@ struct FeedRequest: Sendable {
     private static let mostValues = 1_000
 
     init(_ request: HTTPRequest) throws(BadParameter) {
-        let known = Route.changes.parameters
-        for (index, item) in request.query.enumerated() {
-            guard known.contains(item.name) else {
-                throw BadParameter(
-                    message: "\(item.name): \(request.path) has no such parameter",
-                    hint: known.sorted().joined(separator: ", "))
-            }
-            let isRepeated = request.query[..<index].contains { $0.name == item.name }
-            guard !isRepeated || Self.repeatable.contains(item.name) else {
-                throw BadParameter(message: "\(item.name): given more than once")
-            }
-        }
+        try request.requireParameters(Route.changes.parameters, repeatable: Self.repeatable)
         face = try Self.face(request)
         // A browser that connects again says so.
         start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
@@ -56,8 +45,8 @@ struct FeedRequest: Sendable {
         }
         if accept.contains("text/event-stream") { return .eventStream }
         if isStream { return .lines }
-        let limit = try PageRequest.number(request, "limit", in: 1...mostEvents).map { Int($0) } ?? usualEvents
-        let wait = try PageRequest.number(request, "wait_ms", in: 0...longestWait).map { Int($0) } ?? 0
+        let limit = try request.number("limit", in: 1...mostEvents).map { Int($0) } ?? usualEvents
+        let wait = try request.number("wait_ms", in: 0...longestWait).map { Int($0) } ?? 0
         return .page(limit: limit, wait: wait)
     }
 

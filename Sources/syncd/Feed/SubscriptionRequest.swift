@@ -17,6 +17,18 @@ enum SubscriptionAction: Sendable {
     case parked
     /// Events by their ids.
     case retry([EventID])
+    /// This node is to become its home.
+    case move
+
+    /// Whether a worker asks for deliveries, or settles some.
+    var isWork: Bool {
+        switch self {
+        case .pull, .deliveries, .ack, .release, .extend, .park: true
+        case .tell, .delete, .parked, .retry, .move: false
+        }
+    }
+
+    var isMove: Bool { if case .move = self { true } else { false } }
 }
 
 /// What is asked below `/v1/subscriptions`.
@@ -67,7 +79,7 @@ enum SubscriptionRequest: Sendable {
             return
         }
         let isGet = ["deliveries", "parked"].contains(action)
-        guard isGet || ["pull", "ack", "release", "extend", "park", "retry"].contains(action) else { throw .notFound }
+        guard isGet || ["pull", "ack", "release", "extend", "park", "retry", "move"].contains(action) else { throw .notFound }
         guard method == (isGet ? "GET" : "POST") else { throw .method }
         try Self.requireQuery(request, action == "deliveries" ? ["window"] : [])
         self = .one(name, isGet ? try Self.reading(action, request) : try Self.settling(action, request))
@@ -88,6 +100,7 @@ enum SubscriptionRequest: Sendable {
 
     private static func settling(_ action: String, _ request: HTTPRequest) throws(Refusal) -> SubscriptionAction {
         if action == "pull", request.body.isEmpty { return .pull(most: 1, wait: 0) }
+        if action == "move", request.body.isEmpty { return .move }
         let object = try object(request)
         let members: Set<String> =
             switch action {
@@ -95,6 +108,7 @@ enum SubscriptionRequest: Sendable {
             case "release": ["deliveries", "delay_ms", "error"]
             case "park": ["deliveries", "reason"]
             case "retry": ["events"]
+            case "move": []
             default: ["deliveries"]
             }
         for member in object where !members.contains(member.name) {
@@ -109,6 +123,7 @@ enum SubscriptionRequest: Sendable {
             let delay = try number(object, "delay_ms", in: 0...longestDelay).map { UInt64($0) }
             return .release(try tokens(object), delay: delay, error: try text(object, "error"))
         case "extend": return .extend(try tokens(object))
+        case "move": return .move
         case "park":
             return .park(try tokens(object), reason: try text(object, "reason") ?? "set aside by the worker")
         default:
@@ -120,11 +135,10 @@ enum SubscriptionRequest: Sendable {
     }
 
     private static func requireQuery(_ request: HTTPRequest, _ known: Set<String>) throws(Refusal) {
-        for item in request.query where !known.contains(item.name) || request.queryItems(item.name).count > 1 {
-            throw .parameter(
-                known.contains(item.name)
-                    ? "\(item.name): given more than once" : "\(item.name): \(request.path) has no such parameter",
-                hint: known.isEmpty ? nil : known.sorted().joined(separator: ", "))
+        do throws(BadParameter) {
+            try request.requireParameters(known)
+        } catch {
+            throw .parameter(error.message, hint: error.hint)
         }
     }
 

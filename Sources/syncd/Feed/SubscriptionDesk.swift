@@ -14,8 +14,10 @@ final class SubscriptionDesk {
         var machine: SubscriptionMachine
         /// All up to here was looked at.
         var position: UInt64
-        /// Of the machine, when its state was put away.
+        /// Of the machine, when its state was put away, and when an event told of it.
         var saved: UInt64 = 0
+        var placed: UInt64 = 0
+        var placedAt = SubscriptionDesk.now
     }
 
     /// One who waits for deliveries.
@@ -47,6 +49,8 @@ final class SubscriptionDesk {
     private static let mostWorkers = 2_048
     private static let heartbeat: UInt64 = 15_000
     private static let backlog = 256 << 10
+    /// How often the other nodes are told what is done, while something gets done.
+    private static let placing: UInt64 = 600_000
 
     let store: EventStore
     private let reader: EventReader
@@ -63,6 +67,8 @@ final class SubscriptionDesk {
     private var isUnsynced = false
     /// When the disk was last asked to have what was put away, monotonic milliseconds.
     var lastSync: UInt64 = 0
+    /// When it was last asked what nodes have written about subscriptions.
+    var lastLook: UInt64 = 0
 
     /// - Parameter later: Told of a stream whose client has taken what was there.
     init(_ store: EventStore, _ projector: ProjectorThread, later: @escaping @Sendable (UInt64) -> Void) {
@@ -89,8 +95,16 @@ final class SubscriptionDesk {
     func allRecords() throws(StoreError) -> SubscriptionRecords {
         let found = try reader.fresh { views throws(StoreError) in try SubscriptionRecords(views) }
 
-        // What was ended elsewhere or took another's name is not run any more.
-        for (name, one) in running where found.all[name]?.id != one.record.id { end(name, "the subscription is gone") }
+        for (name, one) in running {
+            guard let record = found.all[name], record.id == one.record.id else {
+                end(name, "the subscription is gone")
+                continue
+            }
+            guard record.home != one.record.home else { continue }
+            // What is done here the new home learns at once.
+            place(name)
+            end(name, "the subscription has moved to node \(record.home)")
+        }
         return found
     }
 
@@ -104,9 +118,32 @@ final class SubscriptionDesk {
         guard running[record.name] == nil else { return }
         let log = try currentLog()
         let kept = try openValues().value(record.id.description).flatMap { SubscriptionState(bytes: $0) }
-        let parked = try allRecords().parked[record.id] ?? [:]
-        let machine = try SubscriptionMachine(record, kept, parked: Set(parked.keys), log)
+        let records = try allRecords()
+        let parked = Set((records.parked[record.id] ?? [:]).keys)
+        let known = [kept, records.placed[record.id]].compactMap { $0 }
+        let machine = try SubscriptionMachine(record, known, parked: parked, log)
         running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
+    }
+
+    /// Another home has told what is done: that need not be done here.
+    func learn(_ records: SubscriptionRecords) {
+        for (name, one) in running {
+            guard let placed = records.placed[one.record.id] else { continue }
+            let open = one.machine.state.open.map(\.dot)
+            let still = Set(placed.open.map(\.dot))
+            for dot in open where placed.through.contains(dot) && !still.contains(dot) {
+                _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
+            }
+        }
+    }
+
+    /// Stores an event that tells what is done, for other nodes.
+    func place(_ name: String) {
+        guard let one = running[name], one.placed != one.machine.revision else { return }
+        let draft = one.record.draft(placing: one.machine.state, at: store.identity.node)
+        guard (try? record(draft, visible: false)) != nil else { return }
+        running[name]?.placed = one.machine.revision
+        running[name]?.placedAt = Self.now
     }
 
     func openValues() throws(StoreError) -> NamedValues {
@@ -305,6 +342,7 @@ final class SubscriptionDesk {
             let isDue = (running[name]?.machine.nextDeadline).map { $0 <= now } ?? false
             let isOver = pulls.values.contains { $0.name == name && $0.until <= now }
             if isDue || isOver { serve(name, durable: durable) }
+            if let one = running[name], now - one.placedAt >= Self.placing { place(name) }
         }
         for (id, stream) in streams where !stream.isFull && now - stream.wrote >= Self.heartbeat {
             var bytes: [UInt8] = []
@@ -352,7 +390,7 @@ final class SubscriptionDesk {
         (log, lines) = (current, nil)
         guard isAnother else { return current }
         for (name, one) in running {
-            let machine = try SubscriptionMachine(one.record, one.machine.state, parked: [], current)
+            let machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
             running[name] = Running(record: one.record, machine: machine, position: try machine.start(in: current))
         }
         return current

@@ -18,7 +18,14 @@ final class SubscriptionHub: Sendable {
         var isQueued = false
         var isTicking = false
         var isPuttingAway = false
+        /// Nodes may have written about subscriptions.
+        var hasNews = false
+        /// When each node that was asked for was heard last, monotonic milliseconds.
+        var heard: [NodeID: UInt64] = [:]
     }
+
+    /// After so long a silence of its home another node takes a subscription over.
+    private static let silence: UInt64 = 30_000
 
     private static let gathering: Duration = .milliseconds(20)
     private static let tick: Duration = .milliseconds(100)
@@ -27,19 +34,24 @@ final class SubscriptionHub: Sendable {
     private let state = Lock(State())
     private let loop: EventLoop
     private let own: NodeID
+    private let node: SyncNode
     /// This, for the desk, until it stops.
     private let hub = Lock<SubscriptionHub?>(nil)
 
-    init(_ store: EventStore, _ views: ProjectorThread, on loop: EventLoop) throws(StoreError) {
+    init(_ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, on loop: EventLoop) throws(StoreError) {
         self.loop = loop
+        self.node = node
         own = store.identity.node
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
             SubscriptionDesk(store, views) { id in hub.withLock { $0 }?.drained(id) }
         }
         hub.withLock { $0 = self }
-        _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
-        advance(to: try store.standingBlocking().top)
+        _ = store.observeCommits { [weak self] notice in
+            let isOfNodes = notice.events.contains { $0.event.header.type.hasPrefix("subscription.") }
+            self?.advance(to: notice.top, hasNews: isOfNodes || notice.events.isEmpty)
+        }
+        advance(to: try store.standingBlocking().top, hasNews: false)
     }
 
     /// Whether a request is for it.
@@ -65,6 +77,7 @@ final class SubscriptionHub: Sendable {
         if case .one(_, .pull) = request { exchange.watchClient { [weak self] in self?.gone(id) } }
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }
+            if SubscriptionDesk.now - desk.lastLook >= 1_000 { look(desk) }
             do throws(StoreError) { try answer(request, id, exchange, desk) } catch { exchange.refuse(error) }
             follow(desk)
         }
@@ -97,14 +110,24 @@ final class SubscriptionHub: Sendable {
             exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
         case .make(let name, let definition): try make(name, definition, exchange, desk)
         case .one(let name, let action):
-            guard let record = try desk.record(name) else {
+            guard var record = try desk.record(name) else {
                 return exchange.refuse(
                     .notFound, "there is no subscription \(name)", hint: "PUT /v1/subscriptions/\(name) makes it")
             }
             if case .tell = action, record.home != own { return exchange.send(line(record, desk)) }
-            guard record.home == own else {
-                return exchange.refuse(
-                    .elsewhere, "\(name) is delivered by node \(record.home)", hint: "ask that node")
+            if record.home != own {
+                let silent = silence(of: record.home)
+                guard action.isMove || action.isWork && silent >= Self.silence else {
+                    return exchange.refuse(
+                        .elsewhere, "\(name) is delivered by node \(record.home), silent for \(silent) ms",
+                        hint: "ask that node; this one takes over when it has been silent for \(Self.silence) ms, "
+                            + "or by POST …/\(name)/move")
+                }
+                _ = try desk.record(record.draft(movingTo: own), visible: true)
+                guard let moved = try desk.allRecords().all[name], moved.home == own else {
+                    throw .busy("\(name) is being moved")
+                }
+                record = moved
             }
             try desk.start(record)
             try act(action, record, id, exchange, desk)
@@ -135,7 +158,7 @@ final class SubscriptionHub: Sendable {
         let name = record.name
         let now = SubscriptionDesk.now
         switch action {
-        case .tell: exchange.send(line(record, desk))
+        case .tell, .move: exchange.send(line(record, desk))
         case .delete:
             _ = try desk.record(record.deletion, visible: true)
             try desk.openValues().put([(record.id.description, nil)])
@@ -246,6 +269,18 @@ final class SubscriptionHub: Sendable {
         again(desk.serve(name, durable: durable), name)
     }
 
+    /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there is no link.
+    private func silence(of home: NodeID) -> UInt64 {
+        let now = SubscriptionDesk.now
+        let silent = node.status().peers.first { $0.peer.node == home }?.silentFor
+        return state.withLock { state in
+            if let silent { state.heard[home] = now - min(now, silent) }
+            let last = state.heard[home] ?? now
+            state.heard[home] = last
+            return now - last
+        }
+    }
+
     private func line(_ record: SubscriptionRecord, _ desk: SubscriptionDesk) -> JSONLine {
         var line = JSONLine(type: "subscription")
         line.add("name", record.name)
@@ -288,9 +323,10 @@ final class SubscriptionHub: Sendable {
         }
     }
 
-    private func advance(to top: UInt64) {
+    private func advance(to top: UInt64, hasNews: Bool) {
         let isDue = state.withLock { state in
             state.durable = max(state.durable, top)
+            if hasNews { state.hasNews = true }
             guard state.isWanted, !state.isQueued else { return false }
             state.isQueued = true
             return true
@@ -328,6 +364,17 @@ final class SubscriptionHub: Sendable {
         }
     }
 
+    /// At most once a second: whether another node has moved a subscription, or told what is done of it.
+    private func look(_ desk: SubscriptionDesk) {
+        desk.lastLook = SubscriptionDesk.now
+        let hasNews = state.withLock { state in
+            defer { state.hasNews = false }
+            return state.hasNews
+        }
+        guard hasNews, !desk.running.isEmpty, let records = try? desk.allRecords() else { return }
+        desk.learn(records)
+    }
+
     private func putAway() {
         worker.submit { [weak self] desk in
             self?.state.withLock { $0.isPuttingAway = false }
@@ -342,6 +389,7 @@ final class SubscriptionHub: Sendable {
             desk.tick(durable: durable)
             let isSecond = SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000
             if isSecond {
+                look(desk)
                 desk.putAway()
                 desk.sync()
                 desk.lastSync = SubscriptionDesk.now

@@ -1,0 +1,35 @@
+internal import SyncEngine
+
+/// Why a request cannot be answered: one of its parameters.
+struct BadParameter: Error {
+    let message: String
+    var hint: String?
+}
+
+extension HTTPRequest {
+    /// The number in a parameter of the query; `nil` if it is not given.
+    func number(_ name: String, in range: ClosedRange<UInt64>) throws(BadParameter) -> UInt64? {
+        guard let text = queryItem(name) else { return nil }
+        guard let number = UInt64(text), range.contains(number) else {
+            throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Refuses parameters that the path does not have, and those that are given twice.
+    ///
+    /// - Parameter repeatable: Those that may be given more than once.
+    func requireParameters(_ known: Set<String>, repeatable: Set<String> = []) throws(BadParameter) {
+        var seen: Set<String> = []
+        for item in query {
+            guard known.contains(item.name) else {
+                let names = known.sorted().joined(separator: ", ")
+                throw BadParameter(
+                    message: "\(item.name): \(path) has no such parameter", hint: names.isEmpty ? nil : names)
+            }
+            guard seen.insert(item.name).inserted || repeatable.contains(item.name) else {
+                throw BadParameter(message: "\(item.name): given more than once")
+            }
+        }
+    }
+}
