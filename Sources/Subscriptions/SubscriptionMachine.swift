@@ -3,7 +3,8 @@ package import EventStore
 /// One subscription at its home: what is open, what is out at which worker, what comes next. A pure value: time and events are told to it,
 /// and what is to be stored is asked of it (D9).
 ///
-/// The events of a key come one at a time, in the order of the log; the next one is given when the one before is done, to whoever asks.
+/// The events of a key come one at a time, in the order of the log; the next one is given when the one before is done, to the worker that
+/// asks next.
 /// From the third attempt on an event is given to a worker that has nothing else, so that what kills a worker is known.
 package struct SubscriptionMachine: Sendable {
     /// Most events that are open: more are not looked at before some are done (INV-9).
@@ -216,7 +217,7 @@ package struct SubscriptionMachine: Sendable {
         return given
     }
 
-    /// The work is done, whoever says so and when.
+    /// The work is done, at whatever time and by which delivery that is said.
     ///
     /// - Parameter number: Of the delivery; 0 of one of an earlier run.
     package mutating func ack(_ dot: Dot, number: UInt64, now: UInt64) -> Ack {

@@ -151,7 +151,9 @@ package struct SubscriptionRecords: Sendable {
             _ = try views.history(user: "node/\(node)", query) { entry in
                 let header = entry.stored.event.header
                 // A node speaks for itself alone.
-                guard writers[header.dot.origin] == node, let payload = entry.stored.event.payload else { return true }
+                guard writers[header.dot.origin] == node, let payload = entry.stored.event.payload else {
+                    return true
+                }
                 let note = Note(header: header, object: JSONObject(validated: payload), node: node)
                 notes.append((note, entry.stored.position))
                 return true
@@ -180,8 +182,8 @@ package struct SubscriptionRecords: Sendable {
                 if let dot = VersionVector(text: text)?.entries.first { parked[id]?[dot] = nil }
             }
         case SubscriptionRecord.placed:
-            guard let state = object.string("state").flatMap({ base64Bytes($0) }).flatMap(SubscriptionState.init(bytes:))
-            else { return }
+            let bytes = object.string("state").flatMap { base64Bytes($0) }
+            guard let state = bytes.flatMap(SubscriptionState.init(bytes:)) else { return }
             placed[id, default: SubscriptionState()].merge(state)
         default: break
         }

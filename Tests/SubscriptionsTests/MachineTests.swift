@@ -67,7 +67,9 @@ struct MachineTests {
         }
     }
 
-    @Test("Each wanted event is handed out until it is acked or parked, whatever workers and the process do", arguments: 0..<40)
+    @Test(
+        "Each wanted event is handed out until it is acked or parked, whatever workers and the process do",
+        arguments: 0..<40)
     func model(part: Int) {
         for seed in UInt64(part * 25)..<UInt64(part * 25 + 25) {
             var scene = Scene(seed)

@@ -93,7 +93,7 @@ enum Rooms {
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore",
             ]),
         Room(
-            "EventStore/Feed", "following the log: filters, cursors that other nodes understand, small files of values",
+            "EventStore/Feed", "following the log: filters, cursors for all nodes, small files of values",
             [
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/Identity", "EventStore/Replication",
@@ -206,7 +206,7 @@ enum Rooms {
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
         Room(
             "SillokAPI", "the contract of the HTTP API: routes, answers, errors with status and exit code",
-            [store, kit])
+            [store, kit]),
     ]
 
     private static let programs = [

@@ -18,7 +18,7 @@ enum Walks {
             Step("syncd/Endpoints/LeadRule.swift", "which of the two"),
             Step("syncd/Endpoints/Service.swift", "unknown parameters, and what keeps the node from taking appends"),
             Step("syncd/Endpoints/AppendBatch.swift", "parameters and lines to drafts; later outcomes to an answer"),
-            Step("syncd/Endpoints/Reply.swift", "an answer or a refusal to status and body"),
+            Step("syncd/Answers/Reply.swift", "an answer or a refusal to status and body"),
             Step("SillokAPI/AppendAnswer.swift", "one line for each line, and which status the whole has"),
             Step("SyncEngine/Networking/HTTP/HTTPServer.swift", "connections, and how much they may have under way"),
             Step(

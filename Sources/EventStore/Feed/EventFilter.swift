@@ -16,9 +16,9 @@ package struct EventFilter: Hashable, Sendable {
     package func matches(_ header: EventHeader) -> Bool {
         if !origins.isEmpty, !origins.contains(header.dot.origin) { return false }
         if header.isOpaque { return types.isEmpty && users.isEmpty && authors.isEmpty && conversations.isEmpty }
-        if types.isEmpty ? ReservedType.contains(header.type) : !types.contains(where: { Self.names($0, header.type) }) {
-            return false
-        }
+        let isOfType =
+            types.isEmpty ? !ReservedType.contains(header.type) : types.contains { Self.names($0, header.type) }
+        guard isOfType else { return false }
         if !users.isEmpty, !users.contains(header.user) { return false }
         if !authors.isEmpty, !authors.contains(header.author) { return false }
         guard !conversations.isEmpty else { return true }

@@ -80,6 +80,7 @@ extension HTTPExchange {
 }
 
 extension FeedRefusal: CustomStringConvertible {
+    /// One sentence for people.
     public var description: String {
         switch self {
         case .ahead(let dot): "the cursor names event \(dot), which is not here yet"

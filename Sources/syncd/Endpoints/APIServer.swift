@@ -77,7 +77,9 @@ final class APIServer: Sendable {
                         return
                     }
                     if desk.take(exchange) { return }
-                    if exchange.isReading, exchange.request.path == Route.changes.path { return feed.answer(exchange) }
+                    if exchange.isReading, exchange.request.path == Route.changes.path {
+                        return feed.answer(exchange)
+                    }
                     if SubscriptionHub.takes(exchange.request.segments) { return subscriptions.answer(exchange) }
                     if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
                         if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {

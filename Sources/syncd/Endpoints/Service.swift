@@ -80,7 +80,8 @@ struct Service: Sendable {
         case ("POST", .invitations, 1): try invite(exchange)
         case ("POST", .join, 1): join(exchange)
         case ("POST", .quarantine, 2) where path[1] == "retry": retryQuarantine(exchange)
-        case (_, .events, 1), (_, .changes, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3), (_, .invitations, 1),
+        case (_, .events, 1), (_, .changes, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3),
+            (_, .invitations, 1),
             (_, .findings, 1), (_, .join, 1), (_, .quarantine, 2):
             exchange.refuseMethod()
         case _ where ReadRoute(path) != nil: exchange.refuseMethod()

@@ -13,7 +13,8 @@ struct FeedItem: Sendable {
         self.stored = stored
         let (bytes, leaf) = try lines.object(stored)
         let place = LogPlace(
-            incarnation: incarnation, position: stored.position, leaf: UInt32(truncatingIfNeeded: leaf.prefix64 >> 32))
+            incarnation: incarnation, position: stored.position, leaf: UInt32(truncatingIfNeeded: leaf.prefix64 >> 32)
+        )
         cursor = FeedCursor(place: place, dot: stored.event.header.dot).text
         // Before the brace at its end.
         object = bytes.dropLast() + Array(#","cursor":"\#(cursor)"}"#.utf8)

@@ -79,7 +79,8 @@ enum SubscriptionRequest: Sendable {
             return
         }
         let isGet = ["deliveries", "parked"].contains(action)
-        guard isGet || ["pull", "ack", "release", "extend", "park", "retry", "move"].contains(action) else { throw .notFound }
+        let known = ["pull", "ack", "release", "extend", "park", "retry", "move"]
+        guard isGet || known.contains(action) else { throw .notFound }
         guard method == (isGet ? "GET" : "POST") else { throw .method }
         try Self.requireQuery(request, action == "deliveries" ? ["window"] : [])
         self = .one(name, isGet ? try Self.reading(action, request) : try Self.settling(action, request))
@@ -178,7 +179,8 @@ enum SubscriptionRequest: Sendable {
         var tokens: [DeliveryToken] = []
         for text in texts {
             guard let token = DeliveryToken(text: text) else {
-                throw .parameter("deliveries: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
+                throw .parameter(
+                    "deliveries: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
             }
             tokens.append(token)
         }
