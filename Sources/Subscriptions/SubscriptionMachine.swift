@@ -134,6 +134,7 @@ package struct SubscriptionMachine: Sendable {
         return state
     }
 
+    package var openDots: [Dot] { entries.filter { !$0.value.isRetried }.map(\.key) }
     /// All that was looked at.
     package var seen: VersionVector { through }
     /// Events that are not done.

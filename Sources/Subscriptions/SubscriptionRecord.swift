@@ -87,6 +87,8 @@ package struct SubscriptionRecords: Sendable {
     package private(set) var all: [String: SubscriptionRecord] = [:]
     /// What is set aside of each, by the event that made it.
     package private(set) var parked: [EventID: [Dot: ParkedEvent]] = [:]
+    /// The nodes that were home of each.
+    package private(set) var homes: [EventID: Set<NodeID>] = [:]
     /// What its homes have told to be done, put together.
     package private(set) var placed: [EventID: SubscriptionState] = [:]
 
@@ -109,7 +111,6 @@ package struct SubscriptionRecords: Sendable {
     package init(_ views: ViewReader) throws(StoreError) {
         let notes = try Self.notes(views)
         var made: [EventID: (record: SubscriptionRecord, hlc: HybridTime, moved: DisplayKey?)] = [:]
-        var homes: [EventID: Set<NodeID>] = [:]
         for note in notes where note.header.type == SubscriptionRecord.created {
             guard let name = note.object.string("name"), SubscriptionRecord.isName(name),
                 let definition = try? SubscriptionDefinition(note.object, besides: ["name"])

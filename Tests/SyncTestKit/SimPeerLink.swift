@@ -82,6 +82,8 @@ final class SimPeerLink: SessionShell {
                 sim.checks.name(node.knownAs, peer)
             }
             learnt(report)
+        // No subscriptions in virtual time yet.
+        case .shared: break
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
             performSnapshot(effect, &effects)
         case .close(let end):

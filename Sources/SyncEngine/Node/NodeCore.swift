@@ -31,6 +31,10 @@ extension SyncNode {
         /// Commits before ``open(listen:standing:)``.
         private var early: [CommitNotice]? = []
         private var listener: Listener?
+        /// What nodes tell all others.
+        private(set) var shared = SharedTable()
+        /// Hears of what a peer has told, unchecked.
+        private var onShared: (@Sendable (SharedState) -> Void)?
         private static let pingTimeout = Duration.seconds(5)
 
         init(
@@ -122,6 +126,21 @@ extension SyncNode {
             recent.add(notice)
             for link in mesh.links { sessions[link]?.logAdvanced(notice) }
             input { $0.logAdvanced(notice, now: $1, effects: &$2) }
+        }
+
+        // MARK: Shared state
+
+        func observeShared(_ body: (@Sendable (SharedState) -> Void)?) { onShared = body }
+
+        /// A peer has told something.
+        func heard(_ value: SharedState) { if shared.isNew(value) { onShared?(value) } }
+
+        /// Tells all peers, now and when they connect.
+        func share(_ values: [SharedState]) {
+            let before = shared.revision
+            for value in values { shared.put(value) }
+            guard shared.revision > before else { return }
+            for link in sessions.values { link.tellShared() }
         }
 
         // MARK: What operators and clients ask

@@ -25,6 +25,8 @@ final class PeerLink: SessionShell {
     private var pings: [(at: UInt64, completion: (Duration?) -> Void)] = []
     private var pongsSeen = UInt64(0)
     var isGreeted = false
+    /// ``SharedTable/revision`` up to which the peer was told.
+    private var sharedTold: UInt64 = 0
     /// Whether nothing is read from the peer until some of what it asked for is done (``LinkAccount/isFull``).
     private(set) var isHeldBack = false
     /// Since when a frame has been coming in, monotonic milliseconds.
@@ -105,6 +107,15 @@ final class PeerLink: SessionShell {
         }
         holdBack()
         arm()
+        tellShared()
+    }
+
+    /// Tells the peer what nodes have told since it was told last.
+    func tellShared() {
+        guard !isClosed, let core, core.shared.revision > sharedTold, session.takesShared else { return }
+        let values = core.shared.values(after: sharedTold)
+        sharedTold = core.shared.revision
+        for value in values { input { $0.share(value, now: $1, effects: &$2) } }
     }
 
     func tell(_ body: (inout Mesh, Moment, inout [Mesh.Effect]) -> Void) { core?.input(body) }
@@ -141,6 +152,7 @@ final class PeerLink: SessionShell {
             let this = loop.bind(self)
             workers.inspect(question) { result in this.post { $0.inspected(id, result) } }
         case .report(let report): learnt(report)
+        case .shared(let value): core?.heard(value)
         case .describeSnapshot(let id):
             let this = loop.bind(self)
             snapshots.server.describe { offer in

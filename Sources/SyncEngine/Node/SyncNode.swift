@@ -108,6 +108,14 @@ public final class SyncNode: Sendable {
     /// Looks whether this node's clock can be right; the node does so by itself now and then.
     package func checkClock() { _ = core.sync { $0.checkClock() } }
 
+    /// Tells all nodes, as far as they are connected to this one or become so. What other nodes have told may be passed on, once it was
+    /// checked.
+    package func share(_ values: [SharedState]) { core.post { $0.share(values) } }
+
+    /// Calls `body` on the loop's thread with what a peer tells. Nothing of it is checked: not its signature, nor whether that node
+    /// may say so.
+    package func observeShared(_ body: (@Sendable (SharedState) -> Void)?) { core.post { $0.observeShared(body) } }
+
     /// How it stands with the peers.
     package func status() -> NodeStatus {
         core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0)

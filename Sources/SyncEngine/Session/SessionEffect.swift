@@ -33,6 +33,8 @@ package enum SessionEffect: Hashable, Sendable {
     case inspect(RequestID, Inspection)
     /// Something about identities and histories that the node must act on.
     case report(IdentityReport)
+    /// A node has told something that all are to know; nothing of it is checked yet.
+    case shared(SharedState)
     /// Say what snapshot can be offered; answered by ``SyncSession/snapshotDescribed(_:_:now:effects:)``.
     case describeSnapshot(RequestID)
     /// Read a part of the snapshot; answered by ``SyncSession/snapshotRead(_:_:now:effects:)``.

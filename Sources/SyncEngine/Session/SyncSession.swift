@@ -46,6 +46,8 @@ package struct SyncSession: Sendable {
     var healing = HealingState()
     /// Histories that differ.
     package internal(set) var forks = ForkState()
+    /// How many values were told since when, monotonic milliseconds.
+    var shared: (since: UInt64, count: Int) = (0, 0)
     /// Whether the peer has begun to say what it has, and is not done.
     var isHearing: Bool { isRestating || !awaitsFirstPart }
     private var nextRequest = UInt64(1)
@@ -175,6 +177,10 @@ package struct SyncSession: Sendable {
         case (.payloadTold(let told), .open(let hello, _, _)) where speaks(.payloads, hello):
             payloadsTold(told, bytes: frame.count, now: now, &effects)
         case (.payloadTold, .comparing(let hello)) where speaks(.payloads, hello) && isHearing:
+            setAside(frame, now: now, &effects)
+        case (.sharedState(let shared), .open(let hello, _, _)) where speaks(.sharedState, hello):
+            sharedReceived(shared, now: now, &effects)
+        case (.sharedState, .comparing(let hello)) where speaks(.sharedState, hello) && isHearing:
             setAside(frame, now: now, &effects)
         default:
             fail(SessionFailure(.badFrame, "a \(message.name) out of turn"), now: now, &effects)

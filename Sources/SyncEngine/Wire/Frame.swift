@@ -46,6 +46,8 @@ package enum MessageType: UInt8, CaseIterable, Sendable {
     case snapshotEnd = 27
     /// It is in place, or refused.
     case snapshotDone = 28
+    /// This I tell all.
+    case sharedState = 32
 
     /// The message's name in docs/reference/sync.proto, after which each case is named.
     var name: String {

@@ -71,6 +71,9 @@ package struct Features: OptionSet, Hashable, Sendable {
 
     /// Snapshots are offered to those that ask for them.
     package static let snapshots = Features(rawValue: 256)
+
+    /// SharedState is taken in.
+    package static let sharedState = Features(rawValue: 512)
 }
 
 /// What a node remembers of the progress of another.

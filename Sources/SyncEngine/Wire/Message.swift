@@ -47,6 +47,8 @@ package enum Message: Hashable, Sendable {
     case payloadAsk(PayloadAsk)
     /// Answers that.
     case payloadTold(PayloadTold)
+    /// What a node tells all others and no event tells.
+    case sharedState(SharedState)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -77,6 +79,7 @@ extension Message {
         case .headTold: MessageType.headTold.rawValue
         case .payloadAsk: MessageType.payloadAsk.rawValue
         case .payloadTold: MessageType.payloadTold.rawValue
+        case .sharedState: MessageType.sharedState.rawValue
         case .unknown(let type): type
         }
     }
@@ -117,6 +120,7 @@ extension Message {
         case .headTold(let told): told.write(to: &writer)
         case .payloadAsk(let ask): ask.write(to: &writer)
         case .payloadTold(let told): told.write(to: &writer)
+        case .sharedState(let shared): shared.write(to: &writer)
         case .resync, .unknown: break
         }
         return writer.bytes
@@ -159,6 +163,7 @@ extension Message {
         case .headTold: self = .headTold(try HeadTold(MessageReader("HeadTold", body)))
         case .payloadAsk: self = .payloadAsk(try PayloadAsk(MessageReader("PayloadAsk", body)))
         case .payloadTold: self = .payloadTold(try PayloadTold(MessageReader("PayloadTold", body), limits: limits))
+        case .sharedState: self = .sharedState(try SharedState(MessageReader("SharedState", body)))
         }
     }
 }

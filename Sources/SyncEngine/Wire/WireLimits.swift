@@ -26,7 +26,7 @@ package struct WireLimits: Hashable, Sendable {
             .headTold, .payloadAsk:
             min(limit, Self.controlBody)
         case .vector, .events, .ack, .stateDelta, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork,
-            .payloadTold, nil:
+            .payloadTold, .sharedState, nil:
             limit
         }
     }

@@ -17,6 +17,7 @@ final class SubscriptionDesk {
         /// Of the machine, when its state was put away, and when an event told of it.
         var saved: UInt64 = 0
         var placed: UInt64 = 0
+        var told: UInt64 = 0
         var placedAt = SubscriptionDesk.now
     }
 
@@ -60,11 +61,19 @@ final class SubscriptionDesk {
     private var log: LogReader?
     private var lines: EventLines?
     private var values: NamedValues?
+    /// As they were read last.
+    private(set) var records: SubscriptionRecords?
     var running: [String: Running] = [:]
     var pulls: [UInt64: Pull] = [:]
     var streams: [UInt64: Stream] = [:]
     var promises: [Promise] = []
     private var isUnsynced = false
+    private var keys: [NodeID: VerifyingKey] = [:]
+    private var lastTold: UInt64 = 0
+    /// Values of other nodes to be passed on.
+    var accepted: [SharedState] = []
+    /// Values of which the log does not say yet whether they count.
+    var unjudged: [SharedState] = []
     /// When the disk was last asked to have what was put away, monotonic milliseconds.
     var lastSync: UInt64 = 0
     /// When it was last asked what nodes have written about subscriptions.
@@ -83,7 +92,8 @@ final class SubscriptionDesk {
     /// Whether time matters: someone waits, or something is out.
     var isActive: Bool {
         !pulls.isEmpty || !streams.isEmpty || isUnsynced || running.values.contains { $0.machine.nextDeadline != nil }
-            || running.values.contains { $0.saved != $0.machine.revision }
+            || running.values.contains { $0.saved != $0.machine.revision || $0.told != $0.machine.revision }
+            || !unjudged.isEmpty
     }
 
     /// Whether commits are of interest.
@@ -94,6 +104,7 @@ final class SubscriptionDesk {
     /// All subscriptions, as the log tells of them now.
     func allRecords() throws(StoreError) -> SubscriptionRecords {
         let found = try reader.fresh { views throws(StoreError) in try SubscriptionRecords(views) }
+        records = found
 
         for (name, one) in running {
             guard let record = found.all[name], record.id == one.record.id else {
@@ -126,15 +137,54 @@ final class SubscriptionDesk {
     }
 
     /// Another home has told what is done: that need not be done here.
-    func learn(_ records: SubscriptionRecords) {
-        for (name, one) in running {
-            guard let placed = records.placed[one.record.id] else { continue }
-            let open = one.machine.state.open.map(\.dot)
-            let still = Set(placed.open.map(\.dot))
-            for dot in open where placed.through.contains(dot) && !still.contains(dot) {
-                _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
-            }
+    func learn(_ name: String, _ state: SubscriptionState) {
+        let still = Set(state.open.map(\.dot))
+        for dot in running[name]?.machine.openDots ?? [] where state.through.contains(dot) && !still.contains(dot) {
+            _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
         }
+    }
+
+    // MARK: What nodes tell each other
+
+    /// What the subscriptions that run here have done since it was told last.
+    func news(_ wall: Int64) -> [SharedState] {
+        var values: [SharedState] = []
+        for (name, one) in running where one.told != one.machine.revision {
+            lastTold = max(lastTold + 1, UInt64(max(wall, 0)))
+            values.append(
+                SharedState(
+                    key: one.record.id.bits, node: store.identity.node, number: lastTold,
+                    value: one.machine.state.bytes, signing: store.key))
+            running[name]?.told = one.machine.revision
+        }
+        return values
+    }
+
+    /// What a node has told about a subscription. It counts if the node has signed it and was its home (INV-15).
+    ///
+    /// - Returns: false if the log does not say yet whether it was.
+    func take(_ value: SharedState, _ records: SubscriptionRecords) throws(StoreError) -> Bool {
+        let id = EventID(value.key)
+        guard records.homes[id]?.contains(value.node) == true else { return false }
+        guard let key = try key(of: value.node), value.isValid(for: key),
+            let state = SubscriptionState(bytes: value.value)
+        else { return true }
+        var kept = try openValues().value(id.description).flatMap { SubscriptionState(bytes: $0) } ?? state
+        kept.merge(state)
+        if let one = running.values.first(where: { $0.record.id == id }) {
+            learn(one.record.name, state)
+        } else {
+            try openValues().put([(id.description, kept.bytes)])
+            isUnsynced = true
+        }
+        accepted.append(value)
+        return true
+    }
+
+    private func key(of node: NodeID) throws(StoreError) -> VerifyingKey? {
+        if let key = keys[node] { return key }
+        for origin in try currentLog().origins() { keys[origin.node] = origin.key }
+        return keys[node]
     }
 
     /// Stores an event that tells what is done, for other nodes.

@@ -27,6 +27,8 @@ final class SubscriptionHub: Sendable {
     /// After so long a silence of its home another node takes a subscription over.
     private static let silence: UInt64 = 30_000
 
+    /// Most values that wait for what the log says of them.
+    private static let mostUnjudged = 1_024
     private static let gathering: Duration = .milliseconds(20)
     private static let tick: Duration = .milliseconds(100)
 
@@ -52,6 +54,7 @@ final class SubscriptionHub: Sendable {
             self?.advance(to: notice.top, hasNews: isOfNodes || notice.events.isEmpty)
         }
         advance(to: try store.standingBlocking().top, hasNews: false)
+        node.observeShared { [weak self] value in self?.heard(value) }
     }
 
     /// Whether a request is for it.
@@ -85,6 +88,7 @@ final class SubscriptionHub: Sendable {
     }
 
     func stop() {
+        node.observeShared(nil)
         worker.submit { $0.close() }
         worker.stop()
         hub.withLock { $0 = nil }
@@ -371,8 +375,33 @@ final class SubscriptionHub: Sendable {
             defer { state.hasNews = false }
             return state.hasNews
         }
-        guard hasNews, !desk.running.isEmpty, let records = try? desk.allRecords() else { return }
-        desk.learn(records)
+        guard hasNews, !desk.running.isEmpty || !desk.unjudged.isEmpty, let records = try? desk.allRecords() else {
+            return
+        }
+        for (name, one) in desk.running {
+            if let placed = records.placed[one.record.id] { desk.learn(name, placed) }
+        }
+        judge(desk, records)
+    }
+
+    /// A peer has told something of a subscription.
+    private func heard(_ value: SharedState) {
+        worker.submit { [weak self] desk in
+            guard let self else { return }
+            if desk.unjudged.count < Self.mostUnjudged { desk.unjudged.append(value) }
+            if let records = desk.records { judge(desk, records) }
+            // What the log says of it may have come meanwhile.
+            if !desk.unjudged.isEmpty { state.withLock { $0.hasNews = true } }
+            follow(desk)
+        }
+    }
+
+    private func judge(_ desk: SubscriptionDesk, _ records: SubscriptionRecords) {
+        let values = desk.unjudged
+        desk.unjudged = []
+        for value in values where (try? desk.take(value, records)) == false { desk.unjudged.append(value) }
+        if !desk.accepted.isEmpty { node.share(desk.accepted) }
+        desk.accepted = []
     }
 
     private func putAway() {
@@ -392,6 +421,8 @@ final class SubscriptionHub: Sendable {
                 look(desk)
                 desk.putAway()
                 desk.sync()
+                let news = desk.news(WallClock.now)
+                if !news.isEmpty { node.share(news) }
                 desk.lastSync = SubscriptionDesk.now
             }
             state.withLock { $0.isTicking = false }

@@ -26,7 +26,7 @@ struct SchemaTests {
             [
                 "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "StateDelta", "Resync", "Want",
                 "Fork", "Join", "HeadAsk", "HeadTold", "PayloadAsk", "PayloadTold", "SnapshotOffer", "SnapshotGet",
-                "SnapshotRows", "SnapshotEnd", "SnapshotDone",
+                "SnapshotRows", "SnapshotEnd", "SnapshotDone", "SharedState",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))

@@ -126,6 +126,11 @@ struct MessageGenerator {
         case .join: .join(Join(cluster: text(1...20), name: text(0...20), proof: bytes(32)))
         case .headAsk: .headAsk(HeadAsk(origin: origin(), size: positive()))
         case .headTold: .headTold(HeadTold(origin: origin(), head: try coverage().first?.head))
+        case .sharedState:
+            .sharedState(
+                SharedState(
+                    key: origin().bits, node: NodeID(SHA256().digest(bytes(8))), number: number(), value: bytes(9),
+                    signing: SigningKey.generate()))
         case .payloadAsk:
             .payloadAsk(
                 PayloadAsk(
