@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -19,6 +19,7 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
+	@echo 'make acceptance  feed and subscriptions as their document promises them: workers, daemons and nodes die'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
@@ -122,6 +123,12 @@ fuzz: deps
 	@Scripts/fuzz $(or $(SECONDS),60) $(TARGET)
 
 # Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
+# What docs/operating/following.md promises, from outside: workers, daemons and nodes die; thousands follow.
+acceptance: build
+	@Scripts/install-packages python3
+	SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/subscriptions.py $(ONLY)
+	SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/feed.py $(ONLY)
+
 hostile: build hostile-venv
 	@Tests/Hostile/run --syncd $(or $(SYNCD),.build/release/syncd) --syncctl $(or $(SYNCCTL),.build/release/syncctl) \
 	  $(if $(ONLY),--only $(ONLY))

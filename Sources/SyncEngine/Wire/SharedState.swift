@@ -15,10 +15,16 @@ package struct SharedState: Hashable, Sendable {
     /// Ed25519, by the node's key, over ``message``.
     package let signature: [UInt8]
 
-    /// What `key`'s node tells.
+    /// What the node with the key `signing` tells.
     package init(key: UUIDBits, node: NodeID, number: UInt64, value: [UInt8], signing: SigningKey) {
+        let signature = signing.sign(Self.message(key, node, number, value))
+        self.init(key: key, node: node, number: number, value: value, signature: signature)
+    }
+
+    /// As it came, unchecked.
+    package init(key: UUIDBits, node: NodeID, number: UInt64, value: [UInt8], signature: [UInt8]) {
         (self.key, self.node, self.number, self.value) = (key, node, number, value)
-        signature = signing.sign(Self.message(key, node, number, value))
+        self.signature = signature
     }
 
     private static func message(_ key: UUIDBits, _ node: NodeID, _ number: UInt64, _ value: [UInt8]) -> [UInt8] {
@@ -62,7 +68,6 @@ package struct SharedState: Hashable, Sendable {
         guard let node else { throw message.missing("node") }
         guard value.count <= Self.longest else { throw message.invalid("its value has \(value.count) bytes") }
         guard signature.count == 64 else { throw message.invalid("its signature has \(signature.count) bytes") }
-        (self.key, self.node, self.number, self.value) = (key, NodeID(node), number, value)
-        self.signature = signature
+        self.init(key: key, node: NodeID(node), number: number, value: value, signature: signature)
     }
 }

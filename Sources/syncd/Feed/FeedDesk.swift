@@ -75,9 +75,7 @@ final class FeedDesk {
             switch try log.place(of: request.start, durable: durable) {
             case .success(let found): place = found
             case .failure(let refusal):
-                guard case .ahead(let dot) = refusal, case .page(_, let wait) = request.face, wait > 0,
-                    try log.event(dot) == nil
-                else {
+                guard case .ahead = refusal, case .page(_, let wait) = request.face, wait > 0 else {
                     exchange.refuse(refusal)
                     return []
                 }

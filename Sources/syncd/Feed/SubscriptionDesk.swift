@@ -54,22 +54,22 @@ final class SubscriptionDesk {
     private static let placing: UInt64 = 600_000
 
     let store: EventStore
-    private let reader: EventReader
+    let reader: EventReader
     private let later: @Sendable (UInt64) -> Void
     private let run = UInt64.random(in: 1 ... .max)
     private var readers: OpenReaders
     private var log: LogReader?
     private var lines: EventLines?
-    private var values: NamedValues?
+    var values: NamedValues?
     /// As they were read last.
-    private(set) var records: SubscriptionRecords?
+    var records: SubscriptionRecords?
     var running: [String: Running] = [:]
     var pulls: [UInt64: Pull] = [:]
     var streams: [UInt64: Stream] = [:]
     var promises: [Promise] = []
-    private var isUnsynced = false
-    private var keys: [NodeID: VerifyingKey] = [:]
-    private var lastTold: UInt64 = 0
+    var isUnsynced = false
+    var keys: [NodeID: VerifyingKey] = [:]
+    var lastTold: UInt64 = 0
     /// Values of other nodes to be passed on.
     var accepted: [SharedState] = []
     /// Values of which the log does not say yet whether they count.
@@ -98,138 +98,6 @@ final class SubscriptionDesk {
 
     /// Whether commits are of interest.
     var isWaiting: Bool { !pulls.isEmpty || !streams.isEmpty }
-
-    // MARK: What there is
-
-    /// All subscriptions, as the log tells of them now.
-    func allRecords() throws(StoreError) -> SubscriptionRecords {
-        let found = try reader.fresh { views throws(StoreError) in try SubscriptionRecords(views) }
-        records = found
-
-        for (name, one) in running {
-            guard let record = found.all[name], record.id == one.record.id else {
-                end(name, "the subscription is gone")
-                continue
-            }
-            guard record.home != one.record.home else { continue }
-            // What is done here the new home learns at once.
-            place(name)
-            end(name, "the subscription has moved to node \(record.home)")
-        }
-        return found
-    }
-
-    func record(_ name: String) throws(StoreError) -> SubscriptionRecord? {
-        if let one = running[name] { return one.record }
-        return try allRecords().all[name]
-    }
-
-    /// Runs a subscription whose home this is.
-    func start(_ record: SubscriptionRecord) throws(StoreError) {
-        guard running[record.name] == nil else { return }
-        let log = try currentLog()
-        let kept = try openValues().value(record.id.description).flatMap { SubscriptionState(bytes: $0) }
-        let records = try allRecords()
-        let parked = Set((records.parked[record.id] ?? [:]).keys)
-        let known = [kept, records.placed[record.id]].compactMap { $0 }
-        let machine = try SubscriptionMachine(record, known, parked: parked, log)
-        running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
-    }
-
-    /// Another home has told what is done: that need not be done here.
-    func learn(_ name: String, _ state: SubscriptionState) {
-        let still = Set(state.open.map(\.dot))
-        for dot in running[name]?.machine.openDots ?? [] where state.through.contains(dot) && !still.contains(dot) {
-            _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
-        }
-    }
-
-    // MARK: What nodes tell each other
-
-    /// What the subscriptions that run here have done since it was told last.
-    func news(_ wall: Int64) -> [SharedState] {
-        var values: [SharedState] = []
-        for (name, one) in running where one.told != one.machine.revision {
-            lastTold = max(lastTold + 1, UInt64(max(wall, 0)))
-            values.append(
-                SharedState(
-                    key: one.record.id.bits, node: store.identity.node, number: lastTold,
-                    value: one.machine.state.bytes, signing: store.key))
-            running[name]?.told = one.machine.revision
-        }
-        return values
-    }
-
-    /// What a node has told about a subscription. It counts if the node has signed it and was its home (INV-15).
-    ///
-    /// - Returns: false if the log does not say yet whether it was.
-    func take(_ value: SharedState, _ records: SubscriptionRecords) throws(StoreError) -> Bool {
-        let id = EventID(value.key)
-        guard records.homes[id]?.contains(value.node) == true else { return false }
-        guard let key = try key(of: value.node), value.isValid(for: key),
-            let state = SubscriptionState(bytes: value.value)
-        else { return true }
-        var kept = try openValues().value(id.description).flatMap { SubscriptionState(bytes: $0) } ?? state
-        kept.merge(state)
-        if let one = running.values.first(where: { $0.record.id == id }) {
-            learn(one.record.name, state)
-        } else {
-            try openValues().put([(id.description, kept.bytes)])
-            isUnsynced = true
-        }
-        accepted.append(value)
-        return true
-    }
-
-    private func key(of node: NodeID) throws(StoreError) -> VerifyingKey? {
-        if let key = keys[node] { return key }
-        for origin in try currentLog().origins() { keys[origin.node] = origin.key }
-        return keys[node]
-    }
-
-    /// Stores an event that tells what is done, for other nodes.
-    func place(_ name: String) {
-        guard let one = running[name], one.placed != one.machine.revision else { return }
-        let draft = one.record.draft(placing: one.machine.state, at: store.identity.node)
-        guard (try? record(draft, visible: false)) != nil else { return }
-        running[name]?.placed = one.machine.revision
-        running[name]?.placedAt = Self.now
-    }
-
-    func openValues() throws(StoreError) -> NamedValues {
-        if let values { return values }
-        let opened = try NamedValues(path: store.files.subscriptions)
-        values = opened
-        return opened
-    }
-
-    /// Stores an event of this node's own, and waits until the views have it.
-    func record(_ draft: EventDraft, visible: Bool) throws(StoreError) -> AppendReceipt {
-        guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
-            throw .fault("an event of this node was not taken")
-        }
-        // Who asks next sees it.
-        if visible { _ = try reader.fresh { views throws(StoreError) in try views.progress() } }
-        return receipt
-    }
-
-    /// It is no more, or not here: its workers are told.
-    func end(_ name: String, _ reason: String) {
-        running[name] = nil
-        for (id, pull) in pulls where pull.name == name {
-            pulls[id] = nil
-            pull.exchange.refuse(.notFound, reason)
-        }
-        for (id, stream) in streams where stream.name == name { close(id, stream, reason) }
-    }
-
-    private func close(_ id: UInt64, _ stream: Stream, _ reason: String) {
-        streams[id] = nil
-        var bytes: [UInt8] = []
-        stream.append(.closing(reason), to: &bytes)
-        stream.stream.write(bytes)
-        stream.stream.end()
-    }
 
     // MARK: Coming and going
 
@@ -400,34 +268,6 @@ final class SubscriptionDesk {
             streams[id]?.wrote = now
             if !stream.stream.write(bytes) { leave(id) }
         }
-    }
-
-    /// Puts away what has changed, and answers those who wait for it.
-    func putAway() {
-        var changed: [(name: String, bytes: [UInt8]?)] = []
-        for one in running.values where one.saved != one.machine.revision {
-            changed.append((one.record.id.description, one.machine.state.bytes))
-        }
-        let waiting = promises
-        promises = []
-        do throws(StoreError) {
-            if !changed.isEmpty {
-                try openValues().put(changed)
-                isUnsynced = true
-            }
-            for (name, one) in running { running[name]?.saved = one.machine.revision }
-            for promise in waiting {
-                promise.exchange.reply(status: 200, contentType: "application/json", body: promise.body)
-            }
-        } catch {
-            for promise in waiting { promise.exchange.refuse(error) }
-        }
-    }
-
-    /// Lets the disk have it.
-    func sync() {
-        guard isUnsynced else { return }
-        isUnsynced = (try? values?.sync()) == nil
     }
 
     // MARK: The log

@@ -220,7 +220,7 @@
                 var more: [SessionEffect] = []
                 session.inspected(id, .success(Self.finding(question)), now: now, effects: &more)
                 for effect in more { try perform(effect) }
-            case .report: break
+            case .report, .shared: break
             case .describeSnapshot(let id), .openSnapshot(let id, _), .readSnapshot(let id, _):
                 try promise(snapshotRequests.count <= 1, "two questions about snapshots at once")
                 snapshotRequests.append(id)

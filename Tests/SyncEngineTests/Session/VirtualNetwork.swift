@@ -135,7 +135,7 @@ final class VirtualNetwork {
     private func perform(_ effect: SessionEffect, _ pair: Pair) {
         let node = nodes[pair.from]
         switch effect {
-        case .allowBodies: break
+        case .allowBodies, .shared: break
         case .send(let frame, let lane):
             guard let link = links[pair] else { return }
             node.note(sent: frame)

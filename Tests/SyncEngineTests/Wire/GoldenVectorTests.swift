@@ -36,6 +36,12 @@ struct Golden: Sendable, CustomTestStringConvertible {
                 file: "head-told", schema: "HeadTold",
                 message: .headTold(HeadTold(origin: a, head: try events(a, b).coverage.first?.head))),
             Golden(
+                file: "shared-state", schema: "SharedState",
+                message: .sharedState(
+                    SharedState(
+                        key: a.bits, node: NodeID(try #require(Digest(bytes: [UInt8](repeating: 7, count: 32)))),
+                        number: 300, value: Array("값".utf8), signature: [UInt8](repeating: 9, count: 64)))),
+            Golden(
                 file: "payload-ask", schema: "PayloadAsk",
                 message: .payloadAsk(PayloadAsk(dots: [Dot(origin: a, seq: 300), Dot(origin: b, seq: 1)]))),
             Golden(

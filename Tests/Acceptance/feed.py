@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Acceptance of the feed: three faces, places that other nodes understand, many followers. Run by `make acceptance`."""
+import json, os, random, sys, threading, time, urllib.parse
+from node import Client, Connection, Node, clean
+from subscriptions import check, message, post, CHECKS
+
+EVENTS = int(os.environ.get("EVENTS", "10000"))
+CHECKS.clear()
+
+
+def changes(node, **query):
+    status, page = Client(node).json("GET", "/v1/changes?" + urllib.parse.urlencode(query, doseq=True))
+    assert status == 200, (status, page)
+    return page
+
+
+def walk(node, after, **query):
+    """All pages from a place to the end."""
+    items = []
+    while True:
+        page = changes(node, after=after, limit=1000, **query)
+        items += page["items"]
+        after = page["cursor"]
+        if not page["more"]:
+            return items, after
+
+
+class Stream(threading.Thread):
+    """Follows as a client of server-sent events or lines does; goes on where it was when the connection ends."""
+
+    def __init__(self, node, accept, after="now", query="", keep=True):
+        super().__init__(daemon=True)
+        self.node, self.accept, self.after, self.query, self.keep = node, accept, after, query, keep
+        self.events, self.controls, self.delays, self.over = [], [], [], False
+        self.ready = threading.Event()
+
+    def run(self):
+        while not self.over:
+            try:
+                self.follow()
+            except OSError:
+                pass
+            if not self.keep:
+                return
+            time.sleep(0.05)
+
+    def follow(self):
+        connection = Connection(self.node.socket, timeout=30)
+        headers = {"Accept": self.accept}
+        path = "/v1/changes?after=" + urllib.parse.quote(self.after) + self.query
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        assert answer.status == 200, answer.read()
+        self.connection = connection
+        kind = None
+        self.ready.set()
+        while not self.over:
+            line = answer.readline()
+            if not line:
+                return
+            line = line.rstrip(b"\n")
+            if self.accept == "text/event-stream":
+                if line.startswith(b"id: "):
+                    self.after = line[4:].decode()
+                elif line.startswith(b"event: "):
+                    kind = line[7:].decode()
+                elif line.startswith(b"data: "):
+                    self.take(json.loads(line[6:]), kind)
+            elif line:
+                self.take(json.loads(line), None)
+
+    def take(self, object, kind):
+        if "control" in object:
+            assert "specversion" not in object and kind in (None, object["control"]), object
+            self.controls.append(object["control"])
+        else:
+            assert kind in (None, "event") and "specversion" in object, object
+            sent = object["data"].get("at")
+            if sent:
+                self.delays.append(time.time() - sent)
+            self.events.append(object["id"])
+        self.after = object.get("cursor", self.after)
+
+
+@check("1 three faces say the same")
+def faces():
+    node = Node("f1")
+    sent = post(node, 500, 20)
+    page, _ = walk(node, "first")
+    lines, sse = Stream(node, "application/x-ndjson", "first"), Stream(node, "text/event-stream", "first")
+    lines.start(), sse.start()
+    sent += post(node, 100, 20, first=500)
+    deadline = time.time() + 10
+    while time.time() < deadline and min(len(lines.events), len(sse.events)) < 600:
+        time.sleep(0.05)
+    assert lines.events == sse.events == sent, (len(lines.events), len(sse.events))
+    assert [event["id"] for event in page] == sent[:500]
+    assert lines.controls[:1] == sse.controls[:1] == ["caught-up"]
+    some = walk(node, "first", conversation=["c3", "c4"], type="message.*")[0]
+    assert {event["subject"] for event in some} == {"conversation/c3", "conversation/c4"} and len(some) == 60
+    assert walk(node, "first", type="bot.replied")[0] == []
+    assert [e["type"] for e in walk(node, "first", type="origin.*")[0]] == ["origin.started"]
+    node.stop()
+    time.sleep(0.5)
+    for follower in (lines, sse):
+        follower.over = True
+    assert lines.controls[-1] == sse.controls[-1] == "closing", lines.controls
+    return "600 events by pages, lines and server-sent events; filters; closing"
+
+
+@check("2 a place of one node at another, under load")
+def elsewhere():
+    home, other = Node("f2", listen=True), Node("g2")
+    other.join(home)
+    follower = Stream(home, "text/event-stream", "first")
+    follower.start()
+    sent, stop = {}, threading.Event()
+
+    def load(node, name):
+        sent[name] = []
+        number = 0
+        while not stop.is_set():
+            sent[name] += post(node, 20, 20, first=number, batch=20)
+            number += 20
+            time.sleep(0.02)
+
+    writers = [threading.Thread(target=load, args=(home, "a")), threading.Thread(target=load, args=(other, "b"))]
+    for writer in writers:
+        writer.start()
+    time.sleep(0.5)
+    resumes, repeats, ahead = 0, 0, 0
+    for _ in range(int(os.environ.get("RESUMES", "100"))):
+        cursor, had = follower.after, set(follower.events)
+        if cursor == "first":
+            continue
+        status, page = Client(other).json("GET", "/v1/changes?after=" + urllib.parse.quote(cursor) + "&wait_ms=5000&limit=1000")
+        ahead += status != 200
+        items, after = (page["items"], page["cursor"]) if status == 200 else ([], None)
+        assert status == 200, (status, page)
+        while page["more"]:
+            page = changes(other, after=after, limit=1000)
+            items, after = items + page["items"], page["cursor"]
+        here = {event["id"] for event in walk(other, "first")[0]} if resumes % 20 == 0 else None
+        got = {event["id"] for event in items}
+        repeats += len(got & had)
+        if here is not None:
+            # What the node had when the pages ended and the follower had not must be among them.
+            vector = {event["id"] for event in items} | had
+            late = [event for event in here if event not in vector]
+            newest = walk(other, after)[0]
+            missing = set(late) - {event["id"] for event in newest}
+            assert not missing, f"{len(missing)} are missing"
+        resumes += 1
+        time.sleep(0.02)
+    stop.set()
+    for writer in writers:
+        writer.join()
+    home.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    other.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    cursor, had = follower.after, None
+    time.sleep(1)
+    had = set(follower.events)
+    rest = {event["id"] for event in walk(other, follower.after)[0]}
+    everything = set(sent["a"] + sent["b"])
+    assert everything <= had | rest, len(everything - had - rest)
+    # With a vector it is exact.
+    vector = other.ctl("vector").strip()
+    more = post(home, 50, 5)
+    other.ctl("wait", "--nodes", "1", "--timeout", "10s")
+    deadline = time.time() + 10
+    while time.time() < deadline:
+        exact = [event["id"] for event in walk(other, vector)[0]]
+        if len(exact) >= 50:
+            break
+        time.sleep(0.1)
+    assert exact == more, (len(exact), len(more))
+    follower.over = True
+    home.stop(), other.stop()
+    return f"{resumes} resumes, {len(everything)} events, 0 missing; from a vector exactly what follows"
+
+
+@check("3 many followers")
+def many():
+    node = Node("f3")
+    count, seconds, rate = int(os.environ.get("FOLLOWERS", "1000")), int(os.environ.get("SECONDS", "30")), 20
+    before = memory(node)
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))
+    plain = appends(node, 5, rate)
+    time.sleep(0.5)
+    followers = Many(node, count)
+    followers.start()
+    followers.ready.wait(60)
+    took = appends(node, seconds, rate)
+    time.sleep(1)
+    expected = seconds * rate
+    grown = memory(node) - before
+    counts = followers.counts()
+    followers.over = True
+    assert min(counts) == max(counts) == expected, (min(counts), max(counts), expected)
+    delays = sorted(followers.delays)
+    p99 = delays[len(delays) * 99 // 100] * 1000
+    node.stop()
+    assert grown <= 64 << 20, grown
+    return (f"{count} followers, {expected} events at each, p99 {p99:.0f} ms, {grown >> 20} MiB more, "
+            f"append p99 {plain * 1000:.1f} ms without and {took * 1000:.1f} ms with them")
+
+
+def appends(node, seconds, rate):
+    client, times, start = Client(node), [], time.time()
+    for number in range(seconds * rate):
+        wait = start + number / rate - time.time()
+        if wait > 0:
+            time.sleep(wait)
+        event = message(number, number % 20)
+        event["data"]["at"] = time.time()
+        began = time.time()
+        client.append([event])
+        times.append(time.time() - began)
+    return sorted(times)[len(times) * 99 // 100]
+
+
+def memory(node):
+    with open(f"/proc/{node.process.pid}/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmRSS"))
+
+
+class Many(threading.Thread):
+    """Many followers in one thread: reads what comes and counts events by their marks."""
+
+    def __init__(self, node, count):
+        super().__init__(daemon=True)
+        self.node, self.count, self.over, self.ready, self.delays = node, count, False, threading.Event(), []
+
+    def run(self):
+        import selectors, socket
+        chooser, self.seen = selectors.DefaultSelector(), {}
+        for _ in range(self.count):
+            line = socket.socket(socket.AF_UNIX)
+            line.connect(self.node.socket)
+            line.sendall(b"GET /v1/changes HTTP/1.1\r\nHost: syncd\r\nAccept: text/event-stream\r\n\r\n")
+            chooser.register(line, selectors.EVENT_READ)
+            self.seen[line] = 0
+        caught = set()
+        while not self.over:
+            for key, _ in chooser.select(1):
+                data = key.fileobj.recv(65536)
+                if b"caught-up" in data:
+                    caught.add(key.fileobj)
+                    if len(caught) == self.count:
+                        self.ready.set()
+                now = time.time()
+                for part in data.split(b'"at":')[1:]:
+                    self.seen[key.fileobj] += 1
+                    if random.random() < 0.02:
+                        self.delays.append(now - float(part[:part.index(b"}")]))
+
+    def counts(self):
+        return list(self.seen.values())
+
+
+if __name__ == "__main__":
+    chosen, failed = sys.argv[1:], 0
+    for run in CHECKS:
+        if chosen and run.title.split()[0] not in chosen:
+            continue
+        try:
+            run()
+        except Exception as error:
+            failed += 1
+            print(f"FAIL  {run.title}: {type(error).__name__} {error}", flush=True)
+    if not failed:
+        clean()
+    sys.exit(1 if failed else 0)
