@@ -2,7 +2,7 @@ internal import EventStore
 
 /// What the API has below `/v1/` (docs/operating/api.md), as both sides name it.
 package enum Route: String, CaseIterable, Sendable {
-    case events, changes, status, wait, peers, findings, invitations, join, quarantine
+    case events, changes, status, wait, peers, findings, invitations, join, quarantine, subscriptions
 
     /// Without what names one of them.
     package var path: String { "/v1/" + rawValue }
@@ -34,7 +34,7 @@ func encodedQuery(_ query: [(name: String, value: String)]) -> String {
 }
 
 /// Percent-encodes everything but the unreserved characters of RFC 3986 §2.3.
-func percentEncoded(_ text: String) -> String {
+package func percentEncoded(_ text: String) -> String {
     var out: [UInt8] = []
     for byte in text.utf8 {
         switch byte {

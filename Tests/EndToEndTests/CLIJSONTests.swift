@@ -65,6 +65,35 @@ struct CLIJSONTests {
         return shapes
     }
 
+    /// What commands print that only a running daemon answers.
+    private static func asked() throws -> [(name: String, objects: [[String: Any]])] {
+        let node = try DaemonProcess("n")
+        try node.start()
+        defer { node.kill() }
+        #expect(try node.syncctl("append", "--user", "u", "--text", "안녕").code == 0)
+        var all: [(name: String, objects: [[String: Any]])] = []
+        func ask(_ name: String, _ words: String...) throws {
+            let arguments = name.split(separator: " ").map(String.init) + words + ["--json"]
+            let run = try Programs.syncctl(node.store, arguments)
+            #expect(run.code == 0, "\(name): \(run.errors)")
+            all.append((name, run.lines))
+        }
+        try ask("subscriptions create", "bot", "--start", "first", "--type", "message.posted")
+        try ask("subscriptions")
+        let api = APIClient(socket: node.store + "/api.sock")
+        let pulled = try #require(api.ask("POST", "/v1/subscriptions/bot/pull", body: "{}")?.1.first)
+        let delivery = try #require((pulled["deliveries"] as? [[String: Any]])?.first)
+        let event = try #require((delivery["event"] as? [String: Any])?["id"] as? String)
+        let token = try #require(delivery["delivery"] as? String)
+        let body = #"{"deliveries":["\#(token)"],"reason":"고장"}"#
+        #expect(api.ask("POST", "/v1/subscriptions/bot/park", body: body)?.0 == 200)
+        try ask("subscriptions parked", "bot")
+        try ask("subscriptions retry", "bot", event)
+        try ask("subscriptions move", "bot")
+        try ask("subscriptions delete", "bot")
+        return all
+    }
+
     @Test("Each line of each command has the documented shape; an event of type 'end' is told from the last line")
     func shapes() async throws {
         let folder = try TemporaryFolder.made()
@@ -94,10 +123,7 @@ struct CLIJSONTests {
         ]
         let documented = try Self.documented()
         var seen: [String: Set<String>] = [:]
-        for (name, words, input) in commands {
-            let run = try await tool.run(
-                name.split(separator: " ").map(String.init) + words + ["--json"], input: Data(input.utf8))
-            let objects = try run.objects()
+        func check(_ name: String, _ objects: [[String: Any]]) {
             let own = objects.filter { $0["specversion"] == nil }
             #expect(own.count { $0["type"] as? String == "end" } == 1, "\(name)")
             #expect(objects.last?["count"] as? Int == objects.count - 1, "\(name)")
@@ -112,6 +138,12 @@ struct CLIJSONTests {
                 #expect(shape.complaints(line) == [], "\(name): \(line)")
             }
         }
+        for (name, words, input) in commands {
+            let run = try await tool.run(
+                name.split(separator: " ").map(String.init) + words + ["--json"], input: Data(input.utf8))
+            check(name, try run.objects())
+        }
+        for (name, objects) in try Self.asked() { check(name, objects) }
         let replayed = try await tool.run(["replay", "--all", "--json"]).objects()
         #expect(replayed.count { $0["type"] as? String == "end" } == 2)
         #expect(replayed.count { $0["type"] as? String == "end" && $0["specversion"] != nil } == 1)

@@ -92,13 +92,15 @@ struct StateTests {
         let wrong: [(String, String)] = [
             (#"{}"#, "start"), (#"{"start":"soon"}"#, "start"), (#"{"start":7}"#, "start"),
             (#"{"start":"now","attempts":0}"#, "attempts"), (#"{"start":"now","attempts":1e9}"#, "attempts"),
-            (#"{"start":"now","ack_wait_ms":-1}"#, "ack_wait_ms"), (#"{"start":"now","ack_wait_ms":999}"#, "ack_wait_ms"),
-            (#"{"start":"now","backoff_ms":[]}"#, "backoff_ms"), (#"{"start":"now","backoff_ms":["1"]}"#, "backoff_ms"),
+            (#"{"start":"now","ack_wait_ms":-1}"#, "ack_wait_ms"),
+            (#"{"start":"now","ack_wait_ms":999}"#, "ack_wait_ms"), (#"{"start":"now","backoff_ms":[]}"#, "backoff_ms"),
+            (#"{"start":"now","backoff_ms":["1"]}"#, "backoff_ms"),
             (#"{"start":"now","backoff_ms":[99999999999999999999]}"#, "backoff_ms"),
             (#"{"start":"now","order":"strict"}"#, "order"), (#"{"start":"now","filter":[]}"#, "filter"),
             (#"{"start":"now","filter":{"type":"message.*"}}"#, "filter.type"),
             (#"{"start":"now","filter":{"tpye":["a"]}}"#, "filter.tpye"), (#"{"start":"now","strat":1}"#, "strat"),
-            (#"{"start":"now","start":"first"}"#, "start"), (#"{"start":"now","late_ms":9223372036854775807}"#, "late_ms"),
+            (#"{"start":"now","start":"first"}"#, "start"),
+            (#"{"start":"now","late_ms":9223372036854775807}"#, "late_ms"),
         ]
         for (text, member) in wrong {
             let error = #expect(throws: InvalidDefinition.self, "\(text)") { try read(text) }

@@ -1,0 +1,191 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// What hands events to bots (docs/operating/following.md): making, looking, setting right. All of it is done by the running daemon.
+enum SubscriptionsCommand {
+    private static let name = Command.Argument("name", "What it is called.")
+
+    static let list = Subcommand(
+        Command(
+            "subscriptions", "Who hands events to bots, and how far the work is", group: "Bots",
+            examples: [.init("syncctl subscriptions", "each with what is open, out and behind")],
+            discussion: """
+                OPEN: events that are wanted, were looked at and are not done; OUT: those that workers have now. BEHIND: events of the log \
+                that were not looked at, because no worker has asked. The home of a subscription knows these; other nodes \
+                show a dash.
+                """), run: runList)
+
+    static let create = Subcommand(
+        Command(
+            "subscriptions create", "Makes a subscription", group: "Bots", arguments: [name],
+            options: [
+                .value("start", "WHERE", "now (default), first, a time (RFC 3339), or a vector."),
+                .value("type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true),
+                .value("user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true),
+                .value("author", "USER", "Only by this author; may be repeated.", repeatable: true),
+                .value("conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true),
+                .value("late-ms", "N", "Pass over what happened so long before it was recorded."),
+                .value("ack-wait-ms", "N", "How long a delivery may take (default: 30000)."),
+                .value("attempts", "N", "After so many an event is parked (default: 5)."),
+            ],
+            examples: [
+                .init("syncctl subscriptions create medibot --type message.posted", "from now on"),
+                .init("syncctl subscriptions create copy --start first", "everything"),
+            ]), run: runCreate)
+
+    static let delete = Subcommand(
+        Command(
+            "subscriptions delete", "Ends a subscription", group: "Bots", arguments: [name],
+            examples: [.init("syncctl subscriptions delete medibot", "its events stay")]),
+        run: { (session) throws(CommandFailure) in
+            try confirm("deleted", session) { name throws(CommandFailure) in
+                _ = try ask(session, HTTPRequest(method: "DELETE", target: path(name)))
+            }
+        })
+
+    static let move = Subcommand(
+        Command(
+            "subscriptions move", "Makes this node the home of a subscription", group: "Bots", arguments: [name],
+            examples: [.init("syncctl subscriptions move medibot", "when its home is gone, or to be stopped")]),
+        run: { (session) throws(CommandFailure) in
+            try confirm("moved", session) { name throws(CommandFailure) in
+                _ = try ask(session, HTTPRequest(method: "POST", target: path(name, "move"), body: []))
+            }
+        })
+
+    static let parked = Subcommand(
+        Command(
+            "subscriptions parked", "Events that were set aside, and why", group: "Bots", arguments: [name],
+            examples: [.init("syncctl subscriptions parked medibot", "with the error that its worker told last")]),
+        run: runParked)
+
+    static let retry = Subcommand(
+        Command(
+            "subscriptions retry", "Hands out parked events once more", group: "Bots",
+            arguments: [name, .init("events", "Their ids.", count: .repeating(atLeast: 1))],
+            examples: [
+                .init("syncctl subscriptions retry medibot 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "when its cause is mended")
+            ]), run: runRetry)
+
+    // MARK: Running
+
+    private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let lines = try lines(session, path())
+        var table = TextTable([
+            .left("NAME"), .left("HOME"), .right("OPEN"), .right("OUT"), .right("BEHIND"), .left("WANTS"),
+        ])
+        for line in lines {
+            if session.isJSON { try session.output.line(copy(line)) }
+            let wants = line.object("definition")?.object("filter")?.strings("type") ?? []
+            var cells = [line.string("name") ?? "", String(line.string("home")?.prefix(8) ?? "")]
+            for name in ["open", "in_flight", "behind"] { cells.append(line.integer(name).map(String.init) ?? "-") }
+            cells.append(wants.isEmpty ? "all" : wants.joined(separator: " "))
+            table.add(cells.map { .init(Sanitizer.line($0)) })
+        }
+        if lines.isEmpty { session.say("no subscriptions; syncctl subscriptions create NAME makes one") }
+        if !session.isJSON, !lines.isEmpty { try session.print(table) }
+        try session.end(count: lines.count)
+        return .success
+    }
+
+    private static func runCreate(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = session.arguments.positional("name") ?? ""
+        var body = JSONLine()
+        body.add("start", session.arguments.value("start") ?? "now")
+        var filter = JSONLine()
+        var isFiltered = false
+        for member in ["type", "user", "author", "conversation"] {
+            let values = session.arguments.values(member)
+            guard !values.isEmpty else { continue }
+            isFiltered = true
+            filter.add(member, values)
+        }
+        if isFiltered { body.addRaw("filter", filter.utf8[...]) }
+        for (option, member) in [("late-ms", "late_ms"), ("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")] {
+            let number = try usage { try session.arguments.integer(option, in: 0...Int.max) }
+            if let number { body.add(member, number) }
+        }
+        let request = HTTPRequest(
+            method: "PUT", target: path(name), body: body.utf8, contentType: "application/json")
+        let answer = try ask(session, request)
+        let isNew = answer.status == 201
+        try session.line("\(isNew ? "made" : "was there already:") \(Sanitizer.line(name))", "subscription") { line in
+            for member in JSONObject(validated: answer.body) where !["type", "v"].contains(member.name) {
+                line.addRaw(member.name, member.value.raw)
+            }
+        }
+        try session.end(count: 1)
+        return .success
+    }
+
+    private static func runParked(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let lines = try lines(session, path(session.arguments.positional("name") ?? "", "parked"))
+        var table = TextTable([.left("EVENT"), .right("ATTEMPTS"), .left("AT"), .left("REASON"), .left("ERROR")])
+        for line in lines {
+            if session.isJSON { try session.output.line(copy(line)) }
+            let attempts = line.integer("attempts").map(String.init) ?? ""
+            var cells = [line.string("event") ?? "", attempts]
+            for name in ["at", "reason", "error"] { cells.append(line.string(name) ?? "") }
+            table.add(cells.map { .init(Sanitizer.line($0)) })
+        }
+        if lines.isEmpty { session.say("nothing is parked") }
+        if !session.isJSON, !lines.isEmpty { try session.print(table) }
+        try session.end(count: lines.count)
+        return .success
+    }
+
+    private static func runRetry(_ session: Session) throws(CommandFailure) -> ExitCode {
+        try confirm("retried", session) { name throws(CommandFailure) in
+            var body = JSONLine()
+            body.add("events", session.arguments.positionals("events"))
+            let request = HTTPRequest(
+                method: "POST", target: path(name, "retry"), body: body.utf8, contentType: "application/json")
+            _ = try ask(session, request)
+        }
+    }
+
+    // MARK: The daemon
+
+    private static func path(_ parts: String...) -> String {
+        parts.reduce(Route.subscriptions.path) { $0 + "/" + percentEncoded($1) }
+    }
+
+    private static func ask(
+        _ session: Session, _ request: HTTPRequest
+    ) throws(CommandFailure) -> HTTPRequest.Answer {
+        let files = try StoreLocation.find(for: session).files
+        guard let daemon = try DaemonClient.running(files) else {
+            throw CommandFailure(
+                code: "E_NO_DAEMON", "no daemon runs here, so there is no one who hands out events", hint: "start syncd",
+                exitCode: .unreachable)
+        }
+        return try daemon.ask(request)
+    }
+
+    /// The lines of a list, without its end.
+    private static func lines(_ session: Session, _ target: String) throws(CommandFailure) -> [JSONObject] {
+        let body = try ask(session, HTTPRequest(target: target)).body
+        var lines = body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
+        guard lines.popLast()?.string("type") == "end" else { throw DaemonClient.misunderstood("no end line") }
+        return lines
+    }
+
+    private static func copy(_ object: JSONObject) -> JSONLine {
+        var line = JSONLine(type: object.string("type") ?? "")
+        for member in object where !["type", "v"].contains(member.name) {
+            line.addRaw(member.name, member.value.raw)
+        }
+        return line
+    }
+
+    private static func confirm(
+        _ what: String, _ session: Session, _ body: (String) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> ExitCode {
+        let name = session.arguments.positional("name") ?? ""
+        try body(name)
+        try session.line("\(what) \(Sanitizer.line(name))", what) { $0.add("name", name) }
+        try session.end(count: 1)
+        return .success
+    }
+}
