@@ -38,13 +38,13 @@ class CursorError(SillokError):
 
 
 def _uuid(high: bytes, low: bytes, version: int) -> str:
-    number = int.from_bytes(high[:6] + low[:10], "big") & ~(0xF << 76) & ~(0x3 << 62)
+    number = int.from_bytes(high[:6] + low[6:16], "big") & ~(0xF << 76) & ~(0x3 << 62)
     return str(uuid.UUID(int=number | version << 76 | 0x2 << 62))
 
 
 def event_id() -> str:
     """A new UUIDv7."""
-    return _uuid(int(time.time() * 1000).to_bytes(6, "big"), os.urandom(10), 7)
+    return _uuid(int(time.time() * 1000).to_bytes(6, "big"), os.urandom(16), 7)
 
 
 def reply_id(message: str, bot: str, label: str = "") -> str:
@@ -98,7 +98,8 @@ class Answer:
     def error(self) -> SillokError:
         why = next((line for line in self.lines if line.get("code", "E_BATCH") != "E_BATCH"), {})
         code = why.get("code") or f"E_HTTP_{self.status}"
-        error = (CursorError if code == "E_CURSOR" else SillokError)(code, why.get("message") or "an answer without a message", why.get("hint"), self.status, why)
+        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("message") or "an answer without a message"
+        error = kind(code, message, why.get("hint"), self.status, why)
         error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
         return error
 
