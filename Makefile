@@ -1,5 +1,6 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
 .PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -22,6 +23,7 @@ help:
 	@echo 'make acceptance  feed and subscriptions as their document promises them: workers, daemons and nodes die'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
+	@echo 'make clients   the clients in Python and JavaScript, and sillok-hook, against real daemons (SILLOK_BIN names other binaries)'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms and the four walks into docs, from Tests/TidyTests'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
@@ -86,6 +88,15 @@ sim: deps
 mutants: deps
 	@Scripts/install-packages python3
 	@python3 -B Tests/Mutants/run.py $(ONLY)
+
+# Some three minutes; daemons in temporary folders. Node 18 or later.
+clients: $(if $(SILLOK_BIN),,deps)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
+	@command -v python3 >/dev/null || Scripts/install-packages python3
+	@command -v node >/dev/null || Scripts/install-packages nodejs
+	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients
+	node --test Tests/Clients/
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples

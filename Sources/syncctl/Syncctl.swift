@@ -11,8 +11,8 @@ enum Syncctl {
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
         QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry, BackupCommand.entry,
-        SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked, SubscriptionsCommand.retry,
-        SubscriptionsCommand.move, SubscriptionsCommand.delete,
+        SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,
+        SubscriptionsCommand.retry, SubscriptionsCommand.move, SubscriptionsCommand.delete,
     ]
 
     static let table = CommandTable(

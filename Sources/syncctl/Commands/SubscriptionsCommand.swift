@@ -65,7 +65,9 @@ enum SubscriptionsCommand {
             "subscriptions retry", "Hands out parked events once more", group: "Bots",
             arguments: [name, .init("events", "Their ids.", count: .repeating(atLeast: 1))],
             examples: [
-                .init("syncctl subscriptions retry medibot 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "when its cause is mended")
+                .init(
+                    "syncctl subscriptions retry medibot 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f",
+                    "when its cause is mended")
             ]), run: runRetry)
 
     // MARK: Running
@@ -157,8 +159,8 @@ enum SubscriptionsCommand {
         let files = try StoreLocation.find(for: session).files
         guard let daemon = try DaemonClient.running(files) else {
             throw CommandFailure(
-                code: "E_NO_DAEMON", "no daemon runs here, so there is no one who hands out events", hint: "start syncd",
-                exitCode: .unreachable)
+                code: "E_NO_DAEMON", "no daemon runs here, so there is no one who hands out events",
+                hint: "start syncd", exitCode: .unreachable)
         }
         return try daemon.ask(request)
     }

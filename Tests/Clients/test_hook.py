@@ -1,0 +1,176 @@
+"""sillok-hook posts deliveries to a target that is real, refuses, and is down for a while."""
+import base64
+import hashlib
+import hmac
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from typing import Any, Dict, List, Optional
+from urllib.parse import quote
+
+from daemon import DaemonTests, ROOT, until
+
+HOOK = ROOT / "clients/webhook/sillok-hook"
+KEY = bytes(range(32))
+
+
+class Target:
+    """A web server that answers as it is told, and keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.answer, self.headers, self.got, self.taken = 200, {}, [], []  # type: ignore[var-annotated]
+        self.server: Optional[ThreadingHTTPServer] = None
+        self.port = 0
+
+    def start(self) -> None:
+        target = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                answer = target.answer(json.loads(body)) if callable(target.answer) else target.answer
+                target.got.append((self.path, {key.lower(): value for key, value in self.headers.items()}, body))
+                if answer // 100 == 2:
+                    target.taken.append(json.loads(body))
+                self.send_response(answer)
+                for key, value in target.headers.items():
+                    self.send_header(key, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+        self.server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        assert self.server
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class HookTests(DaemonTests):
+    number = 0
+
+    def setUp(self) -> None:
+        HookTests.number += 1
+        self.name, self.user = f"hook-{HookTests.number}", f"u-{HookTests.number}"
+        self.target = Target()
+        self.target.start()
+        self.secret = self.folder / f"{self.name}.secret"
+        self.secret.write_text("whsec_" + base64.b64encode(KEY).decode() + "\n")
+        self.secret.chmod(0o600)
+        self.processes: List[subprocess.Popen[str]] = []
+        self.addCleanup(self.end)
+
+    def end(self) -> None:
+        for process in self.processes:
+            process.kill()
+            process.communicate()
+
+    def hook(self, *words: str, url: str = "/들어오는 곳") -> "subprocess.Popen[str]":
+        command = [str(HOOK), self.name, f"http://127.0.0.1:{self.target.port}{quote(url, safe='/?=')}", "--secret", str(self.secret),
+                   "--node", self.a.base, "--start", "first", "--user", self.user, "--type", "message.posted", *words]
+        self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                               env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}))
+        return self.processes[-1]
+
+    def post(self, *numbers: int, rooms: int = 1) -> None:
+        self.client.append([{"type": "message.posted", "user": self.user, "subject": f"conversation/{self.name} {n % rooms}",
+                             "data": {"text": f"글 {n}"}} for n in numbers])
+
+    def test_what_is_posted(self) -> None:
+        self.post(1)
+        process = self.hook(url="/a?b=c")
+        [(path, headers, body)] = until(lambda: self.target.got)
+        event = json.loads(body)
+        self.assertEqual((path, event["data"]["text"], headers["webhook-id"]), ("/a?b=c", "글 1", event["id"]))
+        self.assertLess(abs(int(headers["webhook-timestamp"]) - time.time()), 10)
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        self.assertEqual(headers["webhook-signature"], "v1," + base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest()).decode())
+        self.assertEqual(headers["content-type"], "application/json")
+        until(lambda: self.client.pull(self.name, wait_ms=0) == [])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(10), 0)
+
+    def test_the_example_of_the_standard(self) -> None:
+        """From https://github.com/standard-webhooks/standard-webhooks, which signs so."""
+        loader = SourceFileLoader("hook", str(HOOK))
+        hook = module_from_spec(spec_from_loader("hook", loader))  # type: ignore[arg-type]
+        loader.exec_module(hook)
+        self.secret.write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+        said = hook.signatures(hook.secrets(str(self.secret)), "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", b'{"test": 2432232314}')
+        self.assertEqual(said, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+
+    def test_two_keys_both_sign(self) -> None:
+        self.secret.write_text("whsec_" + base64.b64encode(KEY).decode() + "\n" + base64.b64encode(KEY[::-1]).decode() + "\n")
+        self.post(1)
+        self.hook()
+        [(_, headers, body)] = until(lambda: self.target.got)
+        signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+        self.assertEqual(headers["webhook-signature"].split(" "), [
+            "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in (KEY, KEY[::-1])])
+
+    def test_a_target_that_is_down_for_a_while(self) -> None:
+        self.post(*range(100), rooms=10)
+        self.target.stop()
+        self.hook()
+        time.sleep(1)
+        self.target.answer = lambda event: 200 if len(self.target.got) % 7 else 500
+        self.target.start()
+        until(lambda: len(self.target.taken) >= 100, 60)
+        rooms: Dict[str, List[int]] = defaultdict(list)
+        for event in self.target.taken:
+            rooms[event["subject"]].append(int(event["data"]["text"][2:]))
+        self.assertEqual(len(rooms), 10)
+        self.assertEqual([sorted(found) for found in rooms.values()], list(rooms.values()))
+        self.assertEqual(sum(map(len, rooms.values())), 100)
+
+    def test_410_parks_and_ends(self) -> None:
+        self.post(1, 2)
+        self.target.answer = 410
+        process = self.hook("--parallel", "1")
+        self.assertEqual(process.wait(15), 0)
+        self.assertIn("410", process.communicate()[1])
+        [parked] = self.client.parked(self.name)
+        self.assertEqual((parked["attempts"], len(self.target.got)), (1, 1))
+
+    def test_redirects_are_not_followed(self) -> None:
+        self.post(1)
+        self.target.answer, self.target.headers = 302, {"Location": "/anderswo"}
+        self.hook("--verbose", url="/hier")
+        until(lambda: len(self.target.got) >= 2)
+        self.assertEqual({path for path, _, _ in self.target.got}, {"/hier"})
+        self.target.answer = 204
+        until(lambda: self.target.taken, 15)
+
+    def test_retry_after_is_obeyed(self) -> None:
+        self.post(1)
+        self.target.answer, self.target.headers = 503, {"Retry-After": "3"}
+        self.hook()
+        until(lambda: self.target.got)
+        began, self.target.answer = time.monotonic(), 200
+        until(lambda: self.target.taken, 15)
+        self.assertTrue(2 < time.monotonic() - began < 6)
+
+    def test_what_is_wrong_is_said_before_it_starts(self) -> None:
+        def fails(code: int, word: str) -> None:
+            process = self.hook()
+            said = process.communicate(timeout=20)[1]
+            self.assertEqual((process.returncode, word in said), (code, True), said)
+        self.secret.chmod(0o644)
+        fails(78, "chmod 600")
+        self.secret.chmod(0o600)
+        for text in ("", "whsec_", "whsec_한글", "whsec_YWJj", "%%%"):
+            self.secret.write_text(text)
+            fails(78, "base64")
+        self.secret.unlink()
+        fails(78, "No such file")

@@ -1,0 +1,398 @@
+/**
+ * Client of Sillok's API. Node 18 and later; in the browser all but Unix sockets. No dependencies.
+ *
+ *     import { Sillok } from "./sillok.mjs"
+ *     const bot = new Sillok("unix:/run/syncd/api.sock")
+ *     for await (const d of bot.work("medibot", { start: "now", type: "message.posted" }))
+ *       await bot.reply(d, { text: "안녕하세요" })
+ */
+const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto
+const NDJSON = "application/x-ndjson"
+const PATIENT = 60_000 // milliseconds without a byte: an answer waits for 25 s at most, and a stream has a heartbeat every 15
+const agents = new Map() // connections to Unix sockets, which are used again
+
+/** An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP. */
+export class SillokError extends Error {
+  constructor(code, message, { hint = null, status = 0, body = {}, results = [] } = {}) {
+    super(`${message} [${code}]` + (hint ? `: ${hint}` : ""))
+    Object.assign(this, { name: new.target.name, code, hint, status, body, results })
+  }
+}
+
+/** No node answered in time. What was sent may have been stored: repeat it with the same ids. */
+export class Unreachable extends SillokError {}
+
+/** The place that was kept is of no use any more: begin anew, and pass over events by their ids. */
+export class CursorError extends SillokError {}
+
+function uuid(high, low, version) {
+  const bytes = Uint8Array.of(...high.subarray(0, 6), ...low.subarray(6, 16))
+  bytes[6] = (bytes[6] & 0x0f) | (version << 4)
+  bytes[8] = (bytes[8] & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
+}
+
+/** A new UUIDv7. */
+export function eventId() {
+  const now = Date.now()
+  const time = Uint8Array.from([40, 32, 24, 16, 8, 0], (bits) => Math.floor(now / 2 ** bits) % 256)
+  return uuid(time, crypto.getRandomValues(new Uint8Array(16)), 7)
+}
+
+/** The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids"). */
+export async function replyId(message, bot, label = "") {
+  const hex = message.replaceAll("-", "")
+  if (!/^[0-9a-f]{32}$/i.test(hex)) throw new TypeError(`${message} is no UUID`)
+  const cause = Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16))
+  const bytes = (text) => [...new TextEncoder().encode(text)]
+  const all = Uint8Array.from([...bytes(`sillok-reply-v1\0${bot}\0`), ...cause, ...bytes(`\0${label}`)])
+  return uuid(cause, new Uint8Array(await crypto.subtle.digest("SHA-256", all)), 8)
+}
+
+const pause = (ms, signal) => new Promise((resolve) => {
+  const done = () => (clearTimeout(timer), signal?.removeEventListener("abort", done), resolve())
+  const timer = setTimeout(done, ms)
+  signal?.addEventListener("abort", done)
+  if (signal?.aborted) done()
+})
+
+async function* chunksOf(body) {
+  if (!body?.getReader) return yield* body ?? []
+  const reader = body.getReader() // not all browsers iterate over a body
+  for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
+}
+
+/** One request to one node: its head, and its body as lines that come one by one. */
+async function exchange(base, method, target, body, headers, outer) {
+  const stop = new AbortController()
+  const cancel = () => stop.abort(outer?.reason)
+  let timer
+  const within = (promise) => {
+    timer = setTimeout(() => stop.abort(new Error(`nothing came for ${PATIENT / 1000} s`)), PATIENT)
+    return promise.finally(() => clearTimeout(timer))
+  }
+  const end = () => outer?.removeEventListener("abort", cancel)
+  outer?.addEventListener("abort", cancel)
+  if (outer?.aborted) cancel()
+  try {
+    const path = base.startsWith("unix:") ? base.slice(5) : null
+    const answer = await within(path ? viaSocket(await import("node:http"), path, method, target, body, headers, stop.signal)
+      : fetch(base + target, { method, headers, body, redirect: "error", cache: "no-store", signal: stop.signal }))
+    async function* lines() {
+      const chunks = chunksOf(answer.body)
+      const decoder = new TextDecoder()
+      let rest = ""
+      try {
+        for (let part = await within(chunks.next()); !part.done; part = await within(chunks.next())) {
+          const all = (rest + decoder.decode(part.value, { stream: true })).split("\n")
+          rest = all.pop()
+          for (const line of all) if (line.startsWith("{")) yield JSON.parse(line)
+        }
+        if (rest.startsWith("{")) yield JSON.parse(rest) // an answer that is one object may have no line end
+      } finally {
+        end()
+        stop.abort()
+      }
+    }
+    return { base, status: answer.status, retryAfter: answer.headers.get("retry-after"), lines: lines() }
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
+function viaSocket(http, path, method, target, body, headers, signal) {
+  if (!agents.has(path)) agents.set(path, new http.Agent({ keepAlive: true }))
+  const options = { socketPath: path, agent: agents.get(path), method, path: target, headers, signal }
+  return new Promise((resolve, reject) => {
+    const request = http.request(options, (response) =>
+      resolve({ status: response.statusCode, headers: new Map(Object.entries(response.headers)), body: response }))
+    request.on("error", (error) => {
+      if (!request.reusedSocket || signal.aborted) return reject(error)
+      viaSocket(http, path, method, target, body, headers, signal).then(resolve, reject) // one that was kept may have ended since
+    })
+    request.end(body)
+  })
+}
+
+function errorOf(status, lines) {
+  const why = lines.find((line) => (line.code ?? "E_BATCH") !== "E_BATCH") ?? {}
+  const code = why.code ?? `E_HTTP_${status}`
+  const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
+  const kind = code === "E_CURSOR" ? CursorError : SillokError
+  return new kind(code, why.message ?? "an answer without a message", { hint: why.hint, status, body: why, results })
+}
+
+/** One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
+ * All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
+ * are repeated, for `patience` milliseconds; what once followed or worked goes on without end. Each pause is told to `log`. */
+export class Sillok {
+  #preferred = new Map() // the node that answered last; for a subscription, its home
+
+  constructor(bases = "unix:/run/syncd/api.sock", { patience = 30_000, headers = {}, log = console.warn } = {}) {
+    this.bases = [bases].flat().map((base) => base.replace(/\/+$/, ""))
+    for (const base of this.bases)
+      if (!/^(unix:|https?:\/)\/./.test(base)) throw new TypeError(`${base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT`)
+    Object.assign(this, { patience, headers: { "content-type": "application/json", ...headers }, log })
+  }
+
+  /** Any request. Asks the nodes in turn, with growing pauses, while that makes sense. */
+  async request(method, path, { query = {}, body, accept = "application/json", base, stream = false, patience, group = "", signal } = {}) {
+    const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? []].flat().map((one) => [key, one]))
+    const target = path + (pairs.length ? "?" + pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&") : "")
+    const until = Date.now() + (patience ?? this.patience)
+    for (let growing = 100; ; growing = Math.min(growing * 2, 5000)) {
+      const first = base ?? this.#preferred.get(group) ?? this.bases[0]
+      const errors = []
+      let wait = growing
+      for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
+        let answer, lines = []
+        try {
+          answer = await exchange(at, method, target, body, { ...this.headers, accept }, signal)
+          if (!stream || answer.status >= 400) for await (const line of answer.lines) lines.push(line)
+        } catch (error) {
+          if (signal?.aborted) throw signal.reason
+          if (error instanceof SyntaxError) lines = [] // not of a node, or cut off
+          else {
+            const why = error.cause?.message || error.message || error.code
+            errors.push(new Unreachable("E_UNREACHABLE", `${at}: ${why}`, { hint: "is the daemon running?" }))
+            continue
+          }
+        }
+        if (answer.status < 400 && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
+          this.#preferred.set(group, at)
+          return stream ? answer : { ...answer, lines }
+        }
+        const error = errorOf(answer.status, lines) // 200: it was cut off
+        errors.push(error)
+        if (![200, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
+        if (/^\d+$/.test(answer.retryAfter ?? "")) wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 30_000))
+      }
+      const worth = errors.filter((error) => error.code !== "E_ELSEWHERE")
+      if (!worth.length || Date.now() + wait > until) throw worth[0] ?? errors[0]
+      this.log(`sillok: ${method} ${path}: ${worth[0].message}; again in ${wait} ms`)
+      await pause(wait * (0.7 + 0.3 * Math.random()), signal)
+      signal?.throwIfAborted()
+    }
+  }
+
+  /** Stores events (docs/reference/FORMATS.md §4), all or none unless `each`. An event without id gets one here, unless `derived`. */
+  async append(events, { expect, each, derived, patience, signal } = {}) {
+    const lines = [events].flat().map((event) => JSON.stringify(derived ? event : { id: eventId(), ...event }))
+    const query = { expect: expect?.join(":"), atomicity: each ? "each" : undefined, ids: derived ? "derived" : undefined }
+    return (await this.request("POST", "/v1/events", { query, body: lines.join("\n"), accept: NDJSON, patience, signal })).lines.slice(0, -1)
+  }
+
+  /** Stores one message. */
+  async post(user, text, conversation, members = {}) {
+    const subject = conversation == null ? {} : { subject: `conversation/${conversation}` }
+    return (await this.append({ type: "message.posted", user, ...members, ...subject, data: { ...members.data, text } }))[0]
+  }
+
+  async *#pages(path, query = {}) {
+    let { cursor, base } = query
+    for (;;) { // the cursor of a list belongs to the node that gave it
+      const answer = await this.request("GET", path, { query: { ...query, cursor }, accept: NDJSON, base })
+      const end = answer.lines.pop()
+      yield* answer.lines
+      if (!end.more) return
+      ;({ base, cursor } = { base: answer.base, cursor: end.next })
+    }
+  }
+
+  /** Rows of a user, newest first. `order`, `since`, `role`, `type` … as docs/operating/api.md has them; `limit` is a page's. */
+  history(user, query) {
+    return this.#pages(`/v1/users/${encodeURIComponent(user)}/history`, query)
+  }
+
+  /** Rows of a conversation, as of a history. */
+  rows(conversation, query) {
+    return this.#pages(`/v1/conversations/${encodeURIComponent(conversation)}/rows`, query)
+  }
+
+  /** All conversations, the latest active first. */
+  conversations(query) {
+    return this.#pages("/v1/conversations", query)
+  }
+
+  /** The fields of a profile by their names, each with `value`, `author`, `time`, `conflict` … */
+  async profile(user) {
+    const fields = {}
+    for await (const row of this.#pages(`/v1/users/${encodeURIComponent(user)}`)) if (row.type === "field") fields[row.name] = row
+    return fields
+  }
+
+  /** One event; E_NOT_FOUND where there is none. */
+  async event(id) {
+    return (await this.#pages(`/v1/events/${encodeURIComponent(id)}`).next()).value
+  }
+
+  /** A page of the feed: `items`, `cursor`, `more`. Parameters: docs/operating/following.md. */
+  async changes(after = "now", { signal, ...query } = {}) {
+    return (await this.request("GET", "/v1/changes", { query: { ...query, after }, signal })).lines[0]
+  }
+
+  /** Lines of a stream; connects again when it ends. `moved` says what to ask for now. */
+  async *#streamed(path, moved, signal, group, rotate) {
+    let patience
+    while (!signal?.aborted) {
+      const options = { query: moved(), accept: NDJSON, stream: true, patience, group, signal }
+      const answer = await this.request("GET", path, options).catch((error) => { if (!signal?.aborted) throw error })
+      let wait = 100
+      patience = Infinity
+      try {
+        for (;;) {
+          const part = await answer?.lines.next().catch(() => {}) // a stream that breaks off has ended
+          if (!part || part.done || signal?.aborted) break
+          wait = part.value.retry_ms ?? 100
+          yield part.value
+        }
+      } finally {
+        await answer?.lines.return()
+      }
+      if (rotate) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
+      await pause(wait, signal)
+    }
+  }
+
+  /** Events as they are stored, without end. Keep `event.cursor` when the event is dealt with, and begin there again.
+   * Connects again by itself, also to another node; there some events may come again. CursorError: begin anew. With `controls`
+   * also `caught-up` and `heartbeat` come, whose cursors may be kept, too. */
+  async *follow(after = "now", { controls = false, signal, ...filters } = {}) {
+    for await (const line of this.#streamed("/v1/changes", () => ({ ...filters, after }), signal, "", true)) {
+      after = line.cursor ?? after
+      if (line.control === "reset")
+        throw new CursorError("E_CURSOR", `the log was replaced: ${line.reason}`, { hint: "begin anew", status: 409, body: line })
+      if (!line.control || (controls && line.control !== "closing")) yield line
+    }
+  }
+
+  #on(name, verb, body, { method = "POST", ...more } = {}) {
+    const options = { body: body && JSON.stringify(body), group: `subscription ${name}`, ...more }
+    return this.request(method, `/v1/subscriptions/${encodeURIComponent(name)}${verb}`, options)
+  }
+
+  /** Makes the subscription, if it is not there. `type`, `user`, `author`, `conversation`: what it wants; the rest as documented. */
+  async subscribe(name, { start, type, user, author, conversation, ...members }) {
+    const words = Object.entries({ type, user, author, conversation }).filter(([, one]) => one != null)
+    const filter = words.length ? Object.fromEntries(words.map(([key, one]) => [key, [one].flat()])) : undefined
+    return (await this.#on(name, "", { start, filter, ...members }, { method: "PUT" })).lines[0]
+  }
+
+  /** All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`. */
+  subscriptions() {
+    return this.#pages("/v1/subscriptions")
+  }
+
+  /** Ends the subscription for all nodes. */
+  async unsubscribe(name) {
+    await this.#on(name, "", undefined, { method: "DELETE" })
+  }
+
+  /** Up to `max` deliveries. They come again if they are not settled within `ack_wait_ms`. */
+  async pull(name, { max = 1, wait_ms = 20_000, signal } = {}) {
+    const answer = await this.#on(name, "/pull", { max, wait_ms }, { signal })
+    return answer.lines[0].deliveries.map((line) => new Delivery(this, name, line))
+  }
+
+  /** `ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens. */
+  async settle(name, verb, tokens, body = {}, options = {}) {
+    return (await this.#on(name, `/${verb}`, { deliveries: [tokens].flat(), ...body }, options)).lines[0] ?? {}
+  }
+
+  /** Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`. */
+  async parked(name) {
+    return (await this.#on(name, "/parked", undefined, { method: "GET" })).lines.filter((line) => line.type !== "end")
+  }
+
+  /** Parked events, by their ids, are delivered again. */
+  async retry(name, ...events) {
+    await this.#on(name, "/retry", { events })
+  }
+
+  /** Deliveries of a subscription, which is made if `start` is given and it is not there: `for await (const d of bot.work(…))`.
+   * One is held at a time. It is extended until it is settled, for `longest` milliseconds at most, and acked when the body goes on. */
+  async *work(name, { start, late_ms = 600_000, longest = 600_000, signal, ...members } = {}) {
+    const line = start ? await this.subscribe(name, { start, late_ms: late_ms ?? undefined, ...members })
+      : (await this.#on(name, "", undefined, { method: "GET" })).lines[0]
+    let current, until
+    const timer = setInterval(() => {
+      if (!current || current.settled || Date.now() > until) return
+      this.settle(name, "extend", current.token).catch((error) => this.log(`sillok: event ${current.id} was not extended: ${error.message}`))
+    }, (line.definition ?? line).ack_wait_ms / 3)
+    try {
+      const path = `/v1/subscriptions/${encodeURIComponent(name)}/deliveries`
+      for await (const line of this.#streamed(path, () => ({ window: 1 }), signal, `subscription ${name}`, false)) {
+        if (!line.delivery) continue
+        ;[current, until] = [new Delivery(this, name, line, Infinity), Date.now() + longest]
+        yield current
+        await current.ack()
+      }
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  /** Calls the handler for each delivery, `parallel` at a time. What it throws releases the delivery, and work goes on. */
+  async run(name, handler, { parallel = 1, signal, ...options } = {}) {
+    const stop = new AbortController()
+    const end = () => stop.abort(signal?.reason)
+    signal?.addEventListener("abort", end)
+    const loop = async () => {
+      for await (const delivery of this.work(name, { ...options, signal: stop.signal })) {
+        try {
+          await handler(delivery)
+        } catch (error) {
+          this.log(`sillok: ${name}: event ${delivery.id}, attempt ${delivery.attempt}, comes again: ${error?.stack ?? error}`)
+          await delivery.release(String(error)).catch((why) => this.log(`sillok: ${delivery.id} was not released: ${why.message}`))
+          delivery.settled = true
+        }
+      }
+    }
+    try {
+      await Promise.all(Array.from({ length: parallel }, loop))
+    } finally {
+      signal?.removeEventListener("abort", end)
+      end()
+    }
+  }
+
+  /** Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+   * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. */
+  async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
+    const bot = author ?? delivery.subscription
+    const { id: cause, event: { user, subject }, patience } = delivery
+    const words = text == null ? data : { ...data, text }
+    const answer = { id: await replyId(cause, bot, label), type: "bot.replied", user, author: bot, cause, subject, data: words }
+    const lines = await this.append(answer, { patience }).catch((error) => {
+      if (error.code !== "E_ID_REUSED") throw error
+      return error.results
+    })
+    if (ack) await delivery.ack()
+    return lines[0]
+  }
+}
+
+/** An event that was given out. `ack`, `release` or `park` settles it; in a loop of `work` the first of them counts. */
+export class Delivery {
+  #client
+
+  constructor(client, subscription, { delivery, attempt, age_ms, event }, patience = client.patience) {
+    this.#client = client
+    Object.assign(this, { subscription, token: delivery, attempt, age_ms, event, patience, settled: false })
+    Object.assign(this, { id: event.id, type: event.type, user: event.user, author: event.author ?? event.user, data: event.data ?? {} })
+    this.conversation = event.subject?.startsWith("conversation/") ? event.subject.slice(13) : null
+  }
+
+  /** Tells the node, once. `ack` counts also when the event was given to another worker meanwhile. */
+  async settle(verb, body) {
+    if (this.settled) return
+    await this.#client.settle(this.subscription, verb, this.token, body, { patience: this.patience })
+    this.settled = true
+  }
+
+  ack() { return this.settle("ack") }
+  release(error, delay_ms) { return this.settle("release", { error: error?.slice(0, 1000), delay_ms }) }
+  park(reason) { return this.settle("park", { reason }) }
+}

@@ -1,0 +1,398 @@
+"""Client of Sillok's API. Python 3.9 and later, standard library alone; a `Sillok` may be shared between threads.
+
+    from sillok import Sillok
+    bot = Sillok("unix:/run/syncd/api.sock")
+    for d in bot.work("medibot", start="now", type="message.posted"):
+        bot.reply(d, text="안녕하세요")
+"""
+from __future__ import annotations
+
+import hashlib, http.client, json, logging, os, queue, random, socket, threading, time, uuid
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from urllib.parse import quote, urlencode, urlsplit
+
+Json = Dict[str, Any]
+log = logging.getLogger("sillok")
+NDJSON = "application/x-ndjson"
+FAILURES = (OSError, http.client.HTTPException)
+PATIENT = 60.0  # seconds without a byte: an answer waits for 25 at most, and a stream has a heartbeat every 15
+FOREVER = float("inf")
+
+
+class SillokError(Exception):
+    """An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP.
+    Where events were not taken, `results` has a line for each event of the request."""
+
+    def __init__(self, code: str, message: str, hint: Optional[str] = None, status: int = 0, body: Optional[Json] = None):
+        super().__init__(f"{message} [{code}]" + (f": {hint}" if hint else ""))
+        self.code, self.message, self.hint, self.status, self.body = code, message, hint, status, body or {}
+        self.results: List[Json] = []
+
+
+class Unreachable(SillokError):
+    """No node answered in time. What was sent may have been stored: repeat it with the same ids."""
+
+
+class CursorError(SillokError):
+    """The place that was kept is of no use any more: begin anew, and pass over events by their ids."""
+
+
+def _uuid(high: bytes, low: bytes, version: int) -> str:
+    number = int.from_bytes(high[:6] + low[6:16], "big") & ~(0xF << 76) & ~(0x3 << 62)
+    return str(uuid.UUID(int=number | version << 76 | 0x2 << 62))
+
+
+def event_id() -> str:
+    """A new UUIDv7."""
+    return _uuid(int(time.time() * 1000).to_bytes(6, "big"), os.urandom(16), 7)
+
+
+def reply_id(message: str, bot: str, label: str = "") -> str:
+    """The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids")."""
+    cause = uuid.UUID(message).bytes
+    return _uuid(cause, hashlib.sha256(b"\0".join([b"sillok-reply-v1", bot.encode(), cause, label.encode()])).digest(), 8)
+
+
+def encode(value: Any) -> bytes:
+    """JSON in UTF-8. Half a surrogate pair, which UTF-8 cannot hold, becomes its escape."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(PATIENT)
+        self.sock.connect(self.path)  # type: ignore[attr-defined]
+
+
+class Answer:
+    """What a node answered: read whole, or a stream whose lines come one by one."""
+
+    def __init__(self, base: str, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, stream: bool):
+        self.base, self.status, self.headers = base, response.status, response.headers
+        self._connection, self._response, self._socket = connection, response, connection.sock
+        data = b"" if stream and self.status < 400 else response.read()
+        try:
+            self.lines: List[Json] = [json.loads(line) for line in data.split(b"\n") if line.startswith(b"{")]
+        except ValueError:
+            self.lines = []  # not of a node, or cut off
+
+    def stream(self) -> Iterator[Json]:
+        """Lines as they come, until the stream ends or breaks off, also within a line."""
+        try:
+            for line in iter(self._response.readline, b""):
+                if line.startswith(b"{") and line.endswith(b"\n"):
+                    yield json.loads(line)
+        except FAILURES + (ValueError, AttributeError):
+            pass  # the last two are what a reader sees whose stream another thread closes
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except (OSError, AttributeError):
+            pass
+        self._connection.close()
+
+    def error(self) -> SillokError:
+        why = next((line for line in self.lines if line.get("code", "E_BATCH") != "E_BATCH"), {})
+        code = why.get("code") or f"E_HTTP_{self.status}"
+        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("message") or "an answer without a message"
+        error = kind(code, message, why.get("hint"), self.status, why)
+        error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
+        return error
+
+
+class Sillok:
+    """One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
+
+    All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
+    are repeated, for `patience` seconds; what once followed or worked goes on without end. Each pause is told to `logging`.
+    """
+    def __init__(self, *bases: str, patience: float = 30.0, headers: Optional[Mapping[str, str]] = None):
+        self.bases = [base.rstrip("/") for base in bases or ("unix:/run/syncd/api.sock",)]
+        for base in self.bases:
+            if not base.startswith(("unix:/", "http://", "https://")):
+                raise ValueError(f"{base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT")
+        self.patience, self.headers = patience, {"Content-Type": "application/json", **(headers or {})}
+        self._kept = threading.local()
+        self._preferred: Dict[str, str] = {}  # the node that answered last; for a subscription, its home
+
+    def _exchange(self, base: str, method: str, target: str, body: Optional[bytes], accept: str, stream: bool) -> Answer:
+        url, kept = urlsplit(base), self._kept.__dict__
+        kind = {"unix": _UnixConnection, "http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}[url.scheme]
+        connection = None if stream else kept.get(base)
+        if not connection:
+            connection = kind(url.hostname or "syncd", url.port, timeout=PATIENT)
+            connection.path = url.path
+            kept.update({} if stream else {base: connection})
+        target = target if url.scheme == "unix" else url.path + target
+        for fresh in (connection.sock is None, True):
+            try:
+                connection.request(method, target, body, {**self.headers, "Accept": accept})
+                return Answer(base, connection, connection.getresponse(), stream)
+            except FAILURES:
+                connection.close()
+                if fresh:
+                    raise  # but one that was kept may have ended since
+        raise AssertionError
+
+    def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Optional[bytes] = None, *,
+                accept: str = "application/json", base: Optional[str] = None, stream: bool = False,
+                patience: Optional[float] = None, group: str = "") -> Answer:
+        """Any request. Asks the nodes in turn, with growing pauses, while that makes sense."""
+        pairs = {key: value for key, value in (query or {}).items() if value is not None}
+        target = path + ("?" + urlencode(pairs, doseq=True, quote_via=quote) if pairs else "")
+        deadline, pause = time.monotonic() + (self.patience if patience is None else patience), 0.1
+        while True:
+            first, wait = base or self._preferred.get(group, self.bases[0]), pause
+            errors: List[SillokError] = []
+            for at in [first] + [other for other in self.bases if other != first and not base]:
+                try:
+                    answer = self._exchange(at, method, target, body, accept, stream)
+                except FAILURES as why:
+                    errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
+                    continue
+                if answer.status < 400 and (stream or accept != NDJSON or answer.lines[-1:] and answer.lines[-1]["type"] == "end"):
+                    self._preferred[group] = at
+                    return answer
+                errors.append(answer.error())  # 200: it was cut off
+                if errors[-1].status not in (200, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
+                    raise errors[-1]
+                after = answer.headers.get("Retry-After", "")
+                wait = max(wait, min(float(after), 30.0)) if after.isdigit() else wait
+            worth = [error for error in errors if error.code != "E_ELSEWHERE"]
+            if not worth or time.monotonic() + wait > deadline:
+                raise (worth or errors)[0]
+            log.warning("%s %s: %s; again in %.1f s", method, path, worth[0], wait)
+            time.sleep(wait * random.uniform(0.7, 1.0))
+            pause = min(pause * 2, 5.0)
+
+    def append(self, events: Union[Mapping[str, Any], Iterable[Mapping[str, Any]]], *, expect: Optional[Tuple[str, int]] = None,
+               each: bool = False, derived: bool = False, patience: Optional[float] = None) -> List[Json]:
+        """Stores events (docs/reference/FORMATS.md §4), all or none unless `each`: a line for each, `appended` or `already`.
+        An event without id gets one here; with `derived` the node makes it from the content. `expect`: (conversation, count)."""
+        lines = [{**({} if derived else {"id": event_id()}), **one} for one in ([events] if isinstance(events, Mapping) else events)]
+        body = b"\n".join(map(encode, lines))
+        query = {"expect": expect and "%s:%s" % expect, "atomicity": "each" if each else None, "ids": "derived" if derived else None}
+        return self.request("POST", "/v1/events", query, body, accept=NDJSON, patience=patience).lines[:-1]
+
+    def post(self, user: str, text: str, conversation: Optional[str] = None, **members: Any) -> Json:
+        """Stores one message."""
+        event = {"type": "message.posted", "user": user, **members, "data": {**members.get("data", {}), "text": text}}
+        return self.append({**event, "subject": f"conversation/{conversation}"} if conversation else event)[0]
+
+    def _pages(self, path: str, query: Mapping[str, Any]) -> Iterator[Json]:
+        end, base = dict(query, next=query.get("cursor"), more=True), None
+        while end.get("more"):  # the cursor of a list belongs to the node that gave it
+            answer = self.request("GET", path, {**query, "cursor": end["next"]}, accept=NDJSON, base=base)
+            yield from answer.lines[:-1]
+            end, base = answer.lines[-1], answer.base
+
+    def history(self, user: str, **query: Any) -> Iterator[Json]:
+        """Rows of a user, newest first. `order`, `since`, `role`, `type` … as docs/operating/api.md has them; `limit` is a page's."""
+        return self._pages(f"/v1/users/{quote(user, safe='')}/history", query)
+
+    def rows(self, conversation: str, **query: Any) -> Iterator[Json]:
+        """Rows of a conversation, as of a history."""
+        return self._pages(f"/v1/conversations/{quote(conversation, safe='')}/rows", query)
+
+    def conversations(self, **query: Any) -> Iterator[Json]:
+        """All conversations, the latest active first."""
+        return self._pages("/v1/conversations", query)
+
+    def profile(self, user: str) -> Dict[str, Json]:
+        """The fields of a profile by their names, each with `value`, `author`, `time`, `conflict` …"""
+        return {row["name"]: row for row in self._pages(f"/v1/users/{quote(user, safe='')}", {}) if row["type"] == "field"}
+
+    def event(self, id: str) -> Json:
+        """One event; E_NOT_FOUND where there is none."""
+        return next(self._pages(f"/v1/events/{quote(id, safe='')}", {}))
+
+    def changes(self, after: str = "now", **query: Any) -> Json:
+        """A page of the feed: `items`, `cursor`, `more`. Parameters: docs/operating/following.md."""
+        return self.request("GET", "/v1/changes", {**query, "after": after}).lines[0]
+
+    def follow(self, after: str = "now", *, controls: bool = False, **filters: Any) -> Iterator[Json]:
+        """Events as they are stored, without end. Keep `event["cursor"]` when the event is dealt with, and begin there again.
+        Connects again by itself, also to another node; there some events may come again. CursorError: begin anew. With `controls`
+        also `caught-up` and `heartbeat` come, whose cursors may be kept, too."""
+        patience: Optional[float] = None
+        while True:
+            answer = self.request("GET", "/v1/changes", {**filters, "after": after}, accept=NDJSON, stream=True, patience=patience)
+            pause, patience = 0.1, FOREVER
+            for line in answer.stream():
+                control, after = line.get("control"), line.get("cursor", after)
+                if control == "reset":
+                    raise CursorError("E_CURSOR", f"the log was replaced: {line.get('reason')}", "begin anew", 409, line)
+                pause = line.get("retry_ms", 100) / 1000
+                if control is None or controls and control != "closing":
+                    yield line
+            self._preferred[""] = (self.bases * 2)[self.bases.index(answer.base) + 1]
+            time.sleep(pause)
+
+    def _on(self, name: str, verb: str, body: Optional[Json] = None, method: str = "POST", **more: Any) -> Answer:
+        data = None if body is None else encode({key: value for key, value in body.items() if value is not None})
+        return self.request(method, f"/v1/subscriptions/{quote(name, safe='')}{verb}", body=data, group="subscription " + name, **more)
+
+    def subscribe(self, name: str, *, start: str, **members: Any) -> Json:
+        """Makes the subscription, if it is not there. `type`, `user`, `author`, `conversation`: what it wants; the rest as documented."""
+        words = {key: members.pop(key) for key in ("type", "user", "author", "conversation") if members.get(key) is not None}
+        chosen = {key: [one] if isinstance(one, str) else list(one) for key, one in words.items()}
+        return self._on(name, "", {"start": start, "filter": chosen or None, **members}, "PUT").lines[0]
+
+    def subscriptions(self) -> Iterator[Json]:
+        """All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`."""
+        return self._pages("/v1/subscriptions", {})
+
+    def unsubscribe(self, name: str) -> None:
+        """Ends the subscription for all nodes."""
+        self._on(name, "", method="DELETE")
+
+    def pull(self, name: str, max: int = 1, wait_ms: int = 20_000) -> List[Delivery]:
+        """Up to `max` deliveries. They come again if they are not settled within `ack_wait_ms`."""
+        answer = self._on(name, "/pull", {"max": max, "wait_ms": wait_ms})
+        return [Delivery(self, name, line) for line in answer.lines[0]["deliveries"]]
+
+    def settle(self, name: str, verb: str, tokens: Iterable[str], *, patience: Optional[float] = None, **body: Any) -> Json:
+        """`ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens."""
+        return next(iter(self._on(name, "/" + verb, {"deliveries": list(tokens), **body}, patience=patience).lines), {})
+
+    def parked(self, name: str) -> List[Json]:
+        """Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`."""
+        return [line for line in self._on(name, "/parked", method="GET").lines if line.get("type") != "end"]
+
+    def retry(self, name: str, *events: str) -> None:
+        """Parked events, by their ids, are delivered again."""
+        self._on(name, "/retry", {"events": events})
+
+    def work(self, name: str, *, start: Optional[str] = None, late_ms: Optional[int] = 600_000, longest: float = 600.0,
+             **members: Any) -> Work:
+        """Deliveries of a subscription, which is made if `start` is given and it is not there: `for d in bot.work(…)`.
+        One is held at a time. It is extended until it is settled, for `longest` seconds at most, and acked when the body goes on."""
+        line = self.subscribe(name, start=start, late_ms=late_ms, **members) if start else self._on(name, "", method="GET").lines[0]
+        return Work(self, name, line.get("definition", line)["ack_wait_ms"] / 1000, longest)
+
+    def run(self, name: str, handler: Callable[[Delivery], Any], *, parallel: int = 1, **options: Any) -> None:
+        """Calls the handler for each delivery, in `parallel` threads. What it raises releases the delivery, and work goes on.
+        Ends by an error of the node, or by SystemExit and the like from the handler. Options: those of `work`."""
+        def loop(work: Work) -> None:
+            try:
+                for delivery in work:
+                    with delivery:
+                        handler(delivery)
+            except BaseException as end:
+                ends.put(end)
+        ends: queue.Queue[BaseException] = queue.Queue()
+        works = [self.work(name, **options) for _ in range(parallel)]
+        try:
+            for work in works:
+                threading.Thread(target=loop, args=(work,), daemon=True).start()
+            raise ends.get()
+        finally:
+            for work in works:
+                work.close()
+
+    def reply(self, delivery: Delivery, text: Optional[str] = None, *, author: Optional[str] = None, label: str = "",
+              data: Optional[Mapping[str, Any]] = None, ack: bool = True) -> Json:
+        """Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+        An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`."""
+        bot, event = author or delivery.subscription, delivery.event
+        answer = {"id": reply_id(delivery.id, bot, label), "type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
+                  "data": {**(data or {}), **({} if text is None else {"text": text})}, **{k: event[k] for k in ("subject",) if k in event}}
+        try:
+            line = self.append(answer, patience=delivery.patience)[0]
+        except SillokError as error:
+            if error.code != "E_ID_REUSED":
+                raise
+            line = error.results[0]
+        if ack:
+            delivery.ack()
+        return line
+
+
+class Delivery:
+    """An event that was given out. `ack`, `release` or `park` settles it; in a loop of `work` the first of them counts.
+    `with delivery:` acks it at the end; an exception within releases it with its text, is logged and goes no further."""
+
+    def __init__(self, client: Sillok, subscription: str, line: Json):
+        self.subscription, self.token, self.event = subscription, line["delivery"], line["event"]
+        self.attempt, self.age_ms = line["attempt"], line.get("age_ms")
+        self.id, self.type, self.user = self.event["id"], self.event["type"], self.event["user"]
+        self.author, self.data = self.event.get("author", self.user), self.event.get("data", {})
+        self.conversation = self.event.get("subject", "").partition("conversation/")[2] or None
+        self.settled, self.patience, self._client = False, client.patience, client
+
+    def settle(self, verb: str, **body: Any) -> None:
+        """Tells the node, once. `ack` counts also when the event was given to another worker meanwhile."""
+        if not self.settled:
+            self._client.settle(self.subscription, verb, [self.token], patience=self.patience, **body)
+            self.settled = True
+
+    def ack(self) -> None:
+        self.settle("ack")
+
+    def release(self, error: Optional[str] = None, delay_ms: Optional[int] = None) -> None:
+        self.settle("release", error=error and error[:1000], delay_ms=delay_ms)
+
+    def park(self, reason: str) -> None:
+        self.settle("park", reason=reason)
+
+    def __enter__(self) -> Delivery:
+        return self
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], trace: Any) -> bool:
+        if error is None:
+            self.ack()
+        elif isinstance(error, Exception):
+            log.warning("%s: event %s, attempt %s: it comes again", self.subscription, self.id, self.attempt, exc_info=error)
+            try:
+                self.release(f"{type(error).__name__}: {error}")
+            except SillokError as why:  # as of a delivery that another worker has meanwhile
+                log.warning("%s: event %s was not released: %s", self.subscription, self.id, why)
+            self.settled = True
+        return isinstance(error, Exception)
+
+
+class Work:
+    """What `Sillok.work` gives: deliveries in a loop, without end. When the loop is left, what it had comes again."""
+
+    def __init__(self, client: Sillok, name: str, wait: float, longest: float):
+        self._client, self._name, self._wait, self._longest = client, name, wait, longest
+        self._closed, self._until = threading.Event(), 0.0
+        self._current: Optional[Delivery] = None
+        self._stream: Optional[Answer] = None
+
+    def __iter__(self) -> Iterator[Delivery]:
+        threading.Thread(target=self._extend, daemon=True).start()
+        patience: Optional[float] = None
+        try:
+            while not self._closed.is_set():
+                self._stream = self._client._on(self._name, "/deliveries?window=1", None, "GET", accept=NDJSON, stream=True, patience=patience)
+                pause, patience = 0.1, FOREVER
+                for line in self._stream.stream():
+                    pause = line.get("retry_ms", 100) / 1000
+                    if "delivery" in line and not self._closed.is_set():
+                        delivery = Delivery(self._client, self._name, line)
+                        delivery.patience, self._until, self._current = FOREVER, time.monotonic() + self._longest, delivery
+                        yield delivery
+                        delivery.ack()
+                self._closed.wait(pause)
+        finally:
+            self.close()
+
+    def _extend(self) -> None:
+        while not self._closed.wait(self._wait / 3):
+            current = self._current
+            if current and not current.settled and time.monotonic() < self._until:
+                try:
+                    self._client.settle(self._name, "extend", [current.token])
+                except SillokError as error:
+                    log.info("%s: event %s was not extended: %s", self._name, current.id, error)
+
+    def close(self) -> None:
+        """Ends the loop, from any thread."""
+        self._closed.set()
+        if self._stream:
+            self._stream.close()
