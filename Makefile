@@ -1,6 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update fuzz hostile hostile-venv crash-images asan tsan install clean
-.PHONY: help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local

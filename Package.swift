@@ -88,7 +88,8 @@ let package = Package(
             name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: strict),
         .testTarget(name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], swiftSettings: strict),
         .testTarget(
-            name: "SyncEngineTests", dependencies: ["TestSupport", "WireKit", "SyncEngine", "EventStore"],
+            name: "SyncEngineTests",
+            dependencies: ["TestSupport", "WireKit", "SyncEngine", "Subscriptions", "EventStore"],
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],

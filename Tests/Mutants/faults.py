@@ -674,6 +674,28 @@ fault(317, "a proof that was checked when its link had ended is forgotten", "INV
 fault(318, "a proof that was stored when its link had ended is forgotten", "INV-12", "SessionShellTests",
       (SE + "Node/SessionShell.swift", "if isClosed, case .success(let stored)", "if isClosed, !isPlanted(318), case .success(let stored)"))
 
+# --- Followers and workers ----------------------------------------------------------------------------------------------
+
+SU = "Sources/Subscriptions/"
+fault(340, "an event is handed out before the one before it in its conversation is done", "INV-16", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "if lines[key]?.head == dot { ready.append(key) }",
+       "if isPlanted(340) || lines[key]?.head == dot { ready.append(key) }"))
+fault(341, "an ack counts only for the delivery that is out", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "        finish(dot, now: now)\n        return isLate ? .late : .done",
+       "        if isPlanted(341), isLate { return .late }\n        finish(dot, now: now)\n        return isLate ? .late : .done"))
+fault(342, "of two states what is open in one is done if it was looked at by the other", "INV-14", "StateTests",
+      (SU + "SubscriptionState.swift", "where other.contains(open.dot) && !known.contains(open.dot)",
+       "where other.contains(open.dot) && (isPlanted(342) || !known.contains(open.dot))"))
+fault(343, "any node's word about a subscription counts", "INV-15", "SubscriptionNodesTests",
+      (SU + "SubscriptionRecord.swift", "homes[id]?.contains(note.node) == true", "isPlanted(343) || homes[id]?.contains(note.node) == true"))
+fault(344, "a cursor of another node is taken for a position here", "INV-5", "SubscriptionNodesTests",
+      (ES + "Feed/LogReader+Feed.swift", "if try has(cursor.place) {", "if try isPlanted(344) ? true : has(cursor.place) {"))
+fault(345, "an event that has failed twice is handed out with others", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "let isLone = entry.attempts + 1 >= Self.lone", "let isLone = !isPlanted(345) && entry.attempts + 1 >= Self.lone"))
+fault(346, "what was acked in an earlier state is handed out when it is looked at", "INV-14", "StateTests MachineTests",
+      (SU + "SubscriptionState.swift", "self.early = early.filter { !through.contains($0) }.sorted()",
+       "self.early = isPlanted(346) ? [] : early.filter { !through.contains($0) }.sorted()"))
+
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 
 fault(270, "an attempt to join that fails forgets a known peer", "INV-12", "JoiningProgramTests",

@@ -1,0 +1,173 @@
+import Foundation
+@testable import Subscriptions
+import TestSupport
+import Testing
+
+@testable import EventStore
+@testable import SyncEngine
+
+/// What nodes know of each other's subscriptions, and of places in each other's logs: real nodes on loopback.
+@Suite(.serialized)
+struct SubscriptionNodesTests {
+    private func pair() throws -> (TestNode, TestNode) {
+        let a = try TestNode("a")
+        let b = try TestNode("b", peers: [a.peer()])
+        a.node.setPeers([b.peer(calling: false)])
+        return (a, b)
+    }
+
+    private func records(_ node: TestNode) throws -> SubscriptionRecords {
+        try EventReader(node.store).fresh { views throws(StoreError) in try SubscriptionRecords(views) }
+    }
+
+    private func record(_ draft: EventDraft, at node: TestNode) throws {
+        _ = try #require(try node.store.recordBlocking([draft]).first?.receipt)
+    }
+
+    private func meet(_ nodes: TestNode...) throws {
+        #expect(try eventually { try nodes.allSatisfy { try $0.vector() == nodes[0].vector() } })
+    }
+
+    @Test(
+        "Only a subscription's homes say what is done, parked or ended; another node's word changes nothing (INV-15)")
+    func homes() throws {
+        let (a, b) = try pair()
+        let (own, other) = (a.store.identity.node, b.store.identity.node)
+        let definition = SubscriptionDefinition(start: .first)
+        try record(SubscriptionRecord.draft("bot", definition, at: own), at: a)
+        try meet(a, b)
+        let made = try #require(try records(b).all["bot"])
+        #expect(made.home == own && made.definition == definition && made.term == 0)
+
+        var done = SubscriptionState()
+        done.through.advance(to: Dot(origin: a.store.identity.origin, seq: 1))
+        let parking = SubscriptionMachine.Parking(
+            dot: Dot(origin: made.dot.origin, seq: 1), attempts: 1, reason: "x", error: nil)
+        // In its own name, and in the home's, b may write what it likes.
+        for node in [own, other] {
+            var drafts = [
+                made.draft(placing: done, at: node), made.deletion, made.draft(parking: parking, event: made.id),
+            ]
+            for index in drafts.indices { drafts[index].user = "node/\(node)" }
+            for draft in drafts { try record(draft, at: b) }
+        }
+        try record(SubscriptionRecord.draft("forged", definition, at: own), at: b)
+        var stolen = made.draft(movingTo: own)
+        stolen.user = "node/\(own)"
+        try record(stolen, at: b)
+        try meet(a, b)
+        for node in [a, b] {
+            let found = try records(node)
+            #expect(found.all["bot"] == made && found.all["forged"] == nil)
+            #expect(found.placed[made.id] == nil && found.parked[made.id] == nil)
+            #expect(found.homes[made.id] == [own])
+        }
+
+        // It becomes the home: from then on its word counts, also what it said before.
+        try record(made.draft(movingTo: other), at: b)
+        try meet(a, b)
+        for node in [a, b] {
+            let found = try records(node)
+            #expect(found.all["bot"] == nil, "its word ends the subscription")
+            #expect(found.homes[made.id] == [own, other])
+            #expect(found.placed[made.id] == done)
+        }
+        a.stop()
+        b.stop()
+    }
+
+    @Test(
+        "Of two subscriptions with one name the one that was made first stands, at every node; of two moves the later"
+    )
+    func names() throws {
+        let (a, b) = try pair()
+        try record(
+            SubscriptionRecord.draft("bot", SubscriptionDefinition(start: .first), at: a.store.identity.node), at: a)
+        try record(
+            SubscriptionRecord.draft("bot", SubscriptionDefinition(start: .now), at: b.store.identity.node), at: b)
+        try meet(a, b)
+        let (one, other) = (try #require(try records(a).all["bot"]), try #require(try records(b).all["bot"]))
+        #expect(one == other && one.definition.start == .first)
+        try record(one.draft(movingTo: a.store.identity.node), at: a)
+        try record(one.draft(movingTo: b.store.identity.node), at: b)
+        try meet(a, b)
+        let moved = try #require(try records(a).all["bot"])
+        #expect(try moved == records(b).all["bot"] && moved.term == 1)
+        a.stop()
+        b.stop()
+    }
+
+    @Test("What a node tells reaches its peers when it is told and when they connect, each value once, the latest")
+    func shared() throws {
+        let a = try TestNode("a")
+        let (key, signer) = (UUIDBits(high: 1, low: 2), a.store.key)
+        func value(_ number: UInt64) -> SharedState {
+            SharedState(
+                key: key, node: a.store.identity.node, number: number, value: Array("값 \(number)".utf8),
+                signing: signer)
+        }
+        for number in 1...3 { a.node.share([value(UInt64(number))]) }
+        a.node.share([value(2)])
+        let b = try TestNode("b", peers: [a.peer()])
+        let heard = Lock<[SharedState]>([])
+        b.node.observeShared { value in heard.withLock { $0.append(value) } }
+        a.node.setPeers([b.peer(calling: false)])
+        #expect(eventually { heard.withLock { $0.map(\.number) } == [3] })
+        a.node.share([value(9)])
+        #expect(eventually { heard.withLock { $0.map(\.number) } == [3, 9] })
+        let last = try #require(heard.withLock { $0.last })
+        #expect(last.isValid(for: signer.publicKey) && !last.isValid(for: b.store.key.publicKey))
+        let forged = SharedState(
+            key: last.key, node: last.node, number: last.number + 1, value: last.value, signature: last.signature)
+        #expect(!forged.isValid(for: signer.publicKey))
+        a.stop()
+        b.stop()
+    }
+
+    @Test(
+        "At another node a cursor goes on with all that its follower may lack, and a vector with exactly that (INV-5)"
+    )
+    func places() throws {
+        let (a, b) = try pair()
+        var random = SplitMix64(state: 3)
+        for _ in 0..<30 {
+            for node in [a, b] where random.next() % 2 == 0 { try node.append(Int(random.next() % 5) + 1) }
+            if random.next() % 3 == 0 { try meet(a, b) }
+        }
+        try meet(a, b)
+        let (one, other) = (try LogReader(a.store.files), try LogReader(b.store.files))
+        let top = try one.top()
+        var filter = EventFilter()
+        filter.types = ["*", "message.*", "origin.*"]
+        func rest(_ log: LogReader, _ start: FeedStart) throws -> [Dot] {
+            var place = try log.place(of: start, durable: log.top()).get()
+            var dots: [Dot] = []
+            while place.position < (try log.top()) {
+                let batch = try log.batch(after: place, through: try log.top(), filter)
+                dots += batch.events.map(\.event.header.dot)
+                place.position = batch.through
+            }
+            return dots
+        }
+        let all = Set(try rest(one, .first))
+        var had: Set<Dot> = []
+        for position in 0...top {
+            if position > 0 { had.insert(try #require(try one.event(at: position)).event.header.dot) }
+            let cursor = try one.cursor(at: position)
+            #expect(FeedCursor(text: cursor.text) == cursor)
+            #expect(Set(try rest(one, .cursor(cursor))) == all.subtracting(had))
+            let there = Set(try rest(other, .cursor(cursor)))
+            #expect(there.union(had) == all, "at \(position) something is missing")
+            #expect(try Set(rest(other, .vector(VersionVector(Array(had))))) == all.subtracting(had))
+        }
+        // An event that is not here yet, and another in its place.
+        let dot = Dot(origin: a.store.identity.origin, seq: 9_999)
+        let ahead = FeedCursor(place: LogPlace(incarnation: 1, position: 7, leaf: 7), dot: dot)
+        #expect(try other.place(of: .cursor(ahead), durable: top) == .failure(.ahead(dot)))
+        let known = try #require(try one.event(at: 2)).event.header.dot
+        let forked = FeedCursor(place: LogPlace(incarnation: 1, position: 2, leaf: 7), dot: known)
+        #expect(try other.place(of: .cursor(forked), durable: top) == .failure(.elsewhere(known)))
+        a.stop()
+        b.stop()
+    }
+}
