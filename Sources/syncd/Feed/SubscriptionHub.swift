@@ -8,7 +8,7 @@ internal import SyncEngine
 ///
 /// ## Concurrency model
 /// One thread has all subscriptions in its ``SubscriptionDesk``. The writer's threads, the loop and the clients only hand it jobs. Acks
-/// are put away together, 20 ms after the first of them, and answered then.
+/// are put away together, 5 ms after the first of them, and answered then.
 final class SubscriptionHub: Sendable {
     private struct State {
         var durable: UInt64 = 0
@@ -29,7 +29,7 @@ final class SubscriptionHub: Sendable {
 
     /// Most values that wait for what the log says of them.
     private static let mostUnjudged = 1_024
-    private static let gathering: Duration = .milliseconds(20)
+    private static let gathering: Duration = .milliseconds(5)
     private static let tick: Duration = .milliseconds(100)
 
     private let worker: SerialWorker<SubscriptionDesk>
