@@ -37,7 +37,9 @@ struct ActorProgramTests {
         }
         let read = try #require(api.ask("GET", "/v1/events?limit=2"))
         #expect(read.1.contains { ($0["event"] as? [String: Any] ?? $0)["actor"] as? String == socket }, "\(read)")
-        let shown = try a.syncctl("show", "3").output
+        let last = try #require(
+            try a.syncctl("export").lines.last { $0["specversion"] != nil }?["position"] as? String)
+        let shown = try a.syncctl("show", last).output
         #expect(shown.contains("actor         \(socket)\n"), "\(shown)")
         let history = try a.syncctl("history", "u", "--json").lines.first?["event"] as? [String: Any]
         #expect(history?["actor"] as? String == socket)

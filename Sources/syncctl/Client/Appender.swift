@@ -29,7 +29,7 @@ enum Appender {
         }
     }
 
-    /// Who appends without a daemon: nobody but this process says whose it is.
+    /// Who appends without a daemon: this process alone says whose it is.
     static var actor: EventActor? { EventActor(.file, principal: "uid:\(geteuid())") }
 
     private static func attributed(_ drafts: [EventDraft]) -> [EventDraft] {
