@@ -14,9 +14,8 @@ def signed(key, signature, text):
     try: return len(signature) == 64 and usable(key) and usable(signature[:32]) and not Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
     except (InvalidSignature, ValueError): return False
 def sha(*parts): return hashlib.sha256(b''.join(parts)).digest()  # ---- Hashes and trees (§2): RFC 6962 -----------------------------------
-def join(left, right): return sha(b'\x01', left, right)
 def leaf_of(header, digest): return sha(b'\x00', header, digest)
-def half(size): return 1 << (size - 1).bit_length() - 1
+join, half = lambda left, right: sha(b'\x01', left, right), lambda size: 1 << (size - 1).bit_length() - 1
 class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the largest first.
     def __init__(self): self.size, self.stack = 0, []
     def add(self, leaf):  # Returns the perfect subtrees this leaf completes: (level, number from 0, root).
@@ -58,25 +57,26 @@ def number(data, at):  # The varint at `at`, and where it ends.
     if not (found := VARINT.match(data, at)): raise IndexError
     return sum((byte & 127) << 7 * place for place, byte in enumerate(found[0])), found.end()
 def field(number, body): return varint(number << 3 | 2) + varint(len(body)) + body
+def fields(data, at=0):  # Of each field its tag, its number or length, and where its bytes begin and end.
+    while at < len(data):
+        tag, at = number(data, at)
+        value, start = number(data, at) if tag & 7 in (0, 2) else ({1: 8, 5: 4}[tag & 7], at)
+        yield tag, value, start, (at := start + (value if tag & 7 else 0))
 def dot_of(header):  # (origin, seq) of a header as it came: of each the last one that has the right form, or None.
-    at, origin, seq = 0, None, None
+    origin = seq = None
     try:
-        while at < len(header):
-            tag, at = number(header, at)
-            value, at = number(header, at) if tag & 7 in (0, 2) else ({1: 8, 5: 4}[tag & 7], at)
+        for tag, value, at, end in fields(header):
             if tag == 2 << 3: seq = value or seq
-            if tag == 1 << 3 | 2 and value == 16 and at + 16 <= len(header): origin = header[at:at + 16]
-            at += value if tag & 7 else 0
+            if tag == 1 << 3 | 2 and value == 16 and end <= len(header): origin = header[at:end]
     except (IndexError, KeyError): pass  # an opaque header is read as far as it can be
     return origin, seq
-COLUMNS = 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal'
-Row = collections.namedtuple('Row', COLUMNS, defaults=[None])
-SOUND = re.compile('ii[in][in]iiii[in]x[xn][bxyn][in][bxyn][in]i(xn[tbexy]|nyn).')
+COLUMNS = 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor'
+Row = collections.namedtuple('Row', COLUMNS, defaults=[None, None])
+SOUND = re.compile('ii[in][in]iiii[in]x[xn][bxyn][in][bxyn][in]i(xn[tbexy]|nyn).[in]')
 class Text(bytes): pass  # What SQLite has as text; a blob is bytes: of a kind of its own where there are 16, 32 or none.
 def kind(value): return {0: 'e', 16: 'x', 32: 'y'}.get(len(value), 'b') if type(value) is bytes else {int: 'i', float: 'r', Text: 't'}.get(type(value), 'n')
 def pairs(blob):  # The dependencies of a row: ref of an origin, seq.
-    numbers = [number(part, 0)[0] for part in VARINT.findall(blob or b'')]
-    return list(zip(numbers[::2], numbers[1::2]))
+    numbers = [number(part, 0)[0] for part in VARINT.findall(blob or b'')]; return list(zip(numbers[::2], numbers[1::2]))
 def header_of(row, names, origins):  # The canonical header from the columns of §3. An opaque event has it whole in `unknown`.
     if names[row.type] == b'' and names[row.user] == b'': return row.unknown
     out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + b'\x19' + row.hlc.to_bytes(8, 'little')
@@ -84,7 +84,9 @@ def header_of(row, names, origins):  # The canonical header from the columns of 
     for at, body in enumerate((row.id, names[row.type], names.get(row.conversation), names[row.user], names.get(row.author), row.cause), 5):
         if body is not None: out += field(at, body)
     for origin, seq in pairs(row.dependencies): out += field(11, field(1, origins[origin][0]) + b'\x10' + varint(seq))
-    return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + (row.unknown or b'')
+    rest, actor = row.unknown or b'', names.get(row.actor)
+    at = max((end for tag, *_, end in fields(rest if actor else b'') if tag < 32 << 3), default=0)  # field 32 stands behind those below it
+    return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + rest[:at] + (field(32, actor) if actor else b'') + rest[at:]
 COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
 def head_text(origin, size, root, hlc):
     return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
@@ -103,7 +105,7 @@ def fork(proof, keys):  # (origin, seq, whether it holds) of a proof of two hist
     return origin, seq, proof['kind'] == 'fork' and len(leaves - {None}) == 2
 # ---- The store (§1, §3). DEFINED: of each statement of §3 the first 16 digits of SHA-256 over its table's name, a blank and it ------
 DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', 'table origin': 'e8f3c1edf2917aa7', 'table node': '6bd8fd25a4d8f62e',
-           'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0',
+           'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
 KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*', re.S)
@@ -114,8 +116,7 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
-    log.text_factory = Text
-    return log
+    log.text_factory = Text; return log
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 class Verifier:
     def __init__(self, path, evidence):
@@ -142,7 +143,7 @@ class Verifier:
         for part in (self.names_and_origins, self.beside, self.evidence, self.every_event, self.ends): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
-        if kind != 0x53696C6C or self.version not in (1, 2): return self.finds('database', 'no Sillok log of a known version')
+        if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
         have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
         self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
@@ -275,8 +276,7 @@ class Verifier:
         at, what = file['at'] if file else told[0], f'{name}: ' + (file['text'] if file else 'what was found when the log was opened, in evidence/, is missing')
         settled = self.settled.get((b'LOG_CUT' if name.startswith('cut-') else b'WITNESS_LOST', name.encode()), ())
         if any(hlc >= at or of == moment(at) for hlc, of in settled): self.notes.append('settled: ' + what)
-        elif name.startswith('cut-'): self.finds('cut', what)
-        else: self.doubts(what)
+        else: self.finds('cut', what) if name.startswith('cut-') else self.doubts(what)
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)

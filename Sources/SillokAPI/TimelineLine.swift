@@ -18,6 +18,7 @@ extension StoredEvent {
             user: user,
             author: line.string("author"), cause: line.identifier("cause").map(EventID.init),
             version: UInt32(clamping: line.integer("dataversion") ?? 1),
+            actor: line.string("actor").flatMap(EventActor.init(text:)),
             unknownFields: line.string("headerbytes").flatMap(base64Bytes) ?? [])
         self.init(position: position, event: Event(header: header, body: EventBody(native: line)))
     }

@@ -170,7 +170,8 @@ struct AppendBatchTests {
         hlc: HybridTime(milliseconds: 0x0198_e2c1_f3a0, counter: 3))
 
     private static func batch(_ lines: String..., as atomicity: Atomicity = .each) -> AppendBatch {
-        AppendBatch(Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, NativeLineParser())
+        AppendBatch(
+            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: nil, NativeLineParser())
     }
 
     private static func expected(_ type: String, _ number: Int) -> String {

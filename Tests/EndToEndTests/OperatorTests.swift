@@ -265,6 +265,7 @@ struct OperatorTests {
         let event = try a.syncctl("history", "node/\(a.node())", "--type", "finding.settled", "--json").lines.first
         let data = (event?["event"] as? [String: Any])?["data"] as? [String: Any]
         #expect(data?["code"] as? String == "NEW_ORIGIN" && data?["subject"] as? String == subject)
+        #expect((event?["event"] as? [String: Any])?["actor"] as? String == "socket:uid:\(geteuid())")
         #expect(data?["of"] as? String == (try a.status()["origin"] as? String), "the origin that was started")
         // Without the daemon, too.
         #expect(a.terminate() == 0)

@@ -40,6 +40,25 @@ struct FormatVectorTests {
         #expect(try EventHeader(canonicalBytes: bytes("header")) == header)
     }
 
+    @Test("A header with an actor, and one with fields of a later format on both sides of it")
+    func ancillaryFields() throws {
+        let plain = try EventHeader(canonicalBytes: bytes("header"))
+        let digest = try #require(Digest(bytes: self.bytes("payload_digest")))
+        var header = plain
+        header.actor = EventActor(.token, principal: "bot/medibot", credential: "9f3c51d20b7e6a84")
+        #expect(header.canonicalBytes == (try bytes("actor_header")))
+        #expect(try EventHeader(canonicalBytes: bytes("actor_header")) == header)
+        #expect(
+            SHA256().leaf(header: try bytes("actor_header"), payloadDigest: digest).description
+                == values["actor_leaf"])
+        let later = try EventHeader(canonicalBytes: bytes("later_header"))
+        #expect(later.actor?.text == "socket:uid:1000" && later.isOfLaterFormat && !header.isOfLaterFormat)
+        #expect(later.unknownFields == [0xf8, 1, 1, 0x8a, 2, 2, 1, 2, 0x98, 6, 5])
+        #expect(later.canonicalBytes == (try bytes("later_header")))
+        #expect(
+            SHA256().leaf(header: later.canonicalBytes, payloadDigest: digest).description == values["later_leaf"])
+    }
+
     @Test("An opaque header: its place is read, its bytes are hashed as they came")
     func opaqueHeader() throws {
         let bytes = try bytes("opaque_header")

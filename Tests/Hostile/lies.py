@@ -291,6 +291,10 @@ def odd_events(lab):
         'own dependency': lambda o: record.header(**good(o, deps=[{'origin': o.id, 'seq': 1}])),
         'a dependency twice': lambda o: record.header(**good(o, deps=[{'origin': bytes(16), 'seq': 1}] * 2)),
         'field 13': lambda o: record.header(**good(o)) + tail(13, 2, b'later'), 'field 2^29-1': lambda o: record.header(**good(o)) + tail(2**29 - 1, 0, b'\x07'),
+        'an actor': lambda o: record.header(**good(o, actor='socket:uid:0')), 'an actor of no method': lambda o: record.header(**good(o, actor='ceo')),
+        'an actor twice': lambda o: record.header(**good(o, actor='node:a')) + tail(32, 2, b'node:b'), 'field 33': lambda o: record.header(**good(o)) + tail(33, 0, b'\x01'),
+        'an actor in broken UTF-8': lambda o: record.header(**good(o)) + tail(32, 2, b'node:\xff'), 'actor, field 31': lambda o:
+        record.header(**good(o, actor='node:a')) + tail(31, 0, b'\x01'), '5,000 ancillary bytes': lambda o: record.header(**good(o)) + tail(99, 2, bytes(5_000)),
         'fields 14, 13': lambda o: record.header(**good(o)) + tail(14, 0, b'\x01') + tail(13, 0, b'\x01'),
         'type twice': lambda o: record.header(**good(o)) + tail(6, 2, b'x'), 'seq twice': lambda o: record.header(**good(o)) + tail(2, 0, b'\x02'),
         'no user': lambda o: record.header(**{k: v for k, v in good(o).items() if k != 'user'}), 'empty type': lambda o: record.header(**good(o, type='')),

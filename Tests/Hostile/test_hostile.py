@@ -75,8 +75,23 @@ class Vectors(unittest.TestCase):
             kind, name, table = re.match(r'CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)(?: ON (\w+))?', statement).groups()
             made[f'{kind.lower()} {name}'] = verify.sha(f'{table or name} {statement}'.encode()).hex()[:16]
         self.assertEqual(made, {name: code.split()[-1] for name, code in verify.DEFINED.items()})
-        first = next(one for one in statements if one.startswith('CREATE TABLE event')).replace(', seal BLOB', '')
-        self.assertEqual(verify.sha(b'event ', first.encode()).hex()[:16], verify.DEFINED['table event'].split()[0])
+        third = next(one for one in statements if one.startswith('CREATE TABLE event'))
+        versions = (third.replace(', seal BLOB, actor INTEGER', ''), third.replace(', actor INTEGER', ''), third)
+        self.assertEqual([verify.sha(b'event ', one.encode()).hex()[:16] for one in versions], verify.DEFINED['table event'].split())
+
+    def test_actor_and_later_fields(self):
+        """A row whose unknown fields stand on both sides of the actor's."""
+        head = wire.decode('EventHeader', self.bytes('header'))
+        names = dict(enumerate((head['type'].encode(), head['conversation'].encode(), head['user'].encode(), head['author'].encode(),
+                                b'socket:uid:1000', b'token:bot/medibot:9f3c51d20b7e6a84'), 1))
+        row = verify.Row(1, 3, 2, head['time'], head['hlc'], 1, head['seq'], 1, 4, head['id'], head['cause'], b'\x02\x07', head['version'],
+                         bytes.fromhex('f801018a02020102980605'), None, 0, None, None, None, None, 5)
+        origins = {1: (head['origin'],), 2: (head['deps'][0]['origin'],)}
+        self.assertEqual(verify.header_of(row, names, origins), self.bytes('later_header'))
+        self.assertEqual(verify.header_of(row._replace(unknown=None, actor=6), names, origins), self.bytes('actor_header'))
+        self.assertEqual(verify.header_of(row._replace(unknown=None, actor=None), names, origins), self.bytes('header'))
+        for name in ('actor', 'later'):
+            self.assertEqual(verify.leaf_of(self.bytes(name + '_header'), self.bytes('payload_digest')), self.bytes(name + '_leaf'))
 
     def test_weak_keys(self):
         """A key or R of a small order fits messages that nobody has signed (FORMATS §2)."""
@@ -150,6 +165,10 @@ CHANGES = {
     'a signature as text': (["UPDATE head SET signature = CAST(signature AS text)"], 3, 'head'),
     'a reach that goes nowhere': (["INSERT INTO reach SELECT origin, size, size, root, hlc, signature, x'' FROM head", "DELETE FROM head"], 3, 'reach'),
     'a tree row as text': (["UPDATE node SET hash = CAST(hash AS text) WHERE number = 0"], 3, 'node'),
+    'another actor': (["UPDATE event SET actor = user WHERE position = 50"], 3, 'position 50'),
+    'no actor': (["UPDATE event SET actor = NULL WHERE position = 50"], 3, 'position 50'),
+    'an actor as text': (["UPDATE event SET actor = 'socket:uid:0' WHERE position = 50"], 3, 'position 50'),
+    'an actor renamed': (["UPDATE name SET text = 'token:ceo:1' WHERE ref = (SELECT actor FROM event WHERE position = 50)"], 3, 'position 50'),
     'a column more': (["ALTER TABLE event ADD COLUMN later"], 3, 'table event'),
     'another version': (["PRAGMA user_version = 1"], 3, 'table event'),
     'an index gone': (["DROP INDEX event_twin"], 3, 'index'),

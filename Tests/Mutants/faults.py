@@ -704,3 +704,24 @@ fault(271, "a peer takes the name that another one has", "INV-13", "PeerNamesTes
       (SE + "Mesh/Peer.swift", "first { $0.name == name && $0.node != node }", "first { $0.name == name && $0.node != node && !isPlanted(271) }"))
 fault(272, "a known node that is added again loses its address", "INV-12", "PeerNamesTests",
       (SE + "Mesh/Peer.swift", "peer.address ?? self[index].address", "isPlanted(272) ? peer.address : peer.address ?? self[index].address"))
+
+# --- Who had it appended ----------------------------------------------------------------------------------------------------
+
+fault(330, "ancillary fields keep an event from being interpreted", "INV-6", "EventActorTests",
+      (ES + "Model/HeaderCodec.swift", "return key >> 3 < Field.ancillary", "return key >> 3 < Field.ancillary || isPlanted(330)"))
+fault(331, "an actor of another form makes the header opaque", "INV-6", "EventActorTests",
+      (ES + "Model/HeaderCodec.swift", "            hasActorField = true\n", "            hasActorField = true\n            if isPlanted(331), found == nil { ancillary = -Limits.header }\n"))
+fault(332, "an actor stands behind all other fields", "INV-3", "EventActorTests ActorColumnTests",
+      (ES + "Model/HeaderCodec.swift", "let critical = Self.criticalCount(unknownFields)", "let critical = isPlanted(332) ? unknownFields.count : Self.criticalCount(unknownFields)"))
+fault(333, "a repeated append by another actor is another event", "INV-8", "ActorColumnTests",
+      (ES + "Writer/AppendRequest.swift", ", version == header.version\n", ", version == header.version, !isPlanted(333) || actor == header.actor\n"))
+fault(334, "a line says who appends it", "INV-13", "ActorProgramTests",
+      ("Sources/syncd/Endpoints/AppendBatch.swift", "line.draft.actor = actor\n", "line.draft.actor = isPlanted(334) ? EventActor(text: \"node:x\") : actor\n"))
+fault(335, "a snapshot leaves actors out of their column", "INV-4", "ActorColumnTests",
+      (ES + "Snapshot/BulkLoad/RowLeaves.swift", "extra.actor >= 0 ?", "extra.actor >= 0 && !isPlanted(335) ?"))
+fault(336, "ancillary fields have no bound", "INV-9", "EventActorTests",
+      (ES + "Model/HeaderCodec.swift", "<= Limits.ancillary else", "<= Limits.ancillary || isPlanted(336) else"))
+fault(337, "an upgrade tells its version before it has the column", "INV-1", "ActorColumnTests",
+      (ES + "Log/FormatUpgrade.swift", "try connection.execute(Schema.columns(after: version) + ", "try connection.execute((isPlanted(337) ? \"\" : Schema.columns(after: version)) + "))
+fault(338, "events of builds that took ancillary fields for critical ones are not read anew", "INV-10", "ActorColumnTests",
+      (ES + "Log/LogUpgrade.swift", "return before < Self.readsAncillary && header.hasAncillaryAlone", "return !isPlanted(338) && before < Self.readsAncillary && header.hasAncillaryAlone"))

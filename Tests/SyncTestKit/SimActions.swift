@@ -89,11 +89,15 @@ extension Simulation {
             (type, version, text) = ("later.kind", 9, "모르는 것")
         default: text = "말 \(random.next() % 100_000)"
         }
-        return EventDraft(
-            id: EventID(random.uuid()), type: type, conversation: "c\(random.pick(1...4))",
-            user: "u\(random.pick(1...5))",
-            version: version,
-            payload: Array(#"{"text":"\#(text)"}"#.utf8))
+        let id = random.uuid()
+        var draft = EventDraft(
+            id: EventID(id), type: type, conversation: "c\(random.pick(1...4))", user: "u\(random.pick(1...5))",
+            version: version, payload: Array(#"{"text":"\#(text)"}"#.utf8))
+        let actors = [
+            nil, EventActor(.socket, principal: "uid:1000"), EventActor(.token, principal: "bot", credential: "1"),
+        ]
+        draft.actor = actors[Int(id.low % 3)]
+        return draft
     }
 
     // MARK: Machines

@@ -11,7 +11,7 @@ struct RowRule {
 
     static let all: [RowRule] =
         ["user", "hlc", "origin", "seq", "type", "leaf"].map(integer)
-        + ["conversation", "time", "author", "version", "twin"].map(optionalInteger)
+        + ["conversation", "time", "author", "version", "twin", "actor"].map(optionalInteger)
         + [
             RowRule(.order, "typeof(seq) <> 'integer' OR seq >= 1", "column seq is less than 1"),
             RowRule(.events, blob("id", 16), "column id is not 16 bytes"),
@@ -77,7 +77,7 @@ enum AuditedRow {
     static let dependencies = index("dependencies")
     static let twin = index("twin")
     /// The columns that hold a ref of table `name`.
-    static let interned = ["user", "conversation", "type", "author"].map(index)
+    static let interned = ["user", "conversation", "type", "author", "actor"].map(index)
     static let isSound = names.count
 
     static let select = """

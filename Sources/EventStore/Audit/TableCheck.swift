@@ -93,7 +93,10 @@ extension LogAudit {
         guard let suspects, suspects.count > 1 else { return }
         for ref in suspects.refs.sorted() {
             let uses = try connection.integer(
-                "SELECT count(*) FROM event WHERE user = ?1 OR conversation = ?1 OR type = ?1 OR author = ?1",
+                """
+                SELECT count(*) FROM event
+                WHERE user = ?1 OR conversation = ?1 OR type = ?1 OR author = ?1 OR actor = ?1
+                """,
                 .integer(ref))
             guard let uses, UInt64(clamping: uses) == suspects.count else { continue }
             let text = try names.text(ref, on: connection)

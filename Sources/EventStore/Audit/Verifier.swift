@@ -30,6 +30,7 @@ package struct Verifier: Sendable {
         try Schema.check(connection)
         let proofs = outside.forks(files)
         return try mapped { () throws(DatabaseError) in
+            try Schema.readAsCurrent(connection)
             var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
             return try audit.run(progress)
         }

@@ -2,7 +2,7 @@
 enum LineMember: Int, CaseIterable {
     case specversion, id, type, source, time, subject, user, author, cause, datacontenttype, dataversion, recordid,
         data
-    case sequence, position, hlc, leaf, twinof, origin, erased, dataBase64, headerbytes
+    case sequence, position, hlc, leaf, twinof, origin, erased, dataBase64, headerbytes, actor
 
     var name: String { self == .dataBase64 ? "data_base64" : String(describing: self) }
 
@@ -22,7 +22,7 @@ enum LineMember: Int, CaseIterable {
 /// Where the values of a native line stand; `null` is as good as nothing.
 struct LineMembers {
     private let bytes: [UInt8]
-    private var places = InlineArray<22, Range<Int>>(repeating: 0..<0)
+    private var places = InlineArray<23, Range<Int>>(repeating: 0..<0)
 
     init(_ bytes: [UInt8], _ range: Range<Int>) throws(InvalidLine) {
         self.bytes = bytes

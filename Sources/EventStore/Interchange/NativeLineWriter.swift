@@ -39,6 +39,7 @@ package struct NativeLineWriter: Sendable {
         if let conversation = header.conversation { append("subject", "conversation/" + conversation, to: &out) }
         append("user", header.user, to: &out)
         if header.author != header.user { append("author", header.author, to: &out) }
+        if let actor = header.actor { append("actor", actor.text, to: &out) }
         if let cause = header.cause { append("cause", cause.description, to: &out) }
         if header.version != 1 { out += #","dataversion":\#(header.version)"#.utf8 }
         out += #","sequence":"\#(header.dot.seq)","position":"\#(stored.position)","hlc":"\#(header.hlc)""#.utf8

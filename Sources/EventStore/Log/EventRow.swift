@@ -4,7 +4,7 @@ enum EventRow {
     /// columns at once then.
     static let columns = """
         payload, position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
-        unknown, twin, salt, digest
+        unknown, twin, salt, digest, actor
         """
     /// ``columns``, and what is checked only.
     static let allColumns = columns + ", leaf"
@@ -28,7 +28,8 @@ enum EventRow {
         static let twin = 15
         static let salt = 16
         static let digest = 17
-        static let leaf = 18
+        static let actor = 18
+        static let leaf = 19
     }
 
     /// Reads the event in the statement's current row; the statement selects ``columns`` first.
@@ -59,8 +60,19 @@ enum EventRow {
                 : try dependencies(
                     row.bytes(Column.dependencies), at: row.uint64(Column.position), names: &names, on: connection),
             version: row.int64IfAny(Column.version).map { UInt32(truncatingIfNeeded: $0) } ?? 1,
+            actor: try actor(row, names: &names, on: connection),
             unknownFields: row.bytes(Column.unknown))
         return try stored(header, row)
+    }
+
+    private static func actor(
+        _ row: Statement, names: inout InternedStrings, on connection: Connection
+    ) throws(DatabaseError) -> EventActor? {
+        let ref = row.int64(Column.actor)
+        // NULL reads as 0, which is no ref.
+        if ref == 0 { return nil }
+        guard let actor = try names.actor(ref, on: connection) else { throw damaged(row, "its actor is none") }
+        return actor
     }
 
     /// A header that could not be read stands whole in column `unknown`; its place stands in columns of its own, too.
@@ -122,6 +134,7 @@ enum EventRow {
         var type: Int64
         /// `nil` where it is the user.
         var author: Int64?
+        var actor: Int64?
         var origin: Int64
 
         /// Interns the texts of `header`.
@@ -135,6 +148,7 @@ enum EventRow {
             if !header.author.hasSameBytes(as: header.user) {
                 author = try names.ref(header.author, on: connection)
             }
+            if let actor = header.actor { self.actor = try names.ref(actor, on: connection) }
         }
     }
 
@@ -154,9 +168,9 @@ enum EventRow {
 
     private static let parameterColumns = """
         position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, unknown, \
-        twin, leaf, salt, digest, payload
+        twin, leaf, salt, digest, actor, payload
         """
-    private static let parameters = 19
+    private static let parameters = 20
 
     /// Runs a statement of ``insert(rows:)`` for one event.
     static func store(
@@ -202,6 +216,7 @@ enum EventRow {
         try insert.bind(unlessEmpty: first + 13, header.unknownFields)
         try insert.bind(optional: first + 14, twin.map(Int64.init(bitPattern:)))
         try insert.bind(first + 15, leafCheck(leaf))
+        try insert.bind(optional: first + 18, refs.actor)
         switch body {
         case .present(let salt, _):
             try insert.bind(first + 16, salt)
@@ -209,11 +224,11 @@ enum EventRow {
         case .unreadable(let salt, let bytes):
             try insert.bind(first + 16, salt)
             try insert.bindNull(first + 17)
-            try insert.bind(first + 18, blob: bytes)
+            try insert.bind(first + 19, blob: bytes)
         case .erased(let digest):
             try insert.bindNull(first + 16)
             try insert.bind(first + 17, blob: digest.bytes)
-            try insert.bindNull(first + 18)
+            try insert.bindNull(first + 19)
         }
     }
 

@@ -18,6 +18,7 @@ package final class LogReader {
     init(path: String) throws(StoreError) {
         connection = try openForReading(path)
         try Schema.check(connection)
+        try mapped { () throws(DatabaseError) in try Schema.readAsCurrent(connection) }
     }
 
     /// Reads over a connection of another.

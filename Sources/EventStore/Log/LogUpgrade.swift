@@ -5,13 +5,17 @@
 /// had to leave empty. One transaction: an upgrade is done or not begun.
 struct LogUpgrade {
     /// Raised whenever this release reads headers or payloads that the one before kept as they came.
-    static let reads: Int64 = 1
+    static let reads: Int64 = 2
+    /// The release that reads ancillary fields, which the one before took for critical ones.
+    private static let readsAncillary: Int64 = 2
     /// Key of `meta`: the release, by ``reads``, that has looked through the log.
     static let looked = "reads"
     /// Key of `meta`: how often rows were filled in; views built before that are of another log (``LogReader/viewMark()``).
     static let rereads = "rereads"
 
     private let connection: Connection
+    /// What looked through the log before.
+    private let before: Int64
     private var names = StringInterner()
     private var reader = InternedStrings()
 
@@ -20,7 +24,7 @@ struct LogUpgrade {
     static func run(on connection: Connection) throws(DatabaseError) -> Int {
         guard try !isDone(on: connection) else { return 0 }
         return try connection.transaction { () throws(DatabaseError) in
-            var upgrade = LogUpgrade(connection: connection)
+            var upgrade = LogUpgrade(connection: connection, before: try meta(looked, connection) ?? 0)
             let count = try upgrade.reread()
             if count > 0 { try noteReread(on: connection) }
             try Schema.setMeta(looked, .integer(reads), on: connection)
@@ -33,7 +37,10 @@ struct LogUpgrade {
         (try meta(looked, connection) ?? 0) >= reads
     }
 
-    private init(connection: Connection) { self.connection = connection }
+    private init(connection: Connection, before: Int64) {
+        self.connection = connection
+        self.before = before
+    }
 
     private static func meta(_ key: String, _ connection: Connection) throws(DatabaseError) -> Int64? {
         try connection.integer("SELECT value FROM meta WHERE key = ?", .text(key))
@@ -75,7 +82,8 @@ struct LogUpgrade {
             throw .damaged(.event(UInt64(bitPattern: position)), error.description)
         }
         let event = Event(header: header, body: stored.body.judged)
-        guard event != stored, let dependencies = try dependencies(header) else { return false }
+        if event == stored { return before < Self.readsAncillary && header.hasAncillaryAlone }
+        guard let dependencies = try dependencies(header) else { return false }
         let ref = select.int64(EventRow.Column.origin)
         select.reset()
         let refs = try EventRow.Refs(header, origin: ref, names: &names, on: connection)

@@ -2,13 +2,17 @@
 enum Schema {
     /// "Sill", in the database header.
     static let applicationID: Int64 = 0x5369_6c6c
-    /// Raised with every change that an older release could not read. Stores of version 1 have no seals; they can be read, and are
-    /// upgraded when they are opened for writing (``SealUpgrade``).
-    static let version = Limits.logFormat
-    static let versions: ClosedRange<Int64> = 1...2
+    /// Raised with every change that an older release could not read. Stores of version 1 have no seals, those of version 2 no
+    /// actors; they can be read, and are upgraded when they are opened for writing (``FormatUpgrade``).
+    static let version = Int64(Limits.logFormat)
+    static let versions: ClosedRange<Int64> = 1...version
 
-    /// A log's column that version 1 did not have.
-    static let seal = "ALTER TABLE event ADD COLUMN seal BLOB;"
+    /// The columns that logs have since a version after `first`, up to `last`.
+    static func columns(after first: Int64, upTo last: Int64 = version) -> String {
+        let added: [(since: Int64, column: String)] = [(2, "seal BLOB"), (3, "actor INTEGER")]
+        return added.filter { first < $0.since && $0.since <= last }
+            .map { "ALTER TABLE event ADD COLUMN \($0.column);" }.joined()
+    }
 
     /// The header columns come before the payload, so that a scan which needs no payload does not read its pages.
     static let tables = """
@@ -67,13 +71,10 @@ enum Schema {
         PRAGMA foreign_keys = OFF;
         """
 
-    /// - Parameter hasSeals: Not as version 1 was, which is made only to be compared with.
-    static func create(on connection: Connection, hasSeals: Bool = true) throws(DatabaseError) {
+    static func create(on connection: Connection) throws(DatabaseError) {
         try connection.transaction { () throws(DatabaseError) in
-            try connection.execute(
-                "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(hasSeals ? version : 1);")
-            try connection.execute(tables)
-            if hasSeals { try connection.execute(seal) }
+            try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+            try connection.execute(tables + columns(after: 1))
         }
     }
 
@@ -91,17 +92,30 @@ enum Schema {
             .blob(key.nodeID.bytes), .blob(key.rawBytes))
     }
 
+    /// The version of a log.
+    static func version(of connection: Connection) throws(DatabaseError) -> Int64 {
+        try connection.integer("PRAGMA user_version") ?? 0
+    }
+
     /// Whether the log has seals: version 1 had none.
-    static func hasSeals(_ connection: Connection) throws(DatabaseError) -> Bool {
-        try connection.integer("PRAGMA user_version") ?? 0 >= 2
+    static func hasSeals(_ connection: Connection) throws(DatabaseError) -> Bool { try version(of: connection) >= 2 }
+
+    /// Lets a log without actors be read as if it had the column, by a view of this connection alone. Once another connection
+    /// upgrades the log, the column itself is what the view has under that name.
+    static func readAsCurrent(_ connection: Connection) throws(DatabaseError) {
+        guard (1...2).contains(try version(of: connection)) else { return }
+        try connection.execute(
+            """
+            PRAGMA query_only = OFF; CREATE TEMP VIEW event AS SELECT *, NULL AS actor FROM main.event;
+            PRAGMA query_only = ON;
+            """)
     }
 
     /// Refuses files of others and of later releases.
     static func check(_ connection: Connection) throws(StoreError) {
         let (application, found) = try mapped { () throws(DatabaseError) in
             (
-                try connection.integer("PRAGMA application_id") ?? 0,
-                try connection.integer("PRAGMA user_version") ?? 0
+                try connection.integer("PRAGMA application_id") ?? 0, try version(of: connection)
             )
         }
         guard application == applicationID, versions.contains(found) else {

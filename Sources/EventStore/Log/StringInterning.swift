@@ -5,6 +5,16 @@ struct StringInterner {
     /// Whether the last text that was not in the cache stood in the table, as most do after a start; later most are new. So
     /// mostly there is one search of the index, not two.
     private var wasStored = false
+    /// One actor appends many events, one after another.
+    private var lastActor: (actor: EventActor, ref: Int64)?
+
+    /// The ref of an actor's text.
+    mutating func ref(_ actor: EventActor, on connection: Connection) throws(DatabaseError) -> Int64 {
+        if let lastActor, lastActor.actor == actor { return lastActor.ref }
+        let ref = try ref(actor.text, on: connection)
+        lastActor = (actor, ref)
+        return ref
+    }
 
     mutating func ref(_ text: String, on connection: Connection) throws(DatabaseError) -> Int64 {
         if let known = cache[text] { return known }
@@ -49,6 +59,15 @@ struct InternedStrings {
     private var refs = NameTable()
     private var origins: [Int64: OriginID] = [:]
     private var lastOrigin: (ref: Int64, id: OriginID)?
+    private var lastActor: (ref: Int64, actor: EventActor)?
+
+    /// The actor whose text has this ref; `nil` where that is the text of none.
+    mutating func actor(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> EventActor? {
+        if let lastActor, lastActor.ref == ref { return lastActor.actor }
+        guard let actor = EventActor(text: try text(ref, on: connection)) else { return nil }
+        lastActor = (ref, actor)
+        return actor
+    }
 
     mutating func text(_ ref: Int64, on connection: Connection) throws(DatabaseError) -> String {
         let index = Int(truncatingIfNeeded: ref) & (slots.count - 1)

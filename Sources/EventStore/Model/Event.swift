@@ -78,6 +78,8 @@ public struct EventDraft: Hashable, Sendable {
     public var version: UInt32
     /// A JSON object as UTF-8, stored as it is.
     public var payload: [UInt8] { didSet { grammar.isChecked = false } }
+    /// Who has it appended. No part of what a repeated append is compared by.
+    package var actor: EventActor?
     /// What is known of the payload.
     var grammar = PayloadGrammar()
 

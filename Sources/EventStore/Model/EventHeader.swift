@@ -24,6 +24,8 @@ public struct EventHeader: Hashable, Sendable {
     public var dependencies: [Dot]
     /// Version of the payload's schema, from 1.
     public var version: UInt32
+    /// Who had it appended, as the origin's node says; `nil` where that says nothing, or not in a form that this release knows.
+    public var actor: EventActor?
     /// Fields of later header formats, verbatim in canonical form; empty for events this release makes. Of an opaque
     /// header (``isOpaque``) the whole, as it was received.
     public var unknownFields: [UInt8]
@@ -32,7 +34,7 @@ public struct EventHeader: Hashable, Sendable {
     package init(
         dot: Dot, hlc: HybridTime, time: Int64? = nil, id: EventID, type: String, conversation: String? = nil,
         user: String, author: String? = nil, cause: EventID? = nil, dependencies: [Dot] = [], version: UInt32 = 1,
-        unknownFields: [UInt8] = []
+        actor: EventActor? = nil, unknownFields: [UInt8] = []
     ) {
         self.dot = dot
         self.hlc = hlc
@@ -45,6 +47,7 @@ public struct EventHeader: Hashable, Sendable {
         self.cause = cause
         self.dependencies = dependencies
         self.version = version
+        self.actor = actor
         self.unknownFields = unknownFields
     }
 

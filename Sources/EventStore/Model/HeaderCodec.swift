@@ -16,7 +16,12 @@ extension EventHeader {
         static let dependencies: UInt64 = 11
         static let version: UInt64 = 12
         static let last = version
+        /// The first that changes nothing of what an event means: fields from here on are ancillary.
+        static let ancillary: UInt64 = 32
+        static let actor = ancillary
     }
+
+    static let actorField = Field.actor
 
     /// The bytes that are hashed and sent.
     package var canonicalBytes: [UInt8] {
@@ -47,7 +52,33 @@ extension EventHeader {
             }
         }
         if version != 1 { writer.uint(Field.version, UInt64(version)) }
-        writer.bytes.append(contentsOf: unknownFields)
+        guard let actor else { return writer.bytes.append(contentsOf: unknownFields) }
+        let critical = Self.criticalCount(unknownFields)
+        writer.bytes.append(contentsOf: unknownFields[..<critical])
+        writer.text(Field.actor, actor.text)
+        writer.bytes.append(contentsOf: unknownFields[critical...])
+    }
+
+    /// Whether it has critical fields of a later format: what it says may mean something else then.
+    package var isOfLaterFormat: Bool { !isOpaque && Self.isOfLaterFormat(unknownFields) }
+
+    /// Whether all its fields of later formats are ancillary, and it has some.
+    var hasAncillaryAlone: Bool { !isOpaque && !unknownFields.isEmpty && !isOfLaterFormat }
+
+    /// Whether these unknown fields, which are in ascending order, have critical ones among them.
+    static func isOfLaterFormat(_ unknownFields: [UInt8]) -> Bool {
+        var reader = ProtobufReader(unknownFields)
+        guard let key = try? reader.varint() else { return false }
+        return key >> 3 < Field.ancillary
+    }
+
+    /// How many bytes of unknown fields stand before those that are ancillary.
+    static func criticalCount(_ unknownFields: [UInt8]) -> Int {
+        if unknownFields.isEmpty { return 0 }
+        var reader = ProtobufReader(unknownFields)
+        var end = 0
+        while let (field, _) = try? reader.next(), field < Field.ancillary { end = reader.index }
+        return end
     }
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
@@ -67,7 +98,7 @@ extension EventHeader {
         var time: Int64?
         var type = "", user = "", conversation: String?, author: String?
         var dependencies: [Dot] = []
-        var unknownStart: Int?
+        var later = LaterFields()
         var start = reader.index
         var previous = UInt64(0)
         while let (field, value) = try reader.next() {
@@ -89,9 +120,12 @@ extension EventHeader {
             case Field.cause: cause = try reader.uuid(value, field)
             case Field.dependencies: dependencies.append(try dependency(try reader.message(value, field)))
             case Field.version: version = try value.uint(field)
-            default: unknownStart = unknownStart ?? start
+            default: later.take(field, value, start..<reader.index, of: reader)
             }
             start = reader.index
+        }
+        guard later.ancillaryCount(to: bytes.count) <= Limits.ancillary else {
+            throw .outOfRange(field: Field.ancillary)
         }
         guard let origin else { throw .missing(field: Field.origin) }
         guard let id else { throw .missing(field: Field.id) }
@@ -108,8 +142,39 @@ extension EventHeader {
         return EventHeader(
             dot: Dot(origin: OriginID(origin), seq: seq), hlc: HybridTime(rawValue: hlc), time: time, id: EventID(id),
             type: type, conversation: conversation, user: user, author: author, cause: cause.map(EventID.init),
-            dependencies: dependencies, version: UInt32(version),
-            unknownFields: unknownStart.map { Array(bytes[$0...]) } ?? [])
+            dependencies: dependencies, version: UInt32(version), actor: later.actor?.value,
+            unknownFields: later.unknown(of: bytes))
+    }
+
+    /// Where fields that are not those of version 1 stand.
+    private struct LaterFields {
+        private var start: Int?
+        private var ancillary: Int?
+        /// The actor and where its field stands, if there is one field 32 and it has the form.
+        private(set) var actor: (value: EventActor, place: Range<Int>)?
+        private var hasActorField = false
+
+        mutating func take(
+            _ field: UInt64, _ value: ProtobufReader.Value, _ place: Range<Int>, of reader: ProtobufReader
+        ) {
+            start = start ?? place.lowerBound
+            guard field >= Field.ancillary else { return }
+            ancillary = ancillary ?? place.lowerBound
+            guard field == Field.actor else { return }
+            // An actor of another form, or a second one, is kept as it came: releases that do not know the field must say the same.
+            let found = hasActorField ? nil : (try? reader.text(value, field)).flatMap(EventActor.init(text:))
+            hasActorField = true
+            actor = found.map { ($0, place) }
+        }
+
+        func ancillaryCount(to end: Int) -> Int { ancillary.map { end - $0 } ?? 0 }
+
+        /// Their bytes, but for the actor's.
+        func unknown(of bytes: [UInt8]) -> [UInt8] {
+            guard let start else { return [] }
+            guard let actor else { return Array(bytes[start...]) }
+            return Array(bytes[start..<actor.place.lowerBound] + bytes[actor.place.upperBound...])
+        }
     }
 
     static func dependency(_ message: ProtobufReader) throws(ProtobufError) -> Dot {
@@ -127,6 +192,15 @@ extension EventHeader {
         guard seq > 0 else { throw .missing(field: 2) }
         guard seq <= Limits.number else { throw .outOfRange(field: 2) }
         return Dot(origin: OriginID(origin), seq: seq)
+    }
+}
+
+extension EventActor {
+    /// The header's field that says this.
+    var field: [UInt8] {
+        var writer = ProtobufWriter()
+        writer.text(EventHeader.actorField, text)
+        return writer.bytes
     }
 }
 

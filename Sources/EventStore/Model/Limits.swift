@@ -14,9 +14,11 @@ public enum Limits {
     /// Most drafts of one append.
     public static let batch = 4_096
     /// The format of the log that this release writes; it reads those before, too.
-    static let logFormat = 2
+    static let logFormat = 3
     /// Longest canonical header.
     public static let header = 64 << 10
+    /// Most bytes of a header's ancillary fields together.
+    package static let ancillary = 4_096
 
     // Bounds of numbers that come from outside, from peers and from store files alike (D22).
 

@@ -410,7 +410,7 @@ extension EventDraft {
         EventHeader(
             dot: dot, hlc: hlc, time: time, id: id, type: type, conversation: conversation, user: user,
             author: author,
-            cause: cause, dependencies: dependencies, version: version)
+            cause: cause, dependencies: dependencies, version: version, actor: actor)
     }
 }
 

@@ -36,7 +36,7 @@ package final class LogTransactions {
         self.connection = connection
         self.signer = signer
         try mapped { () throws(DatabaseError) in try connection.execute(Schema.reach) }
-        try SealUpgrade.run(on: connection)
+        try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
             appender = try Appender(connection: connection, wall: wall, random: random)

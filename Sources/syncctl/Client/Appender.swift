@@ -29,6 +29,18 @@ enum Appender {
         }
     }
 
+    /// Who appends without a daemon: this process alone says whose it is.
+    static var actor: EventActor? { EventActor(.file, principal: "uid:\(geteuid())") }
+
+    private static func attributed(_ drafts: [EventDraft]) -> [EventDraft] {
+        let actor = actor
+        return drafts.map { draft in
+            var draft = draft
+            draft.actor = actor
+            return draft
+        }
+    }
+
     /// A batch that was handed in; the call gives its results, in order, once they are durable.
     typealias Pending = () throws(CommandFailure) -> [AppendedLine]
 
@@ -37,6 +49,7 @@ enum Appender {
         switch self {
         case .direct(let store, _):
             let answer = Monitor<Result<[AppendOutcome], StoreError>?>(nil)
+            let drafts = Self.attributed(drafts)
             let handedIn = Self.submit(drafts, to: store, answer)
             return { () throws(CommandFailure) in
                 defer { withExtendedLifetime(handedIn) {} }
@@ -60,7 +73,7 @@ enum Appender {
                 let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
                 let condition = AppendCondition(
                     ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
-                return try store.appendBlocking([draft], atomicity: .each, condition: condition)
+                return try store.appendBlocking(Self.attributed([draft]), atomicity: .each, condition: condition)
             }
             return outcomes.map(AppendedLine.init)
         }

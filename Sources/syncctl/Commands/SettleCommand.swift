@@ -84,9 +84,10 @@ enum SettleCommand {
         return try stored {
             let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
             defer { store.close() }
-            let draft = Settlement.draft(
+            var draft = Settlement.draft(
                 code: finding.code, subject: finding.subject, of: finding.of ?? "", note: note,
                 at: store.identity.node)
+            draft.actor = Appender.actor
             guard let receipt = try store.recordBlocking([draft]).first?.receipt else { return 0 }
             try Settlement.keep(
                 code: finding.code, subject: finding.subject, at: receipt.hlc.milliseconds, files)

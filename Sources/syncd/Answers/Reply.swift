@@ -21,6 +21,9 @@ extension ErrorAnswer {
 }
 
 extension HTTPExchange {
+    /// Who asks, as the kernel says of the other end of the socket.
+    var actor: EventActor? { request.peer.flatMap { EventActor(.socket, principal: $0.principal) } }
+
     /// Whether only an answer is wanted, and for `HEAD` not even that.
     var isReading: Bool { request.method == "GET" || request.method == "HEAD" }
 

@@ -11,9 +11,13 @@ struct AppendBatch: Sendable {
     private var lines: [(number: Int, problem: InvalidLine?)] = []
     let atomicity: Atomicity
 
-    /// - Parameter derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
-    ///   counts once. Otherwise it gets a new one, unless it carries a `recordid`.
-    init(_ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, _ parser: NativeLineParser) {
+    /// - Parameters:
+    ///   - derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
+    ///     counts once. Otherwise it gets a new one, unless it carries a `recordid`.
+    ///   - actor: Who asks for it, whatever the lines say.
+    init(
+        _ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by actor: EventActor?, _ parser: NativeLineParser
+    ) {
         self.atomicity = atomicity
         // A byte order mark is passed over, as in a file (docs/reference/FORMATS.md §4).
         var start = body.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
@@ -26,6 +30,7 @@ struct AppendBatch: Sendable {
             do throws(InvalidLine) {
                 var line = try parser.parse(body, start..<end)
                 if line.isDerivedID, line.recordID == nil, !derivesIDs { line.draft.id = nil }
+                line.draft.actor = actor
                 drafts.append(line.draft)
                 lines.append((number, nil))
             } catch {
@@ -137,7 +142,8 @@ extension Service {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
-        let batch = AppendBatch(request.body, atomicity, derivesIDs: derivesIDs, parser)
+        let batch = AppendBatch(
+            request.body, atomicity, derivesIDs: derivesIDs, by: exchange.actor, parser)
         guard !batch.isEmpty else {
             exchange.refuse(
                 .empty, "the body has no line", hint: "one event in the native form on each line of the body")

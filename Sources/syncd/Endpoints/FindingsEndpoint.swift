@@ -39,8 +39,9 @@ extension Service {
                 .parameter, "code: \(code) of this node tells of a state, and ends when that does",
                 hint: notice.action)
         }
-        let draft = Settlement.draft(
+        var draft = Settlement.draft(
             code: code, subject: notice.subject, of: of, note: note, at: store.identity.node)
+        draft.actor = exchange.actor
         guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
             return exchange.refuse(.rejected, "the settlement was not taken")
         }

@@ -29,7 +29,8 @@ struct ForeignOrigin {
             dot: Dot(origin: id, seq: seq), hlc: last, time: draft.time,
             id: draft.id ?? EventID(UUIDBits(high: id.bits.low, low: seq)), type: draft.type,
             conversation: draft.conversation, user: draft.user, author: draft.author, cause: draft.cause,
-            dependencies: dependencies, version: draft.version, unknownFields: unknown)
+            dependencies: dependencies, version: draft.version, actor: draft.actor,
+            unknownFields: unknown)
         let salt = UUIDBits(high: seq, low: 42)
         let sha = SHA256()
         let body: EventBody =
@@ -72,7 +73,7 @@ struct ForeignOrigin {
 struct SampleStore {
     /// Positions of events that tests damage.
     enum Position {
-        /// Own: conversation, author, cause, time and version all given.
+        /// Own: conversation, author, cause, time, version and actor all given.
         static let full: Int64 = 20
         /// Own, right after foreign events came in: has dependencies.
         static let dependent: Int64 = 308
@@ -99,6 +100,7 @@ struct SampleStore {
             id: Self.fullID, type: "note.taken", time: 1_600_000_000_123, conversation: "c-full", user: "u-full",
             author: "doctor", cause: EventID(UUIDBits(high: 5, low: 6)), version: 2,
             payload: Array(#"{"text":"두통이 심해요","pain":7}"#.utf8))
+        drafts[Int(Position.full) - 2].actor = EventActor(.token, principal: "bot/medibot", credential: "9f3c51d2")
         _ = try store.appendBlocking(drafts)
 
         var busan = ForeignOrigin(1, name: "busan-1")

@@ -31,7 +31,11 @@ struct TamperTests {
         // Values next to the right one, and other names.
         ["hlc", "time", "version", "leaf"].map { Change($0, full, "\($0) + 1") }
         + ["user", "conversation", "type", "author"].map { Change($0, full, name) }
-        + ["user", "type"].map { Change($0, full, "99999") }
+        + ["user", "type", "actor"].map { Change($0, full, "99999") }
+        + [
+            Change("actor", full, name), Change("actor", full, "NULL"), Change("actor", full, "zeroblob(3)"),
+            Change("actor", 21, "(SELECT other.actor FROM event AS other WHERE other.position = 20)"),
+        ]
         // NULL for a value, and a value for NULL.
         + ["conversation", "time", "author", "cause", "version", "salt", "payload"].map { Change($0, full, "NULL") }
         + ["dependencies"].map { Change($0, dependent, "NULL") }

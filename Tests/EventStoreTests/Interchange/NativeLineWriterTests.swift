@@ -16,7 +16,8 @@ struct NativeLineWriterTests {
         let header = EventHeader(
             dot: Dot(origin: origin, seq: 12), hlc: HybridTime(milliseconds: 1_785_549_735_121, counter: 3),
             time: draft.time, id: try #require(draft.id), type: draft.type, conversation: draft.conversation,
-            user: draft.user, author: draft.author, cause: draft.cause, version: draft.version)
+            user: draft.user, author: draft.author, cause: draft.cause, version: draft.version,
+            actor: draft.actor)
         return StoredEvent(position: 99, event: Event(header: header, body: body))
     }
 
@@ -89,6 +90,31 @@ struct NativeLineWriterTests {
         #expect(String(decoding: line, as: UTF8.self).hasSuffix(member))
         #expect(try NativeLineParser().parse(line).isTwin)
         #expect(try !NativeLineParser().parse(writer.line(stored)).isTwin)
+    }
+
+    @Test("The actor stands behind the author; whoever reads the line passes over it")
+    func actor() throws {
+        var draft = full()
+        draft.payload = Array("{}".utf8)
+        draft.actor = EventActor(.token, principal: "bot/\"1\"", credential: "9f3c")
+        let line = writer.line(try event(draft, body: .present(salt: salt, payload: draft.payload)))
+        let members = "\"author\":\"bot\u{2028}\"," + #""actor":"token:bot/\"1\":9f3c","cause":""#
+        #expect(String(decoding: line, as: UTF8.self).contains(members))
+        let back = try NativeLineParser().parse(line).draft
+        #expect(back.actor == nil)
+        draft.actor = nil
+        #expect(back == draft)
+        for claim in [#""token:ceo:1""#, "7", "{}", "null"] {
+            let text = #"{"type":"t","user":"u","actor":\#(claim),"data":{}}"#
+            #expect(try NativeLineParser().parse(Array(text.utf8)).draft.actor == nil)
+        }
+        // It is no part of what an id is derived from.
+        let (one, other) = (
+            #"{"type":"t","user":"u","data":{}}"#, #"{"type":"t","user":"u","data":{},"actor":"node:a"}"#
+        )
+        #expect(
+            try NativeLineParser().parse(Array(one.utf8)).draft.id
+                == NativeLineParser().parse(Array(other.utf8)).draft.id)
     }
 
     @Test func unreadableEventsShowTheirBytes() throws {

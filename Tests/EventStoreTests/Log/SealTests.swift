@@ -134,7 +134,8 @@ struct SealTests {
     /// Makes a store what a release before seals had left.
     private func makeOld(_ folder: TemporaryFolder) throws {
         let connection = try sql(folder)
-        try connection.execute("ALTER TABLE event DROP COLUMN seal; PRAGMA user_version = 1;")
+        try connection.execute(
+            "ALTER TABLE event DROP COLUMN actor; ALTER TABLE event DROP COLUMN seal; PRAGMA user_version = 1;")
         try FileManager.default.removeItem(atPath: StoreFiles(folder.path).mark)
     }
 

@@ -50,7 +50,7 @@ struct ArrivalOrderTests {
                     through: Int.random(in: 1...max(1, log.events[other].count), using: &random))
             }
             clocks[origin] += Int64.random(in: 1...2, using: &random)
-            let future: [UInt8] = Int.random(in: 0..<12, using: &random) == 0 ? [0xa0, 0x06, 0x01] : []
+            let future: [UInt8] = Int.random(in: 0..<12, using: &random) == 0 ? [0xa0, 0x01, 0x01] : []
             log.append(
                 draft(&random, clock: clocks[origin]), origin: origin, milliseconds: clocks[origin],
                 unknownFields: future)
@@ -160,7 +160,7 @@ struct ArrivalOrderTests {
         log.append(.json("survey.answered", answer), origin: 0, milliseconds: 1_500)
         log.append(
             .json("survey.answered", answer, id: id), origin: 0, milliseconds: 3_000,
-            unknownFields: [0xa0, 0x06, 0x01])
+            unknownFields: [0xa0, 0x01, 0x01])
         log.append(.json("survey.answered", answer, id: id), origin: 1, milliseconds: 2_000)
         var digests: [[ViewDigest]] = []
         for choose in [{ $0.first ?? 0 }, { $0.last ?? 0 }] as [([Int]) -> Int] {

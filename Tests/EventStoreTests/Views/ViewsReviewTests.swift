@@ -34,8 +34,8 @@ struct ViewsReviewTests {
 
     @Test("Twins whose header is of a later format leave no trace in counts, in both orders (INV-6, D13)")
     func futureTwins() throws {
-        let early = event(1, 1, hlc: 10, id: 5, unknown: [0xf8, 0x07, 0x01])
-        let late = event(2, 1, hlc: 20, id: 5, unknown: [0xf8, 0x07, 0x01])
+        let early = event(1, 1, hlc: 10, id: 5, unknown: [0xf8, 0x01, 0x01])
+        let late = event(2, 1, hlc: 20, id: 5, unknown: [0xf8, 0x01, 0x01])
         let plain = event(3, 1, hlc: 15)
         let one = try digests([plain, early, late])
         let two = try digests([plain, late, early])

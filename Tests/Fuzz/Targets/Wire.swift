@@ -49,6 +49,15 @@ func fuzzHeaders(_ bytes: [UInt8]) throws {
         header.isOpaque == ((try? EventHeader(canonicalBytes: bytes)) == nil), "opaque, and yet it can be read")
     try promise((header.obstacle != nil) == header.isOpaque, "an obstacle where there is none")
     try promise(header.dot.seq > 0, "an event without a place")
+    try promise(header.actor.map { EventActor(text: $0.text) == $0 } ?? true, "an actor that is none")
+    if !header.isOpaque {
+        // What stands in ancillary fields changes nothing of the rest.
+        var bare = header
+        bare.actor = nil
+        if !header.isOfLaterFormat { bare.unknownFields = [] }
+        try promise(
+            (try? EventHeader(canonicalBytes: bare.canonicalBytes)) == bare, "not the same without ancillary fields")
+    }
     try promise(header.displayKey.time <= header.hlc.milliseconds, "displayed after it was recorded")
     let body = EventBody.present(salt: header.id.bits, payload: Array("{}".utf8))
     let event = StoredEvent(position: 1, event: Event(header: header, body: body))

@@ -231,8 +231,10 @@ struct Golden: Sendable, CustomTestStringConvertible {
     @Test func headersHaveTheseBytes() throws {
         let a = try #require(OriginID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
         let b = try #require(OriginID(text: "fedcba98-7654-3210-0123-456789abcdef"))
-        let headers = try Golden.headers(a, b)
-        for (file, header) in zip(["header", "header-minimal"], headers) {
+        var headers = try Golden.headers(a, b)
+        headers.append(headers[1])
+        headers[2].actor = EventActor(.token, principal: "bot/medibot", credential: "9f3c51d20b7e6a84")
+        for (file, header) in zip(["header", "header-minimal", "header-actor"], headers) {
             let bytes = try WireFiles.hex("\(file).hex")
             #expect(header.canonicalBytes == bytes, "\(file)")
             #expect(try EventHeader(canonicalBytes: bytes) == header)
@@ -278,7 +280,7 @@ struct Golden: Sendable, CustomTestStringConvertible {
 
     @Test func everyVectorFileIsUsed() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: WireFiles.vectors.path).sorted()
-        let names = try Golden.all().map(\.file) + ["header", "header-minimal"]
+        let names = try Golden.all().map(\.file) + ["header", "header-minimal", "header-actor"]
         let expected = names.flatMap { ["\($0).hex", "\($0).textproto"] } + ["README.md", "vector-zstd.frame.hex"]
         #expect(files == expected.sorted())
     }

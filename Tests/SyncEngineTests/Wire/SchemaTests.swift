@@ -9,7 +9,7 @@ import Testing
 struct SchemaTests {
     @Test func protocReadsAndWritesTheGoldenBytes() throws {
         var pairs = try Golden.all().map { (file: $0.file, schema: $0.schema, bytes: $0.message.body) }
-        for file in ["header", "header-minimal"] {
+        for file in ["header", "header-minimal", "header-actor"] {
             let header = try EventHeader(canonicalBytes: try WireFiles.hex("\(file).hex"))
             pairs.append((file, "EventHeader", header.canonicalBytes))
         }

@@ -48,7 +48,7 @@ private struct RecordWriter {
         let dependencies = row.has(Flag.dependencies) ? sequenced.dependencies[Int(row.extra)] : []
         let isErased = row.has(Flag.erased)
         let uuid = UInt64(16 * 2 + 12)
-        // The header's length goes first; with 19 columns it is below 128.
+        // The header's length goes first; with 21 columns it is below 128.
         var record = Record(out)
         record.null()  // position: the key itself
         record.integer(sequenced.names[Int(row.user)])
@@ -67,7 +67,7 @@ private struct RecordWriter {
         record.type(row.has(Flag.cause) ? uuid : 0)
         record.type(dependencies.isEmpty ? 0 : UInt64(dependencies.count * 2 + 12))
         if row.has(Flag.version) { record.integer(Int64(row.version)) } else { record.null() }
-        record.type(extra.unknown.isEmpty ? 0 : UInt64(extra.unknown.count * 2 + 12))
+        record.type(extra.rest.isEmpty ? 0 : UInt64(extra.rest.count * 2 + 12))
         record.null()  // twin: found when the ids are sorted
         let leaf = EventRow.leafCheck(row.leaf)
         record.integer(leaf)
@@ -75,6 +75,11 @@ private struct RecordWriter {
         record.type(isErased ? UInt64(32 * 2 + 12) : 0)
         // Text, or a blob where the bytes are no payload.
         record.type(isErased ? 0 : UInt64(Int(row.payloadCount) * 2 + (row.isUnreadable ? 12 : 13)))
+        let actor = extra.actor >= 0 ? sequenced.actors[Int(extra.actor)] : nil
+        if let actor {
+            record.null()  // seal: of own events alone
+            record.integer(actor)
+        }
         record.headerEnded()
 
         record.body(sequenced.names[Int(row.user)])
@@ -89,10 +94,11 @@ private struct RecordWriter {
         if row.has(Flag.cause) { record.body(row.cause) }
         dependencies.withUnsafeBytes { record.body($0) }
         if row.has(Flag.version) { record.body(Int64(row.version)) }
-        record.body(bytes.columns, extra.unknown)
+        extra.rest.withUnsafeBytes { record.body($0) }
         record.body(leaf)
         record.body(bytes.salts, Int(row.salt)..<Int(row.salt) + (isErased ? 32 : 16))
         record.body(bytes.payloads, row.payloadRange)
+        if let actor { record.body(actor) }
         return record.count
     }
 }

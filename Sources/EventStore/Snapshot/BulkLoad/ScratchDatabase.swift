@@ -28,6 +28,14 @@ final class ScratchDatabase {
     /// The refs of names, new ones for those that are new.
     func refs(of names: [UnsafeRawBufferPointer]) throws(DatabaseError) -> [Int64] { try self.names.refs(of: names) }
 
+    /// The ref of an actor's text, a new one if that is new.
+    func ref(of actor: EventActor) throws(DatabaseError) -> Int64 {
+        let result = Array(actor.text.utf8).withUnsafeBytes { text in
+            Result { () throws(DatabaseError) in try names.refs(of: [text]) }
+        }
+        return try result.get()[0]
+    }
+
     func insert(origin: OriginID, _ key: VerifyingKey, ref: Int64) throws(DatabaseError) {
         try Schema.insertOrigin(origin, key, ref: ref, on: connection)
     }

@@ -5,6 +5,8 @@ package struct SequencedRows: Sendable {
     let first: UInt64
     /// For each name its ref.
     let names: [Int64]
+    /// For each actor its ref.
+    let actors: [Int64]
     /// For each run its origin's ref.
     let origins: [Int64]
     /// For each of the extras column `dependencies`.
@@ -82,8 +84,10 @@ package final class Sequencer {
 
     package func take(_ checked: CheckedRows) throws(SnapshotError) -> SequencedRows {
         let refs: [Int64]
+        let actors: [Int64]
         do throws(DatabaseError) {
             refs = try checked.withNames { names throws(DatabaseError) in try scratch.refs(of: names) }
+            actors = try checked.actors.map { actor throws(DatabaseError) in try scratch.ref(of: actor) }
             for (row, start) in checked.starts {
                 let id = checked.rows.runs[Int(checked.list[row].run)].origin
                 if indexes[id] == nil { try insert(id, start) }
@@ -92,7 +96,7 @@ package final class Sequencer {
             throw SnapshotError(error)
         }
         guard Set(refs).count == refs.count else { throw .malformed("a name occurs twice") }
-        let placed = try place(checked, refs)
+        let placed = try place(checked, refs, actors)
         guard checked.rows.after == received else {
             throw .malformed("rows after \(checked.rows.after) where those after \(received) are next")
         }
@@ -105,7 +109,9 @@ package final class Sequencer {
         try scratch.insert(origin: id, start.key, ref: Int64(origins.count))
     }
 
-    private func place(_ checked: CheckedRows, _ refs: [Int64]) throws(SnapshotError) -> SequencedRows {
+    private func place(
+        _ checked: CheckedRows, _ refs: [Int64], _ actors: [Int64]
+    ) throws(SnapshotError) -> SequencedRows {
         let runs = try checked.rows.runs.map { run throws(SnapshotError) in
             guard let index = indexes[run.origin] else { throw .event(.originStart(run.origin)) }
             return index
@@ -149,7 +155,7 @@ package final class Sequencer {
                 })
         }
         return SequencedRows(
-            checked: checked, first: first, names: refs, origins: runs.map { origins[$0].ref },
+            checked: checked, first: first, names: refs, actors: actors, origins: runs.map { origins[$0].ref },
             dependencies: dependencies, skipped: skipped)
     }
 

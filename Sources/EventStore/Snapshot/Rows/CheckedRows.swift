@@ -42,8 +42,12 @@ package struct CheckedRows: Sendable {
     /// What few rows have.
     struct Extra: Sendable {
         var dependencies: [Dot] = []
-        /// Where the unknown fields stand in the columns.
+        /// Where the fields above 12 stand in the columns.
         var unknown = 0..<0
+        /// Those fields but for the actor's, as column `unknown` of the log has them.
+        var rest: [UInt8] = []
+        /// Index of its actor in ``CheckedRows/actors``; -1: none.
+        var actor: Int32 = -1
     }
 
     /// Where a name's length and its bytes stand.
@@ -59,6 +63,8 @@ package struct CheckedRows: Sendable {
     let names: [Name]
     package private(set) var list: [Row] = []
     private(set) var extras: [Extra] = []
+    /// The actors that occur, each once.
+    private(set) var actors: [EventActor] = []
     /// First events of origins: the row's index and whose origin it is.
     private(set) var starts: [(row: Int, start: OriginStart)] = []
 
@@ -76,11 +82,16 @@ package struct CheckedRows: Sendable {
         try rows.withBytes { bytes throws(SnapshotError) in
             var reader = RowDecoder(bytes, rows.runs, nameCount: names.count)
             var check = RowValidation(bytes, rows.runs, names)
+            var indexes: [EventActor: Int32] = [:]
             var isUsed = [Bool](repeating: false, count: names.count)
             for index in 0..<rows.count {
                 var row = try reader.next(&extras)
                 try check.check(&row, extras)
                 row.leaf = check.leaf(of: row, sha)
+                if row.has(SnapshotRows.Flag.unknown) {
+                    extras[Int(row.extra)].rest = check.unknown
+                    if let actor = check.actor { extras[Int(row.extra)].actor = number(of: actor, &indexes) }
+                }
                 if row.seq == 1 { starts.append((index, try check.start(row))) }
                 row.eachName { isUsed[Int($0)] = true }
                 list.append(row)
@@ -88,6 +99,14 @@ package struct CheckedRows: Sendable {
             guard !isUsed.contains(false) else { throw .malformed("a name that no row has") }
             guard reader.isAtEnd else { throw .malformed("bytes follow the last row") }
         }
+    }
+
+    private mutating func number(of actor: EventActor, _ indexes: inout [EventActor: Int32]) -> Int32 {
+        if let last = actors.last, last == actor { return Int32(actors.count) - 1 }
+        if let known = indexes[actor] { return known }
+        indexes[actor] = Int32(actors.count)
+        actors.append(actor)
+        return Int32(actors.count) - 1
     }
 
     /// The rows as events.

@@ -66,7 +66,7 @@ struct RowEncoder: ~Copyable {
     /// What a row is read from, the payload first as in ``EventRow/columns``.
     static let select = """
         SELECT payload, position, origin, seq, hlc, type, user, conversation, time, author, cause, dependencies, version, \
-        unknown, id, salt, digest FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
+        unknown, id, salt, digest, actor FROM event WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
         """
 
     private enum Column {
@@ -87,6 +87,7 @@ struct RowEncoder: ~Copyable {
         static let id = 14
         static let salt = 15
         static let digest = 16
+        static let actor = 17
     }
 
     private typealias Flag = SnapshotRows.Flag
@@ -96,7 +97,8 @@ struct RowEncoder: ~Copyable {
         let body = row.value(Column.payload)
         let payload = body.count
         let dependencies = row.value(Column.dependencies).count
-        let unknown = row.value(Column.unknown).count
+        let actor = try reader.actor(row.int64(Column.actor))
+        let unknown = row.value(Column.unknown).count + actor.count
         let most = 4 * (Limits.identifier + 2) + 600 + payload + unknown + dependencies * 9
         if count > 0, size + most > bytes { return false }
         guard row.uint64(Column.position) == position else { throw damaged("there is none at this position") }
@@ -147,7 +149,7 @@ struct RowEncoder: ~Copyable {
             if unknown > 0 {
                 flags |= Flag.unknown
                 columns.appendVarint(UInt64(unknown))
-                row.withBytes(Column.unknown) { columns.append(contentsOf: $0) }
+                addLater(row.bytes(Column.unknown), actor)
             }
         }
         if !isErased { fields.varint(UInt64(payload)) }
@@ -155,6 +157,14 @@ struct RowEncoder: ~Copyable {
         columns[start] = flags
         count += 1
         return true
+    }
+
+    /// Adds the fields of later formats, and the actor's in its place among them.
+    private mutating func addLater(_ unknown: [UInt8], _ actor: [UInt8]) {
+        let critical = actor.isEmpty ? unknown.count : EventHeader.criticalCount(unknown)
+        columns.append(contentsOf: unknown[..<critical])
+        columns.append(contentsOf: actor)
+        columns.append(contentsOf: unknown[critical...])
     }
 
     /// Adds id, salt and payload, or id and digest: then the row is erased.

@@ -5,6 +5,12 @@ struct RowValidation: ~Copyable {
     private let bytes: RowBytes
     private let names: [CheckedRows.Name]
     private var header = HeaderBlock()
+    /// The fields above 12 of the row that was checked last, but for its actor's; those of an opaque row are its header.
+    private(set) var unknown: [UInt8] = []
+    /// Its actor.
+    private(set) var actor: EventActor?
+    /// An actor that was checked, and its field: most rows that have one have the same.
+    private var known: (field: [UInt8], actor: EventActor)?
 
     init(_ bytes: RowBytes, _ runs: [SnapshotRows.Run], _ names: [CheckedRows.Name]) {
         self.runs = runs
@@ -19,6 +25,7 @@ struct RowValidation: ~Copyable {
     mutating func check(_ row: inout CheckedRows.Row, _ extras: [CheckedRows.Extra]) throws(SnapshotError) {
         guard row.hlc <= UInt64(Int64.max) else { throw malformed(row, "its hlc") }
         row.isOpaque = names[Int(row.type)].count == 0
+        (actor, unknown) = (nil, [])
         if row.isOpaque { try checkOpaque(row, extras) } else { try checkHeader(row, extras) }
         try checkPayload(&row)
     }
@@ -66,7 +73,14 @@ struct RowValidation: ~Copyable {
         rest.bytes.append(contentsOf: bytes.columns[extra.unknown])
         try rest.bytes.withUnsafeBytes { raw in Result { () throws(SnapshotError) in try header.append(raw) } }.get()
         guard row.has(Flag.unknown) else { return }
-        do { _ = try EventHeader(canonicalBytes: header.bytes) } catch { throw .event(.header(error)) }
+        let field = UnsafeRawBufferPointer(rebasing: bytes.columns[extra.unknown])
+        if let known, known.field.withUnsafeBytes({ hasEqualBytes($0, field) }) { return actor = known.actor }
+        do { try take(EventHeader(canonicalBytes: header.bytes)) } catch { throw .event(.header(error)) }
+    }
+
+    private mutating func take(_ read: EventHeader) {
+        (actor, unknown) = (read.actor, read.unknownFields)
+        if let actor, unknown.isEmpty { known = (actor.field, actor) }
     }
 
     private func check(_ dependencies: [Dot], _ row: Row) throws(SnapshotError) {
@@ -91,6 +105,7 @@ struct RowValidation: ~Copyable {
         guard read.isOpaque, read.dot == dot(row), read.hlc.rawValue == row.hlc, read.id.bits == row.id,
             read.dependencies == extra.dependencies
         else { throw malformed(row, "its header says something else, or can be read here") }
+        unknown = header.bytes
     }
 
     private func isSame(_ a: Int32, _ b: Int32) -> Bool {

@@ -5,6 +5,8 @@ package final class SnapshotReader {
     package let log: LogReader
     var connection: Connection { log.connection }
     private var origins: [Int64: OriginID] = [:]
+    /// The field of the actor met last; what follows is mostly the same one's.
+    private var lastActor: (ref: Int64, field: [UInt8])?
     /// Not while a piece is being read, nor after one that could not be.
     private var writer: RowEncoder?
 
@@ -13,6 +15,17 @@ package final class SnapshotReader {
     }
 
     package init(_ log: LogReader) { self.log = log }
+
+    /// Field 32 of a header, of the actor with this ref; nothing for 0.
+    func actor(_ ref: Int64) throws(DatabaseError) -> [UInt8] {
+        if ref == 0 { return [] }
+        if let lastActor, lastActor.ref == ref { return lastActor.field }
+        guard let actor = try log.names.actor(ref, on: connection) else {
+            throw .damaged(.table("name"), "name \(ref) is no actor")
+        }
+        lastActor = (ref, actor.field)
+        return actor.field
+    }
 
     /// The last position.
     func top() throws(StoreError) -> UInt64 { try log.top() }

@@ -23,7 +23,7 @@ struct ProjectedEvent {
 
     /// Why an event cannot be interpreted.
     enum Obstacle: Hashable {
-        /// The header has fields of a later format: what it says may mean something else.
+        /// The header has critical fields of a later format: what it says may mean something else.
         case laterFormat
         /// Only the event's place can be read.
         case opaqueHeader(reason: String)
@@ -185,7 +185,7 @@ final class ProjectionSource {
             let obstacle = EventHeader(opaque: row.bytes(Column.unknown))?.obstacle
             return .opaqueHeader(reason: obstacle?.description ?? "it was kept as it came by an earlier release")
         }
-        if !row.isNull(Column.unknown) { return .laterFormat }
+        if !row.isNull(Column.unknown), EventHeader.isOfLaterFormat(row.bytes(Column.unknown)) { return .laterFormat }
         guard row.isBlob(Column.payload) else { return nil }
         do throws(InvalidEvent) {
             try JSONScanner.validateObject(row.bytes(Column.payload))

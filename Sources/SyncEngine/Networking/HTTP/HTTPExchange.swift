@@ -14,6 +14,8 @@ package struct PeerCredentials: Sendable, Equatable {
     package var pid: Int32
     package var uid: UInt32
     package var gid: UInt32
+    /// `uid:1000`: users keep their numbers, and may change their names.
+    package var principal: String { "uid:\(uid)" }
 }
 
 /// The request line, headers and body of one HTTP request.

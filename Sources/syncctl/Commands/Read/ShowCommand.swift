@@ -62,6 +62,7 @@ enum ShowCommand {
         add("recorded", moment(header.hlc.milliseconds))
         add("user", header.user)
         if header.author != header.user { add("author", header.author) }
+        add("actor", header.actor?.text)
         add("conversation", header.conversation)
         add("cause", header.cause?.description)
         add("position", String(event.position))
