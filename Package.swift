@@ -89,7 +89,8 @@ let package = Package(
             name: "SyncEngineTests", dependencies: ["TestSupport", "WireKit", "SyncEngine", "EventStore"],
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
-            name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
+            name: "CommandLineKitTests",
+            dependencies: ["TestSupport", "CommandLineKit", "EventStore", "SyncEngine", "syncd"],
             swiftSettings: strict),
         .testTarget(
             name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "EventStore", "CommandLineKit"],

@@ -207,10 +207,15 @@ enum Rooms {
             "syncd/Setup", "what the daemon is started with: settings, peers, log, audit",
             [store, engine, kit, api, "syncd/Configuration"]),
         Room(
-            "syncd/Endpoints", "the HTTP API", [store, engine, kit, api, "syncd/Configuration", "syncd/Setup"]),
+            "syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
+        Room(
+            "syncd/Endpoints", "the HTTP API",
+            [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Metrics"]),
         Room(
             "syncd", "the daemon, from start to orderly end",
-            [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Endpoints"]),
+            [
+                store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Metrics", "syncd/Endpoints",
+            ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
             "syncctl/Client", "talking to a daemon, appending, reading; libcurl",
