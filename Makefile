@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -32,6 +32,8 @@ help:
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
 	@echo 'make crash-images  power cuts computed from recordings of a daemon at work [IMAGES=1000] [SEED=n] [ONLY=batches,snapshot]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
+	@echo 'make deb       a Debian package of syncd and syncctl, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
+	@echo 'make monitoring-tools  promtool from Debian, for the tests of metrics and alerts, without the server it comes with'
 	@echo 'make install   syncd and syncctl with manual pages and completions for bash, into $(PREFIX)'
 
 deps:
@@ -163,6 +165,20 @@ install: build
 	.build/release/syncd --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/syncd.8
 	.build/release/syncctl --generate bash > $(COMPLETIONS)/syncctl
 	.build/release/syncd --generate bash > $(COMPLETIONS)/syncd
+
+deb: build
+	@Scripts/deb.sh
+
+# The second version is the same programs once more: what is tried is the way from one to the next.
+deb-test: build
+	@Scripts/install-packages python3 systemd init-system-helpers procps
+	@Scripts/deb-test.sh $$(Scripts/deb.sh --out .build/deb --revision 1 2>/dev/null) \
+	  $$(Scripts/deb.sh --out .build/deb/next --revision 2 2>/dev/null)
+
+# Debian's package would start a server: only the one file is taken.
+monitoring-tools:
+	@command -v promtool >/dev/null || { mkdir -p .build/promtool && cd .build/promtool && apt-get download prometheus && \
+	  dpkg-deb -x prometheus_*.deb . && install -m 755 usr/bin/promtool /usr/local/bin/promtool; }
 
 clean:
 	rm -rf .build build

@@ -94,7 +94,8 @@ let package = Package(
             dependencies: ["TestSupport", "WireKit", "SyncEngine", "Subscriptions", "EventStore"],
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
-            name: "CommandLineKitTests", dependencies: ["TestSupport", "CommandLineKit", "syncd"],
+            name: "CommandLineKitTests",
+            dependencies: ["TestSupport", "CommandLineKit", "EventStore", "SyncEngine", "syncd"],
             swiftSettings: strict),
         .testTarget(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],

@@ -28,6 +28,10 @@ public final class EventStore: Sendable {
     package var obstacle: StoreError? { writer.obstacle }
     /// Why appends are refused, if they are.
     package var refusal: StoreError? { writer.refusal }
+    /// Whether the writer gets on.
+    package var pulse: WriterPulse { writer.pulse }
+    /// How long the syncs of the log took since it was opened.
+    package var syncTimes: DurationHistogram { writer.syncTimes }
     /// How long the WAL is, and who keeps it so.
     package var wal: WALStanding { writer.walStanding }
     /// Why the node started a new origin when this store was opened; `nil` if it did not.

@@ -6,11 +6,32 @@ internal import SyncEngine
 
 /// The running daemon: store, views, peers and API, from start to orderly end.
 enum Daemon {
-    static func run(_ settings: Settings) throws(CommandFailure) -> ExitCode {
+    /// What lives through all openings of the log.
+    private struct Run {
+        let settings: Settings
+        /// Reads the configuration again.
+        let reread: () throws(CommandFailure) -> Settings
+        let live: LiveConfiguration
+        let manager: ServiceManager
+        let log: Logger
+    }
+
+    static func run(
+        _ settings: Settings, reread: @escaping () throws(CommandFailure) -> Settings
+    ) throws(CommandFailure) -> ExitCode {
         let log = Logger(level: settings.configuration.log.level)
+        let manager = ServiceManager(environment: Terminal.processEnvironment())
+        for socket in manager.useless {
+            log.warning("the socket '\(socket.name)' that systemd has handed over is of no use here, and is closed")
+            close(socket.descriptor)
+        }
+        let run = Run(
+            settings: settings, reread: reread, live: LiveConfiguration(settings.configuration), manager: manager,
+            log: log)
         while true {
-            switch try serve(settings, log) {
+            switch try serve(run) {
             case .snapshot: log.info("opening the log again: a snapshot takes its place")
+            case .reload: break
             case .signal:
                 log.info("stopped")
                 return .success
@@ -23,17 +44,22 @@ enum Daemon {
     private static let farewell = 2_000
 
     /// Serves until the daemon is asked to end, a snapshot waits to become the log, or the disk fails.
-    private static func serve(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> DaemonWake.Reason {
-        let configuration = settings.configuration
+    private static func serve(_ run: Run) throws(CommandFailure) -> DaemonWake.Reason {
+        let (settings, live, manager, log) = (run.settings, run.live, run.manager, run.log)
+        let configuration = live.current
         allowDescriptors()
         for remark in settings.remarks { log.warning(remark) }
         let wake = Monitor(DaemonWake())
-        let store = try open(settings, log)
+        let store = try manager.whileStarting("opening the log") { () throws(CommandFailure) in
+            try open(settings, hasSocket: manager.api != nil, log)
+        }
         if let failure = store.diskFailure {
             log.warning("the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew")
         }
         store.observeFailure { error in wake.wakeAll { $0.failure = error } }
-        let (views, reader) = try follow(store, log)
+        let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
+            try follow(store, log)
+        }
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
@@ -44,8 +70,10 @@ enum Daemon {
             store: store, views: views, reader: reader, audit: audit, node: node, roster: roster,
             invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
-            disk: DiskGauge(store.files.folder), usage: HTTPUsage(), minFree: configuration.storage.minFree)
-        let server = try APIServer(service, configuration.api, log, wake: wake)
+            disk: DiskGauge(store.files.folder), usage: HTTPUsage(), live: live, meters: Meters(), heart: Heartbeat(),
+            writeProbe: WriteProbe(store.files.folder),
+            began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top))
+        let server = try APIServer(service, configuration, manager, log, wake: wake)
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)") }
@@ -64,30 +92,35 @@ enum Daemon {
         log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
         let port = node.status().listeningPort
         if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
-        if let path = configuration.api.socket.path { log.info("API at unix:\(path)") }
+        if manager.api != nil {
+            log.info("API at the socket that systemd has handed over")
+        } else if let path = configuration.api.socket.path {
+            log.info("API at unix:\(path)")
+        }
         forgetStart()
-        notify("READY=1")
+        manager.tell(.ready)
         log.info("ready")
 
-        let reason = watch(store, service, log, wake)
+        let reason = watch(service, server, run, wake)
         switch reason {
-        case .snapshot: break
+        case .snapshot, .reload: break
         case .signal(let signal):
             log.info("signal \(signal): stopping; once more stops at once")
-            notify("STOPPING=1")
+            manager.tell(.stopping)
         case .diskFailure(.corrupt(let what)):
             log.error("nothing more is stored: \(what); ending with code 74. See \"Damage\" in operating/trouble.md")
-            bid("the log is damaged", wake)
+            bid("the log is damaged", manager, wake)
         case .diskFailure(let error):
             log.error(
                 "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers"
             )
-            bid("the disk has failed", wake)
+            bid("the disk has failed", manager, wake)
         case .loss(let what):
             tell(what, log)
-            bid(what, wake)
+            bid(what, manager, wake)
         }
         server.stop()
+        service.writeProbe.stop()
         node.stop()
         worker.stop()
         audit.stop()
@@ -101,7 +134,7 @@ enum Daemon {
         store.close()
         switch reason {
         case .diskFailure, .loss: return reason
-        case .signal, .snapshot: break
+        case .signal, .snapshot, .reload: break
         }
         if let loss {
             tell(loss, log)
@@ -119,27 +152,56 @@ enum Daemon {
     }
 
     /// Says that the daemon is about to end, and goes on answering for a while.
-    private static func bid(_ why: String, _ wake: Monitor<DaemonWake>) {
-        notify("STATUS=\(why)")
+    private static func bid(_ why: String, _ manager: ServiceManager, _ wake: Monitor<DaemonWake>) {
+        manager.tell(.status(why))
         endInAnyCase()
         _ = wake.wait(milliseconds: farewell) { $0.signal }
     }
 
-    /// Waits for the end, and tells the log of each change of state until then.
+    /// Waits for the end, and tells the log of each change of state until then, and systemd that the daemon gets on.
     private static func watch(
-        _ store: EventStore, _ service: Service, _ log: Logger, _ wake: Monitor<DaemonWake>
+        _ service: Service, _ server: APIServer, _ run: Run, _ wake: Monitor<DaemonWake>
     ) -> DaemonWake.Reason {
+        let (store, log) = (service.store, run.log)
         var health = HealthLog()
+        var signs = SignsOfLife(every: run.manager.watchdog, now: MonotonicClock.now)
         while true {
-            if let reason = wake.wait(milliseconds: 1_000, for: { $0.reason }) { return reason }
+            if let reason = wake.wait(milliseconds: signs.pause, for: { $0.reason }) {
+                guard case .reload = reason else { return reason }
+                wake.withLock { $0.isReloadWanted = false }
+                reload(service, run)
+                continue
+            }
             if let loss = store.findLoss() { return .loss(loss) }
             if let loss = service.views.findLoss() { log.warning("\(loss): the views are built anew") }
-            for line in health.look(service.health) {
+            let now = MonotonicClock.now
+            service.heart.look(store.pulse, now: now, ask: server.post)
+            if signs.isDue(proven: service.heart.lastProven, now: now) { run.manager.tell(.alive) }
+            for line in health.look(service.health, now: now) {
                 switch line {
                 case .warning(let text): log.warning(text)
                 case .information(let text): log.info(text)
                 }
             }
+        }
+    }
+
+    /// Reads the configuration again and takes all that has changed, or nothing.
+    private static func reload(_ service: Service, _ run: Run) {
+        run.manager.tell(.reloading)
+        defer { run.manager.tell(.ready) }
+        do throws(CommandFailure) {
+            let reload = try Reload(from: run.live.current, to: try run.reread())
+            run.live.take(reload.configuration)
+            run.log.setLevel(reload.configuration.log.level)
+            if reload.changes.contains(where: { $0.path == "peers.nodes" }) {
+                service.roster.take(reload.configuration)
+                service.node.setPeers(service.roster.peers)
+            }
+            for change in reload.changes { run.log.info("reloaded: \(change)") }
+            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed") }
+        } catch {
+            run.log.error("reload refused, nothing has changed: \(error.what)   [\(error.code)]")
         }
     }
 
@@ -159,11 +221,13 @@ enum Daemon {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    private static func open(_ settings: Settings, _ log: Logger) throws(CommandFailure) -> EventStore {
+    private static func open(
+        _ settings: Settings, hasSocket: Bool, _ log: Logger
+    ) throws(CommandFailure) -> EventStore {
         let configuration = settings.configuration
         let folder = configuration.storage.dir
         let mismatch: CommandFailure?
-        if !StoreFiles(folder).exists { try APIServer.requirePlace(configuration.api, store: folder) }
+        if !hasSocket, !StoreFiles(folder).exists { try APIServer.requirePlace(configuration.api, store: folder) }
         do throws(StoreError) {
             // Before anything is made, the witness's folder as well.
             if access(folder, F_OK) == 0 { try StoreLock.requirePrivate(folder) }
@@ -236,27 +300,6 @@ enum Daemon {
                 code: "E_PEERS", error.description,
                 hint: "another address for peers.listen (--peer-listen); 'ss -ltnp' shows who listens where",
                 exitCode: .unreachable)
-        }
-    }
-
-    /// Tells systemd, if it started us (sd_notify(3): one datagram to the socket it named).
-    private static func notify(_ state: String) {
-        guard let name = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }) else { return }
-        let descriptor = socket(AF_UNIX, Int32(2 | 0o2000000), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var path = Array(name.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        if path.first == UInt8(ascii: "@") { path[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + path.count)
-        let bytes = Array(state.utf8)
-        _ = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, bytes, bytes.count, 0, $0, length)
-            }
         }
     }
 }

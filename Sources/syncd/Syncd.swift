@@ -28,12 +28,14 @@ enum Syncd {
                         "A first try: a store in DIR, its socket inside, no configuration."),
                     .flag("check-config", "Say what is wrong with the configuration, and end."),
                     .flag("print-config", "Print every value with where it comes from, and end."),
+                    .flag("json", "With --check-config and --print-config: one JSON object on each line."),
                     .flag("version", "Print the version, and end."),
                 ],
                 examples: [
                     .init("syncd --dev", "a store in ./syncd-dev, ready in a moment"),
                     .init("syncd --config /etc/syncd/syncd.json5", "a server"),
                     .init("syncd --check-config", "what a start would complain about"),
+                    .init("kill -HUP $(pidof syncd)", "read the configuration again"),
                 ])
         ], globalOptions: [])
 
@@ -67,21 +69,43 @@ enum Syncd {
         if let extra = arguments.positional("dir"), !arguments.flag("dev") {
             throw CommandFailure(code: "E_USAGE", "'\(extra)' only goes with --dev", exitCode: .usage)
         }
+        let isJSON = arguments.flag("json")
+        if isJSON, arguments.flag("check-config") || arguments.flag("print-config") {
+            let problems = try Settings.load(arguments).loaded.problems
+            if !problems.isEmpty {
+                try show(problems.map(\.json))
+                return .configuration
+            }
+        }
         let settings = try Settings(arguments)
         if arguments.flag("print-config") {
-            for value in settings.loaded.effective() {
-                try show("\(value.path): \(value.value)  // \(value.origin)\n")
-            }
+            let values = settings.loaded.effective()
+            if isJSON { try show(values.map(\.json)) } else { try show(values.map { $0.text + "\n" }.joined()) }
             return .success
         }
         if arguments.flag("check-config") {
-            for remark in settings.remarks + (settings.isDevelopment ? [] : settings.surroundings) {
-                try show("note: \(remark)\n")
+            let remarks = settings.remarks + (settings.isDevelopment ? [] : settings.surroundings)
+            if isJSON {
+                try show(
+                    remarks.map { remark in
+                        var line = JSONLine(type: "note")
+                        line.add("message", remark)
+                        return line
+                    })
+            } else {
+                for remark in remarks { try show("note: \(remark)\n") }
+                try show(settings.isDevelopment ? "fine\n" : "\(settings.source): fine\n")
             }
-            try show(settings.isDevelopment ? "fine\n" : "\(settings.source): fine\n")
             return .success
         }
-        return try Daemon.run(settings)
+        return try Daemon.run(settings) { () throws(CommandFailure) in try Settings(arguments) }
+    }
+
+    /// The lines, and one that says that these were all.
+    private static func show(_ lines: [JSONLine]) throws(CommandFailure) {
+        var end = JSONLine(type: "end")
+        end.add("count", lines.count)
+        try show((lines + [end]).map { $0.text + "\n" }.joined())
     }
 
     private static func show(_ text: String) throws(CommandFailure) {

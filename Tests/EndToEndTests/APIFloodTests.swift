@@ -52,7 +52,8 @@ struct APIFloodTests {
         #expect(pending > 8 << 20 && pending <= 64 << 20, "\(status)")
         #expect(try #require(status["refused"] as? Int) >= 200)
         let metrics = try #require(api.ask("GET", "/metrics")?.2)
-        #expect(metrics.contains("\nsyncd_api_pending_bytes ") && metrics.contains("\nsyncd_api_refused_requests "))
+        #expect(
+            metrics.contains("\nsyncd_api_pending_bytes ") && metrics.contains("\nsyncd_api_refused_requests_total "))
         let event = #"{"type":"note","user":"u","data":{"text":"\#(String(repeating: "y", count: 200_000))"}}"#
         #expect(api.ask("POST", "/v1/events", body: event)?.0 == 200)
         print("half bodies: peak \(daemon.peakKilobytes / 1_024) MB, \(status)")

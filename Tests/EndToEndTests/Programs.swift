@@ -104,6 +104,11 @@ final class DaemonProcess: @unchecked Sendable {
         process.waitUntilExit()
     }
 
+    /// Sends a signal that does not end it.
+    func signal(_ signal: Int32) {
+        if let process, process.isRunning { Foundation.kill(process.processIdentifier, signal) }
+    }
+
     var isRunning: Bool { process?.isRunning ?? false }
 
     /// How it ends by itself.

@@ -218,12 +218,18 @@ enum Rooms {
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
             [store, engine, kit, api, subscriptions, "syncd/Answers"]),
+        Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
-            [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Answers", "syncd/Feed"]),
+            [
+                store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Answers", "syncd/Feed",
+                "syncd/Metrics",
+            ]),
         Room(
             "syncd", "the daemon, from start to orderly end",
-            [store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Endpoints"]),
+            [
+                store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Metrics", "syncd/Endpoints",
+            ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
             "syncctl/Client", "talking to a daemon, appending, reading; libcurl",

@@ -31,6 +31,8 @@ final class LogWriter: Sendable {
     private let threads: Lock<[WorkerThread]>
     private let files: StoreFiles
     private let checkpointer: Checkpointer
+    /// How long the disk took.
+    private let syncs: Lock<DurationHistogram>
     /// Told once that the disk has failed.
     private let onFailure = Lock<(@Sendable (StoreError) -> Void)?>(nil)
 
@@ -54,6 +56,8 @@ final class LogWriter: Sendable {
         self.mark = mark
         self.files = files
         threads = Lock([])
+        let syncs = Lock(DurationHistogram())
+        self.syncs = syncs
         // There is news as soon as there are commits: by then there are observers to tell.
         let news = Lock<(@Sendable (Checkpointer.News) -> Void)?>(nil)
         let committer = try Committer(
@@ -69,7 +73,10 @@ final class LogWriter: Sendable {
             self.waitForDisk = waitForDisk
         } else if durability == .full {
             let wal = try WALSync(database: files.log)
-            self.waitForDisk = { awake throws(StoreError) in try wal.run(awake: awake) }
+            self.waitForDisk = { awake throws(StoreError) in
+                let taken = try wal.run(awake: awake)
+                syncs.withLock { $0.note(taken) }
+            }
             committer.handOver = { offset, count in wal.begin(at: offset, count: count) }
         } else {
             self.waitForDisk = nil
@@ -134,6 +141,17 @@ final class LogWriter: Sendable {
 
     var obstacle: StoreError? { queue.withLock { $0.obstacle } ?? checkpointer.lackOfRoom }
     var refusal: StoreError? { queue.withLock { $0.obstacle ?? $0.hold.map { .busy($0) } } }
+
+    /// Whether it has nothing to do, and when it was done with something last.
+    var pulse: WriterPulse {
+        queue.withLock { queue in
+            WriterPulse(
+                isIdle: queue.jobs.isEmpty && queue.committer != nil && queue.flight.isEmpty, last: queue.lastCommit)
+        }
+    }
+
+    /// How long the syncs of the WAL took.
+    var syncTimes: DurationHistogram { syncs.withLock { $0 } }
 
     /// How long the WAL is, and who keeps it so.
     var walStanding: WALStanding { checkpointer.standing }

@@ -33,13 +33,15 @@ final class WALSync: Sendable {
         _ = sync_file_range(descriptor, Int(offset), count, 2 /* SYNC_FILE_RANGE_WRITE */)
     }
 
-    /// Waits for the disk; `awake` at first, as long as ``SyncPace`` says.
-    func run(awake: Bool) throws(StoreError) {
+    /// Waits for the disk; `awake` at first, as long as ``SyncPace`` says. Returns how long that took, nanoseconds.
+    func run(awake: Bool) throws(StoreError) -> UInt64 {
         let start = MonotonicClock.now
         let end = awake ? pace.withLock { $0.awake(at: start) } : 0
         while MonotonicClock.now < end {}
         guard fdatasync(descriptor) == 0 else { throw .failedSync(path) }
-        pace.withLock { $0.ended(from: start, to: MonotonicClock.now) }
+        let now = MonotonicClock.now
+        pace.withLock { $0.ended(from: start, to: now) }
+        return now - start
     }
 }
 

@@ -102,6 +102,15 @@ extension ConfigurationKind<UInt64> {
         String($0)
     }
 
+    /// How many connections: at least so many that one client cannot keep out all others.
+    static let connections = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        let count = try ConfigurationKind.count.read(value)
+        guard (16...60_000).contains(count) else { throw ConfigurationFailure("expected 16 to 60000, not \(count)") }
+        return count
+    } show: {
+        String($0)
+    }
+
     /// A size in bytes, written with its unit.
     static let size = ConfigurationKind { (value) throws(ConfigurationFailure) in
         if case .number = value.content {
@@ -155,6 +164,17 @@ extension ConfigurationKind<Int64> {
         }
     } show: {
         ConfigurationText.quoted("\($0)ms")
+    }
+}
+
+extension ConfigurationKind<Int64> {
+    /// How long to wait for others.
+    static let patience = ConfigurationKind { (value) throws(ConfigurationFailure) in
+        let span = try ConfigurationKind.span.read(value)
+        guard (1_000...86_400_000).contains(span) else { throw ConfigurationFailure("expected 1s to 24h") }
+        return span
+    } show: {
+        ConfigurationKind.span.show($0)
     }
 }
 

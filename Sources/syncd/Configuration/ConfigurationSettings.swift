@@ -7,6 +7,8 @@ struct ConfigurationSetting: Sendable {
     let path: String
     /// The daemon's flag for it, if it has one.
     let flag: String?
+    /// Whether a running daemon takes a new value (SIGHUP); for any other a new start is needed.
+    let isReloadable: Bool
     /// How the text of a flag or a variable becomes a value.
     let form: ConfigurationTextForm
     /// Sets the value.
@@ -21,10 +23,11 @@ struct ConfigurationSetting: Sendable {
 
     private init<Value>(
         _ path: String, _ place: any WritableKeyPath<DaemonConfiguration, Value> & Sendable,
-        _ kind: ConfigurationKind<Value>, flag: String? = nil
+        _ kind: ConfigurationKind<Value>, flag: String? = nil, reload isReloadable: Bool = false
     ) {
         self.path = path
         self.flag = flag
+        self.isReloadable = isReloadable
         form = kind.form
         read = { (value, configuration) throws(ConfigurationFailure) in
             configuration[keyPath: place] = try kind.read(value)
@@ -38,17 +41,21 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("node.cluster", \.node.cluster, .name, flag: "--cluster"),
         ConfigurationSetting("storage.dir", \.storage.dir, .path, flag: "--data-dir"),
         ConfigurationSetting("storage.durability", \.storage.durability, .choice()),
-        ConfigurationSetting("storage.min_free", \.storage.minFree, .size),
+        ConfigurationSetting("storage.min_free", \.storage.minFree, .size, reload: true),
         ConfigurationSetting("storage.witness", \.storage.witness, .witness),
         ConfigurationSetting("api.socket.path", \.api.socket.path, .optional(.path), flag: "--socket"),
         ConfigurationSetting("api.socket.mode", \.api.socket.mode, .mode),
         ConfigurationSetting("api.socket.group", \.api.socket.group, .optional(.string)),
         ConfigurationSetting("api.max_body", \.api.maxBody, .size),
+        ConfigurationSetting("api.max_pending", \.api.maxPending, .size),
+        ConfigurationSetting("api.max_connections", \.api.maxConnections, .connections),
+        ConfigurationSetting("api.idle_timeout", \.api.idleTimeout, .patience),
         ConfigurationSetting("peers.listen", \.peers.listen, .optional(.address), flag: "--peer-listen"),
-        ConfigurationSetting("peers.nodes", \.peers.nodes, .peers),
+        ConfigurationSetting("peers.nodes", \.peers.nodes, .peers, reload: true),
         ConfigurationSetting("peers.snapshot_after", \.peers.snapshotAfter, .count),
         ConfigurationSetting("peers.offer_snapshots", \.peers.offerSnapshots, .bool),
         ConfigurationSetting("verify.views", \.verify.views, .count),
-        ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level"),
+        ConfigurationSetting("metrics.listen", \.metrics.listen, .optional(.address)),
+        ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level", reload: true),
     ]
 }

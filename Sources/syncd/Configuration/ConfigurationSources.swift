@@ -1,11 +1,14 @@
 internal import CommandLineKit
 
-/// The places configuration comes from, the strongest last: built-in values, the file, the environment, the flags.
+/// The places configuration comes from, the strongest last: built-in values, the file, those of `conf.d` by name, the
+/// environment, the flags.
 struct ConfigurationSources: Sendable {
     /// The file's name, for messages.
     var path = "syncd.json5"
     /// The file's text; `nil` if there is no file.
     var text: String?
+    /// Files that are read after it, in this order.
+    var additions: [(path: String, text: String)] = []
     /// The environment; only names that begin with `SYNCD_` and have a double underscore matter.
     var environment: [String: String] = [:]
     /// Flags as given: `--data-dir` and its value.
@@ -14,7 +17,8 @@ struct ConfigurationSources: Sendable {
     /// What the sources say together, and everything that is wrong with them.
     func load() -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
-        readFile(into: &loaded)
+        if let text { ConfigurationFile(path: path).read(text, into: &loaded) }
+        for file in additions { ConfigurationFile(path: file.path).read(file.text, into: &loaded) }
         readEnvironment(into: &loaded)
         for (name, value) in flags {
             guard let setting = ConfigurationSetting.all.first(where: { $0.flag == name }) else {
@@ -26,8 +30,26 @@ struct ConfigurationSources: Sendable {
         return loaded
     }
 
-    private func readFile(into loaded: inout LoadedConfiguration) {
-        guard let text else { return }
+    private func readEnvironment(into loaded: inout LoadedConfiguration) {
+        let settings = ConfigurationSetting.all
+        for (name, value) in environment.sorted(by: { $0.key < $1.key })
+        where name.hasPrefix("SYNCD_") && name.contains("__") {
+            guard let setting = settings.first(where: { $0.variable == name }) else {
+                let nearest = Suggestion.nearest(to: name, among: settings.map(\.variable))
+                let question = nearest.map { "; did you mean \($0)?" } ?? ""
+                loaded.report(.environment(name), "this variable sets no configuration\(question)")
+                continue
+            }
+            loaded.apply(setting, text: value, origin: .environment(name))
+        }
+    }
+}
+
+/// A file of configuration.
+private struct ConfigurationFile {
+    let path: String
+
+    func read(_ text: String, into loaded: inout LoadedConfiguration) {
         do throws(JSON5SyntaxError) {
             readSection("", try JSON5Reader.read(text), into: &loaded)
         } catch {
@@ -68,20 +90,6 @@ struct ConfigurationSources: Sendable {
         }
         return "unknown key '\(prefix)\(name)'"
     }
-
-    private func readEnvironment(into loaded: inout LoadedConfiguration) {
-        let settings = ConfigurationSetting.all
-        for (name, value) in environment.sorted(by: { $0.key < $1.key })
-        where name.hasPrefix("SYNCD_") && name.contains("__") {
-            guard let setting = settings.first(where: { $0.variable == name }) else {
-                let nearest = Suggestion.nearest(to: name, among: settings.map(\.variable))
-                let question = nearest.map { "; did you mean \($0)?" } ?? ""
-                loaded.report(.environment(name), "this variable sets no configuration\(question)")
-                continue
-            }
-            loaded.apply(setting, text: value, origin: .environment(name))
-        }
-    }
 }
 
 /// A configuration with the origin of each value and all problems found on the way.
@@ -100,6 +108,19 @@ struct LoadedConfiguration: Sendable {
         let value: String
         /// Who said so.
         let origin: ConfigurationOrigin
+
+        /// For people: a line that is JSON5 behind the key.
+        var text: String { "\(path): \(value)  // \(origin)" }
+
+        /// For programs.
+        var json: JSONLine {
+            var line = JSONLine(type: "setting")
+            line.add("key", path)
+            line.addRaw("value", value)
+            origin.write(to: &line)
+            line.add("reload", ConfigurationSetting.all.contains { $0.path == path && $0.isReloadable })
+            return line
+        }
     }
 
     /// Every key with its value and where that came from, in the order of the example file.

@@ -10,6 +10,8 @@ struct DaemonConfiguration: Sendable, Equatable {
     var peers = Peers()
     /// What it proves by itself.
     var verify = Verify()
+    /// Who may watch it.
+    var metrics = Metrics()
     /// What it tells.
     var log = Log()
 
@@ -60,6 +62,12 @@ struct DaemonConfiguration: Sendable, Equatable {
         var socket = Socket()
         /// The largest request body in bytes.
         var maxBody: UInt64 = 8 << 20
+        /// The bytes of all requests that are coming or not answered yet.
+        var maxPending: UInt64 = 64 << 20
+        /// Connections at a time.
+        var maxConnections: UInt64 = 1_024
+        /// Milliseconds between two requests of a connection, and between two bytes of one.
+        var idleTimeout: Int64 = 60_000
     }
 
     struct Socket: Sendable, Equatable {
@@ -96,6 +104,11 @@ struct DaemonConfiguration: Sendable, Equatable {
         var views: UInt64 = 0
     }
 
+    struct Metrics: Sendable, Equatable {
+        /// Where `/metrics`, `/livez` and `/readyz` are served over TCP; `nil` for nowhere.
+        var listen: NetworkAddress?
+    }
+
     struct Log: Sendable, Equatable {
         /// The least important messages that are written.
         var level = LogLevel.info
@@ -110,6 +123,8 @@ struct DaemonConfiguration: Sendable, Equatable {
 struct NetworkAddress: Sendable, Equatable, CustomStringConvertible {
     var host: String
     var port: UInt16
+
+    init(host: String, port: UInt16) { (self.host, self.port) = (host, port) }
 
     /// Reads `name:7460`, `203.0.113.7:7460` or `[2001:db8::7]:7460`.
     init?(_ text: String) {

@@ -23,8 +23,10 @@ final class APIServer: Sendable {
 
     /// - Parameter wake: Where signals are put for the main thread.
     init(
-        _ service: Service, _ api: DaemonConfiguration.API, _ log: Logger, wake: Monitor<DaemonWake>
+        _ service: Service, _ configuration: DaemonConfiguration, _ manager: ServiceManager, _ log: Logger,
+        wake: Monitor<DaemonWake>
     ) throws(CommandFailure) {
+        let api = configuration.api
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
@@ -36,6 +38,8 @@ final class APIServer: Sendable {
             throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
         }
         let loop = loop
+        /// Where metrics are served.
+        let metrics = Lock<String?>(nil)
         let readers: ReadPool
         let feed: FeedHub
         let subscriptions: SubscriptionHub
@@ -53,29 +57,32 @@ final class APIServer: Sendable {
         self.subscriptions = subscriptions
         let failure = loop.sync { () -> String? in
             do throws(TransportError) {
+                try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
                 try loop.onSignal([SIGINT, SIGTERM]) { signal in
                     // The second one means now. Everything acknowledged is durable already.
                     if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
                     wake.wakeAll { $0.signal = signal }
                 }
-                guard let path = api.socket.path else { return nil }
+                if let told = try Self.serveProbes(service, configuration.metrics, manager, prober, on: loop) {
+                    metrics.withLock { $0 = told }
+                }
+                let given = manager.api
+                if given == nil, api.socket.path == nil { return nil }
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
-                limits.maximumPendingBytes = max(limits.maximumPendingBytes, 2 * limits.maximumBodyBytes)
+                limits.maximumPendingBytes = max(Int(clamping: api.maxPending), 2 * limits.maximumBodyBytes)
+                limits.maximumConnections = Int(clamping: api.maxConnections)
+                limits.idleTimeout = .milliseconds(api.idleTimeout)
                 limits.reservedConnections = 64
                 // Of a stream: a batch on top of what may wait, and the longest event there can be.
                 limits.maximumBacklog = 4 << 20
                 limits.reservedPaths = Self.probes
                 let desk = AppendEndpoint(service, on: loop)
                 let server = HTTPServer(
-                    loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal
-                ) {
-                    exchange in
-                    if exchange.request.path == "/livez" { return service.live(exchange) }
-                    if Self.probes.contains(exchange.request.path) {
-                        if !prober.submit({ _ in service.probe(exchange) }) { exchange.refuse(.closed) }
-                        return
-                    }
+                    loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,
+                    observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
+                ) { exchange in
+                    if Self.takeProbe(exchange, service, prober) { return }
                     if desk.take(exchange) { return }
                     if exchange.isReading, exchange.request.path == Route.changes.path {
                         return feed.answer(exchange)
@@ -89,17 +96,76 @@ final class APIServer: Sendable {
                     }
                     if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
-                try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+                if let given {
+                    try server.listen(given: ServiceManager.copy(of: given))
+                } else if let path = api.socket.path {
+                    try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+                }
                 return nil
             } catch {
                 return error.description
             }
         }
         if let failure = failure ?? nil {
+            // It is served first.
+            if manager.metrics == nil, metrics.withLock({ $0 }) == nil, let listen = configuration.metrics.listen {
+                throw CommandFailure(
+                    code: "E_METRICS", "cannot serve metrics at \(listen): \(failure)",
+                    hint: "another address for metrics.listen; 'ss -ltnp' shows who listens where",
+                    exitCode: .unreachable)
+            }
             throw Self.unusable(api, failure)
         }
-        if let path = api.socket.path, let group = api.socket.group { Self.give(path, to: group, log) }
+        if let place = metrics.withLock({ $0 }) { log.info("metrics at http://\(place)/metrics") }
+        if manager.api == nil, let path = api.socket.path, let group = api.socket.group {
+            Self.give(path, to: group, log)
+        }
     }
+
+    /// Answers what supervisors ask for; false if it is something else.
+    private static func takeProbe(
+        _ exchange: HTTPExchange, _ service: Service, _ prober: SerialWorker<Void>
+    ) -> Bool {
+        guard probes.contains(exchange.request.path) else { return false }
+        if exchange.request.path == "/livez" {
+            service.live(exchange)
+        } else if !prober.submit({ _ in service.probe(exchange) }) {
+            exchange.refuse(.closed)
+        }
+        return true
+    }
+
+    /// Serves the probes over TCP, with places of their own: neither side can crowd out the other. Returns where, or `nil` where it is
+    /// not wanted. On the loop.
+    private static func serveProbes(
+        _ service: Service, _ metrics: DaemonConfiguration.Metrics, _ manager: ServiceManager,
+        _ prober: SerialWorker<Void>, on loop: EventLoop
+    ) throws(TransportError) -> String? {
+        guard manager.metrics != nil || metrics.listen != nil else { return nil }
+        var limits = HTTPLimits()
+        limits.maximumBodyBytes = 0
+        limits.maximumHeaderBytes = 8 << 10
+        limits.maximumPendingBytes = 1 << 20
+        limits.maximumPendingRequests = 64
+        limits.maximumConnections = 64
+        limits.allowedMethods = ["GET", "HEAD"]
+        let server = HTTPServer(
+            loop: loop, limits: limits, refusal: ErrorAnswer.refusal,
+            observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
+        ) { exchange in
+            if takeProbe(exchange, service, prober) { return }
+            exchange.refuse(.notFound, "there is no \(exchange.request.path) here; the API is on its socket")
+        }
+        if let given = manager.metrics {
+            return "port \(try server.listen(given: ServiceManager.copy(of: given)))"
+        }
+        guard let listen = metrics.listen else { return nil }
+        let port = try server.listen(host: listen.host, port: listen.port)
+        return NetworkAddress(host: listen.host, port: port).description
+    }
+
+    /// Asks the loop to run `job`.
+    func post(_ job: @escaping @Sendable () -> Void) { loop.post(job) }
 
     /// Refuses a socket whose folder is not there, before a store is made for a daemon that cannot serve it. A folder in the
     /// store comes with it.

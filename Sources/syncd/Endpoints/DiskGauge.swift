@@ -22,6 +22,12 @@ final class DiskGauge: Sendable {
         }
     }
 
+    /// The length of a file; `nil` if there is none.
+    static func size(of path: String) -> Int64? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
     private func look() -> UInt64? {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }

@@ -20,8 +20,12 @@ struct Service: Sendable {
     let disk: DiskGauge
     /// What the clients of the socket have under way.
     let usage: HTTPUsage
-    /// Free bytes below which appends are refused.
-    let minFree: UInt64
+    /// What may change while it runs.
+    let live: LiveConfiguration
+    let meters: Meters
+    let heart: Heartbeat
+    let writeProbe: WriteProbe
+    let began: Beginning
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000
@@ -97,6 +101,7 @@ struct Service: Sendable {
     /// Those of them that are not the store's.
     var surroundingObstacles: [String] {
         var found: [String] = []
+        let minFree = live.minFree
         if let free = disk.free, free < minFree {
             found.append("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted")
         }
@@ -112,8 +117,20 @@ struct Service: Sendable {
         }
     }
 
+    /// Why an append would be refused, or would not be answered; empty if it would be stored. May wait for the disk, for a short
+    /// time.
+    var unready: [String] {
+        var found = obstacles + awaited
+        if found.isEmpty, let refusal = store.refusal { found.append("store: \(refusal.description)") }
+        if isTooFarBehind { found.append("behind: the views are over \(Self.maximumLag) events behind") }
+        found += heart.silent()
+        // Where nothing is stored anyhow there is nothing to be proven.
+        if found.isEmpty, let problem = writeProbe.problem(since: store.pulse.last) { found.append(problem) }
+        return found
+    }
+
     private func ready(_ exchange: HTTPExchange) {
-        let obstacles = obstacles + awaited
+        let obstacles = unready
         let body = obstacles.isEmpty ? "[+]store ok\n" : obstacles.map { "[-]\($0)\n" }.joined()
         exchange.reply(status: obstacles.isEmpty ? 200 : 503, contentType: "text/plain", body: Array(body.utf8))
     }

@@ -4,6 +4,8 @@ internal import EventStore
 struct DaemonWake: Sendable {
     enum Reason {
         case signal(Int32)
+        /// The configuration is to be read again. The daemon goes on.
+        case reload
         case snapshot
         case diskFailure(StoreError)
         /// The log's files were taken away, or others put in their place.
@@ -12,6 +14,8 @@ struct DaemonWake: Sendable {
 
     /// The signal that asked the daemon to end.
     var signal: Int32?
+    /// Whether the configuration is to be read again.
+    var isReloadWanted = false
     /// Whether a snapshot waits to become the log.
     var isSnapshotReady = false
     /// What the disk has refused.
@@ -20,6 +24,7 @@ struct DaemonWake: Sendable {
     var reason: Reason? {
         if let failure { return .diskFailure(failure) }
         if let signal { return .signal(signal) }
-        return isSnapshotReady ? .snapshot : nil
+        if isSnapshotReady { return .snapshot }
+        return isReloadWanted ? .reload : nil
     }
 }

@@ -6,21 +6,31 @@ internal import SyncEngine
 /// Who is let in: the peers of the configuration, and those added with `syncctl`, which the store keeps.
 ///
 /// ## Concurrency model
-/// One lock; the file is written while it is held, so that file and list never differ.
+/// A lock for each of the two lists; the file is written while its list's is held, so that both never differ.
 final class PeerRoster: Sendable {
     private let files: StoreFiles
-    private let configured: [Peer]
+    private let named: Lock<[Peer]>
     private let added: Lock<[Peer]>
 
     init(configuration: DaemonConfiguration, files: StoreFiles) throws(CommandFailure) {
         self.files = files
-        var configured: [Peer] = []
-        for peer in configuration.peers.nodes {
-            guard let node = NodeID(text: peer.id) else { continue }
-            configured.append(Peer(name: peer.name, node: node, address: peer.address?.description))
-        }
-        self.configured = configured
+        named = Lock(Self.peers(of: configuration))
         do { added = Lock(try PeersFile.load(files)) } catch { throw CommandFailure(error) }
+    }
+
+    /// Those of the configuration.
+    private var configured: [Peer] { named.withLock { $0 } }
+
+    /// The configuration was read again.
+    func take(_ configuration: DaemonConfiguration) {
+        let peers = Self.peers(of: configuration)
+        named.withLock { $0 = peers }
+    }
+
+    private static func peers(of configuration: DaemonConfiguration) -> [Peer] {
+        configuration.peers.nodes.compactMap { peer in
+            NodeID(text: peer.id).map { Peer(name: peer.name, node: $0, address: peer.address?.description) }
+        }
     }
 
     /// All of them; the configuration wins where both name a node, but for whether it is paused.

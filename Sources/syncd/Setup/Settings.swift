@@ -15,29 +15,8 @@ struct Settings {
     private static let usualFile = "/etc/syncd/syncd.json5"
 
     init(_ arguments: ParsedArguments) throws(CommandFailure) {
-        isDevelopment = arguments.flag("dev")
-        let named = arguments.value("config")
-        source = named ?? Self.usualFile
-        var text: String?
-        if named != nil || !isDevelopment {
-            do throws(StoreError) {
-                let bytes = try SmallFile.read(source, .stream)
-                text = bytes.map { String(decoding: $0, as: UTF8.self) }
-            } catch {
-                throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
-            }
-            if text == nil, named != nil || arguments.flag("check-config") {
-                throw CommandFailure(
-                    code: "E_CONFIG", "there is no configuration at \(source)",
-                    hint: "Start from Examples/syncd.json5, or try: syncd --dev", exitCode: .configuration)
-            }
-        }
-        let flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap { name in
-            arguments.value(name).map { (name: "--\(name)", value: Self.isPath(name, $0) ? Self.absolute($0) : $0) }
-        }
-        loaded = ConfigurationSources(
-            path: source, text: text, environment: Terminal.processEnvironment(), flags: flags
-        ).load()
+        let (source, loaded) = try Self.load(arguments)
+        (isDevelopment, self.source, self.loaded) = (arguments.flag("dev"), source, loaded)
         guard loaded.problems.isEmpty else {
             throw CommandFailure(
                 code: "E_CONFIG", loaded.problems.map(\.description).joined(separator: "\n       "),
@@ -60,6 +39,59 @@ struct Settings {
             }
         }
         self.configuration = configuration
+    }
+
+    /// What all sources say together, and what is wrong with them; with the name of the file.
+    static func load(
+        _ arguments: ParsedArguments
+    ) throws(CommandFailure) -> (source: String, loaded: LoadedConfiguration) {
+        let named = arguments.value("config")
+        let source = named ?? usualFile
+        var sources = ConfigurationSources(path: source, environment: Terminal.processEnvironment())
+        if named != nil || !arguments.flag("dev") {
+            do throws(StoreError) {
+                sources.text = try SmallFile.read(source, .stream).map { String(decoding: $0, as: UTF8.self) }
+                sources.additions = try additions(beside: source)
+            } catch {
+                throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
+            }
+            let isWanted = arguments.flag("check-config") && sources.additions.isEmpty
+            if sources.text == nil, named != nil || isWanted {
+                throw CommandFailure(
+                    code: "E_CONFIG", "there is no configuration at \(source)",
+                    hint: "Start from Examples/syncd.json5, or try: syncd --dev", exitCode: .configuration)
+            }
+        }
+        sources.flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap {
+            name in
+            arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
+        }
+        return (source, sources.load())
+    }
+
+    /// `conf.d/*.conf` beside the file, by name. Those whose names begin with a dot are an editor's.
+    private static func additions(beside source: String) throws(StoreError) -> [(path: String, text: String)] {
+        let parts = source.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let folder = parts.isEmpty ? "conf.d" : parts.joined(separator: "/") + "/conf.d"
+        guard let listing = opendir(folder) else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw .io("\(folder): \(String(cString: strerror(errno)))")
+        }
+        defer { closedir(listing) }
+        var names: [String] = []
+        while let entry = readdir(listing) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".conf"), !name.hasPrefix(".") { names.append(name) }
+        }
+        var found: [(path: String, text: String)] = []
+        for name in names.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
+            let path = folder + "/" + name
+            // What was removed meanwhile is not there.
+            if let bytes = try SmallFile.read(path) { found.append((path, String(decoding: bytes, as: UTF8.self))) }
+        }
+        return found
     }
 
     /// What a start would miss on this machine as it is now.

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// A name and a value: of a header, or of a query item.
 package struct HTTPField: Sendable, Equatable {
     package var name: String
@@ -44,6 +46,15 @@ package struct HTTPRequest: Sendable, Equatable {
 
     /// All query items of this name, in their order.
     package func queryItems(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
+}
+
+/// What a request was answered with, for those who count.
+package struct HTTPAnswered {
+    package let status: Int
+    /// Empty for a stream.
+    package let body: [UInt8]
+    /// From the whole request to the answer.
+    package let nanoseconds: UInt64
 }
 
 /// One HTTP request waiting for its reply.
@@ -172,6 +183,8 @@ final class HTTPTransaction {
     private var state = State.waiting
     private var onGone: (() -> Void)?
     private var onDrained: [() -> Void] = []
+    /// Told of the answer.
+    private var onAnswer: ((Int, [UInt8]) -> Void)?
 
     init(connection: HTTPConnection, terms: HTTPTerms, maximumBacklog: Int) {
         self.connection = connection
@@ -187,6 +200,7 @@ final class HTTPTransaction {
 
     func reply(_ head: HTTPReplyHead, body: [UInt8]) {
         guard case .waiting = state, let connection else { return }
+        onAnswer?(head.status, body)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
         // 204 has no body, and so no length of one (RFC 9110 §8.6).
@@ -195,6 +209,15 @@ final class HTTPTransaction {
         if !terms.isHead, hasBody { bytes += body }
         connection.send(bytes)
         finish()
+    }
+
+    /// From now on `observer` is told what `request` is answered with.
+    func observe(_ request: HTTPRequest, _ observer: @escaping HTTPServer.Observer) {
+        let start = MonotonicClock.now
+        onAnswer = { status, body in
+            observer(
+                request, HTTPAnswered(status: status, body: body, nanoseconds: MonotonicClock.now - start))
+        }
     }
 
     /// Says why the request is refused.
@@ -218,6 +241,7 @@ final class HTTPTransaction {
             if connection == nil { onGone?() }
             return backlog.close()
         }
+        onAnswer?(head.status, [])
         var bytes: [UInt8] = []
         head.write(
             to: &bytes, terms.knowsChunks ? .chunked : .untold, date: connection.date, isLast: terms.isLast)
@@ -291,5 +315,6 @@ final class HTTPTransaction {
         connection = nil
         onGone = nil
         onDrained = []
+        onAnswer = nil
     }
 }

@@ -13,6 +13,8 @@ package final class HTTPServer: LoopResource {
     package typealias Handler = (HTTPExchange) -> Void
     /// Makes the body of a refusal from its status and a sentence for people.
     package typealias Refusal = (Int, String) -> HTTPRefusal
+    /// Told of each answer on the loop's thread, before it goes out; of a stream, when it begins.
+    package typealias Observer = (HTTPRequest, HTTPAnswered) -> Void
 
     let loop: EventLoop
     /// What a read takes at most, before it goes to the connection.
@@ -21,6 +23,7 @@ package final class HTTPServer: LoopResource {
     private let limits: HTTPLimits
     private let handler: Handler
     let refusal: Refusal
+    private let observer: Observer?
     let usage: HTTPUsage
     private var isClosed = false
     private var sockets: [ListeningSocket] = []
@@ -33,13 +36,14 @@ package final class HTTPServer: LoopResource {
     /// Makes a server that does not listen yet.
     package init(
         loop: EventLoop, limits: HTTPLimits = HTTPLimits(), usage: HTTPUsage = HTTPUsage(),
-        refusal: @escaping Refusal = HTTPRefusal.text, handler: @escaping Handler
+        refusal: @escaping Refusal = HTTPRefusal.text, observer: Observer? = nil, handler: @escaping Handler
     ) {
         loop.assertOnLoop()
         self.loop = loop
         self.limits = limits
         self.usage = usage
         self.refusal = refusal
+        self.observer = observer
         self.handler = handler
         loop.adopt(self)
     }
@@ -63,6 +67,21 @@ package final class HTTPServer: LoopResource {
     package func listen(host: String, port: UInt16) throws(TransportError) -> UInt16 {
         loop.assertOnLoop()
         try serve(ListeningSocket.bindTCP(host: host, port: port))
+        return sockets.last?.boundPort ?? 0
+    }
+
+    /// Serves a socket that listens already. Takes over `descriptor`; a file in which it lies is not the server's to remove.
+    /// - Returns: the local port; 0 for a Unix socket.
+    @discardableResult
+    package func listen(given descriptor: Int32) throws(TransportError) -> UInt16 {
+        loop.assertOnLoop()
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw .system(call: "fcntl \(descriptor)", code: code)
+        }
+        try serve(descriptor)
         return sockets.last?.boundPort ?? 0
     }
 
@@ -190,6 +209,7 @@ package final class HTTPServer: LoopResource {
             let allowed = HTTPField("Allow", limits.allowedMethods.sorted().joined(separator: ", "))
             return transaction.refuse(405, "method not allowed", headers: [allowed])
         }
+        if let observer { transaction.observe(request, observer) }
         handler(
             HTTPExchange(request: request, client: client, transaction: loop.bind(transaction), usage: usage))
     }

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds the Debian package of both programs from a release build, without a source package:
+#     Scripts/deb.sh [--bin .build/release] [--out .build/deb] [--revision 1]
+# Prints the package's path. The same programs and the same commit give the same bytes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=.build/release out=.build/deb revision=1
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --bin) bin=$2 ;;
+    --out) out=$2 ;;
+    --revision) revision=$2 ;;
+    *) echo "Scripts/deb.sh: there is no $1" >&2; exit 64 ;;
+  esac
+  shift 2
+done
+Scripts/install-packages dpkg-dev binutils >&2
+
+version=$("$bin/syncd" --version | awk '{print $2}')-$revision
+architecture=$(dpkg --print-architecture)
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+umask 022
+
+install -d "$root"/usr/bin "$root"/etc/syncd/conf.d "$root"/DEBIAN
+for program in syncd syncctl; do
+  install -m 755 "$bin/$program" "$root/usr/bin/$program"
+  # Frames of a crash are looked up in what is cut off here.
+  install -d "$out/debug"
+  objcopy --only-keep-debug "$bin/$program" "$out/debug/$program-$version.debug"
+  strip --strip-unneeded --remove-section=.comment "$root/usr/bin/$program"
+  "$bin/$program" --generate bash > "$work/completion"
+  install -D -m 644 "$work/completion" "$root/usr/share/bash-completion/completions/$program"
+done
+manual() { # page section program
+  install -d "$root/usr/share/man/man$2"
+  "$bin/$3" --generate man | gzip -9n > "$root/usr/share/man/man$2/$1.$2.gz"
+}
+manual syncd 8 syncd
+manual syncctl 1 syncctl
+
+install -m 644 Examples/syncd.json5 "$root/etc/syncd/syncd.json5"
+install -D -m 644 ops/systemd/syncd.service "$root/lib/systemd/system/syncd.service"
+install -D -m 644 ops/systemd/syncd.socket "$root/lib/systemd/system/syncd.socket"
+install -D -m 644 ops/systemd/sysusers.d/syncd.conf "$root/usr/lib/sysusers.d/syncd.conf"
+install -D -m 644 ops/systemd/tmpfiles.d/syncd.conf "$root/usr/lib/tmpfiles.d/syncd.conf"
+
+doc=$root/usr/share/doc/syncd
+install -d "$doc/operating" "$doc/reference" "$doc/examples"
+install -m 644 docs/operating/*.md "$doc/operating/"
+install -m 644 docs/reference/*.md "$doc/reference/"
+install -m 644 ops/prometheus/alerts.yml ops/grafana/sillok.json "$doc/examples/"
+install -m 755 Scripts/verify.py "$doc/examples/verify.py"
+install -m 644 ops/debian/copyright "$doc/copyright"
+gzip -9nc CHANGELOG.md > "$doc/changelog.gz"
+install -D -m 644 ops/debian/lintian-overrides "$root/usr/share/lintian/overrides/syncd"
+
+# Which packages have the shared libraries, and from which versions on.
+mkdir -p "$work/debian"
+printf 'Source: syncd\n\nPackage: syncd\nArchitecture: any\n' > "$work/debian/control"
+libraries=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/syncd -e root/usr/bin/syncctl 2>"$work/warnings" |
+  sed -n 's/^shlibs:Depends=//p')
+[ -n "$libraries" ] || { cat "$work/warnings" >&2; exit 70; }
+
+for script in postinst prerm postrm; do install -m 755 "ops/debian/$script" "$root/DEBIAN/$script"; done
+install -m 644 ops/debian/conffiles "$root/DEBIAN/conffiles"
+size=$(du -sk --apparent-size --exclude=DEBIAN "$root" | cut -f1)
+sed -e "s/@VERSION@/$version/; s/@ARCHITECTURE@/$architecture/; s/@SIZE@/$size/; s/@LIBRARIES@/$libraries/" \
+  ops/debian/control > "$root/DEBIAN/control"
+(cd "$root" && find usr lib -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
+find "$root" -depth -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+
+package=$out/syncd_${version}_$architecture.deb
+dpkg-deb --root-owner-group -Zxz --build "$root" "$package" >&2
+echo "$package"
