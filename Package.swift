@@ -55,7 +55,8 @@ let package = Package(
         // What workers are handed, and what of it is done.
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         .executableTarget(
-            name: "syncd", dependencies: ["SillokAPI", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
+            name: "syncd",
+            dependencies: ["SillokAPI", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
