@@ -15,6 +15,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case exists = "E_EXISTS"
     case elsewhere = "E_ELSEWHERE"
     case deliveryStale = "E_DELIVERY_STALE"
+    case rate = "E_RATE"
     case json = "E_JSON"
     case empty = "E_EMPTY"
     case bodySize = "E_BODY_SIZE"
@@ -71,6 +72,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
         case .rejected: (422, .badInput)
+        case .rate: (429, .tryAgain)
         case .noStore, .noKey: (500, .inputMissing)
         case .corrupt, .storeFile, .upgrade: (500, .badInput)
         case .storeExists: (500, .cannotCreate)

@@ -11,7 +11,7 @@ package enum Route: String, CaseIterable, Sendable {
     package var parameters: Set<String> {
         switch self {
         case .events: ["atomicity", "expect", "ids"]
-        case .changes: ["after", "limit", "wait_ms", "type", "user", "author", "conversation", "origin"]
+        case .changes: ["after", "limit", "live", "wait_ms", "type", "user", "author", "conversation", "origin"]
         case .wait: ["nodes", "timeout_ms"]
         default: []
         }

@@ -31,7 +31,7 @@ class Stream(threading.Thread):
     def __init__(self, node, accept, after="now", query="", keep=True):
         super().__init__(daemon=True)
         self.node, self.accept, self.after, self.query, self.keep = node, accept, after, query, keep
-        self.events, self.controls, self.delays, self.over = [], [], [], False
+        self.events, self.controls, self.delays, self.lives, self.over = [], [], [], [], False
         self.ready = threading.Event()
 
     def run(self):
@@ -72,6 +72,8 @@ class Stream(threading.Thread):
     def take(self, object, kind):
         if "control" in object:
             assert "specversion" not in object and kind in (None, object["control"]), object
+            if object["control"] == "live":
+                return self.lives.append(object)
             self.controls.append(object["control"])
         else:
             assert kind in (None, "event") and "specversion" in object, object
@@ -177,6 +179,52 @@ def elsewhere():
     follower.over = True
     home.stop(), other.stop()
     return f"{resumes} resumes, {len(everything)} events, 0 missing; from a vector exactly what follows"
+
+
+@check("4 live items")
+def live():
+    node = Node("f4")
+    client = Client(node)
+    cause = message(1, 1)
+    client.append([cause])
+    with_live = [Stream(node, "text/event-stream" if n % 2 else "application/x-ndjson", "now",
+                        "&live=1&conversation=c1", keep=False) for n in range(10)]
+    others = [Stream(node, "application/x-ndjson", "now", "&conversation=c1", keep=False),
+              Stream(node, "application/x-ndjson", "now", "&live=1&conversation=c2", keep=False)]
+    for stream in with_live + others:
+        stream.start()
+    for stream in with_live + others:
+        assert stream.ready.wait(10)
+    time.sleep(0.3)
+    top = changes(node, after="first", limit=1000)["cursor"]
+    for n in range(500):
+        if n % 50 == 0:
+            client = Client(node)  # 50 a second of one connection
+        status, body = client.ask("POST", "/v1/conversations/c1/live", {
+            "kind": "delta", "author": "bot", "in_reply_to": cause["id"], "n": n, "text": "조각"})
+        assert status == 202, (status, body)
+    deadline = time.time() + 10
+    while time.time() < deadline and min(len(s.lives) for s in with_live) < 500:
+        time.sleep(0.05)
+    for stream in with_live:
+        assert [item["n"] for item in stream.lives] == list(range(500)), len(stream.lives)
+        assert not any("cursor" in item or "id" in item for item in stream.lives)
+    assert not any(stream.lives for stream in others)
+    assert changes(node, after="first", limit=1000)["cursor"] == top
+    client, codes = Client(node), []
+    for bad in [{}, {"kind": "x"}, {"kind": "delta"}, {"kind": "typing", "n": -1}, {"kind": "typing", "text": "가" * 6000},
+                {"kind": "typing", "other": 1}, {"kind": "typing", "in_reply_to": "7"}, [], "x"]:
+        codes.append(client.ask("POST", "/v1/conversations/c1/live", bad)[0])
+    assert codes == [400] * len(codes), codes
+    codes = [client.ask("POST", "/v1/conversations/c1/live", {"kind": "typing"})[0] for _ in range(120)]
+    assert 429 in codes and 202 in codes, set(codes)
+    codes = []
+    for n in range(6):
+        codes.append(Client(node).ask("POST", "/v1/conversations/c1/live", {
+            "kind": "delta", "in_reply_to": cause["id"], "n": n, "text": "x" * 16000})[0])
+    assert codes == [202] * 4 + [429] * 2, codes
+    node.stop()
+    return "500 deltas at 10 followers in order, none elsewhere; the log and its cursors unchanged; bounds hold"
 
 
 @check("3 many followers")

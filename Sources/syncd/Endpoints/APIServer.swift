@@ -87,6 +87,9 @@ final class APIServer: Sendable {
                     if exchange.isReading, exchange.request.path == Route.changes.path {
                         return feed.answer(exchange)
                     }
+                    if let conversation = FeedHub.liveConversation(exchange.request) {
+                        return feed.tell(exchange, conversation: conversation)
+                    }
                     if SubscriptionHub.takes(exchange.request.segments) { return subscriptions.answer(exchange) }
                     if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
                         if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {

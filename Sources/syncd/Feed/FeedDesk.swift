@@ -114,6 +114,23 @@ final class FeedDesk {
     /// The log has grown.
     func advanced(durable: UInt64) -> [UInt64] { turn(followers.keys.sorted(), durable: durable) }
 
+    /// Something that matters only now: for those who can take it at once.
+    func tell(_ item: LiveItem) {
+        let object = item.object
+        for (id, follower) in followers where follower.request.isLive && !follower.isFull {
+            let wanted = follower.filter.conversations
+            guard wanted.isEmpty || wanted.contains(item.conversation), case .stream(let stream) = follower.sink
+            else {
+                continue
+            }
+            var bytes: [UInt8] = []
+            follower.request.face.append(live: object, to: &bytes)
+            // It has waiting what it has not taken: events come first.
+            guard stream.backlog + bytes.count <= Self.backlog else { continue }
+            if !stream.write(bytes) { followers[id] = nil }
+        }
+    }
+
     /// What is due with time: heartbeats, and pages that have waited long enough.
     func tick(durable: UInt64) {
         let now = MonotonicClock.now

@@ -21,6 +21,7 @@ final class FeedHub: Sendable {
 
     private let worker: SerialWorker<FeedDesk>
     private let state = Lock(State())
+    private let budget = Lock(LiveBudget())
     private let loop: EventLoop
 
     /// This, for the desk, until it stops.
@@ -60,6 +61,31 @@ final class FeedHub: Sendable {
             again(desk.open(id, exchange, request, durable: durable))
         }
         if !isTaken { exchange.refuse(.closed) }
+    }
+
+    /// The conversation that `POST /v1/conversations/<id>/live` speaks of.
+    static func liveConversation(_ request: HTTPRequest) -> String? {
+        let path = request.segments
+        guard path.count == 4, path[0] == "v1", path[1] == "conversations", path[3] == "live" else { return nil }
+        return path[2]
+    }
+
+    /// Tells followers of a conversation what matters only now. 202: no one need have heard it.
+    func tell(_ exchange: HTTPExchange, conversation: String) {
+        guard exchange.request.method == "POST" else { return exchange.refuseMethod() }
+        guard let object = exchange.object() else { return }
+        do throws(BadParameter) {
+            try exchange.request.requireParameters([])
+            let item = try LiveItem(object, conversation: conversation)
+            let now = MonotonicClock.now / 1_000_000
+            if let reason = budget.withLock({ $0.refuses(item, of: exchange.client, now: now) }) {
+                return exchange.refuse(.rate, reason, hint: "fewer and larger items; the whole reply when it is done")
+            }
+            worker.submit { $0.tell(item) }
+            exchange.reply(status: 202, contentType: nil)
+        } catch {
+            exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
     }
 
     /// Ends all streams, with a word.

@@ -83,6 +83,13 @@ extension FeedRequest.Face {
         out += "\n\n".utf8
     }
 
+    /// A live item has no place in the log: as a server-sent event it moves no `Last-Event-ID`.
+    func append(live object: [UInt8], to out: inout [UInt8]) {
+        if self == .eventStream { out += "event: live\ndata: ".utf8 }
+        out += object
+        out += (self == .eventStream ? "\n\n" : "\n").utf8
+    }
+
     func append(_ control: FeedControl, _ cursor: String?, _ vector: VersionVector?, to out: inout [UInt8]) {
         guard self == .eventStream else {
             out += control.object(cursor, vector)

@@ -19,6 +19,8 @@ struct FeedRequest: Sendable {
     let filter: EventFilter
     /// Only what this node has appended.
     let isLocal: Bool
+    /// Also what matters only now.
+    let isLive: Bool
 
     private static let mostEvents: UInt64 = 1_000
     private static let usualEvents = 50
@@ -33,6 +35,13 @@ struct FeedRequest: Sendable {
         // A browser that connects again says so.
         start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
         (filter, isLocal) = try Self.filter(request)
+        switch request.queryItem("live") {
+        case nil, "0": isLive = false
+        case "1":
+            if case .page = face { throw BadParameter(message: "live: only a stream has live items") }
+            isLive = true
+        default: throw BadParameter(message: "live: 0 or 1")
+        }
     }
 
     private static let repeatable: Set<String> = ["type", "user", "author", "conversation", "origin"]
