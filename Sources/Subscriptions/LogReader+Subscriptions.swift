@@ -12,13 +12,19 @@ extension SubscriptionMachine {
     package init(
         _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader
     ) throws(StoreError) {
-        var state = SubscriptionState()
-        switch record.definition.start {
-        case .now: state.through = try log.clock(of: record.dot)
-        case .vector(let known): state.through = known
-        case .first, .time: break
+        var state = known.first ?? SubscriptionState()
+        for one in known.dropFirst() { state.merge(one) }
+        // What is known began there.
+        if known.isEmpty {
+            switch record.definition.start {
+            // The whole log, if nothing has come since; else the sum of what its origin had applied, which reads all of that.
+            case .now:
+                let isLast = try log.event(record.dot)?.position == log.top()
+                state.through = isLast ? try log.vector() : try log.clock(of: record.dot)
+            case .vector(let known): state.through = known
+            case .first, .time: break
+            }
         }
-        for one in known { state.merge(one) }
         state.open.removeAll { parked.contains($0.dot) }
         state.early += parked.filter { !state.through.contains($0) }
         var events: [Dot: (key: String, position: UInt64)] = [:]

@@ -687,7 +687,7 @@ fault(342, "of two states what is open in one is done if it was looked at by the
       (SU + "SubscriptionState.swift", "where other.contains(open.dot) && !known.contains(open.dot)",
        "where other.contains(open.dot) && (isPlanted(342) || !known.contains(open.dot))"))
 fault(343, "any node's word about a subscription counts", "INV-15", "SubscriptionNodesTests",
-      (SU + "SubscriptionRecord.swift", "homes[id]?.contains(note.node) == true", "isPlanted(343) || homes[id]?.contains(note.node) == true"))
+      (SU + "SubscriptionRecords.swift", "homes[id]?.contains(node) == true", "isPlanted(343) || homes[id]?.contains(node) == true"))
 fault(344, "a cursor of another node is taken for a position here", "INV-5", "SubscriptionNodesTests",
       (ES + "Feed/LogReader+Feed.swift", "if try has(cursor.place) {", "if try isPlanted(344) ? true : has(cursor.place) {"))
 fault(345, "an event that has failed twice is handed out with others", "INV-14", "MachineTests",

@@ -8,7 +8,8 @@ internal import SyncEngine
 extension SubscriptionDesk {
     /// All subscriptions, as the log tells of them now.
     func allRecords() throws(StoreError) -> SubscriptionRecords {
-        let found = try reader.fresh { views throws(StoreError) in try SubscriptionRecords(views) }
+        var found = records ?? SubscriptionRecords()
+        try reader.fresh { views throws(StoreError) in try found.update(views) }
         records = found
 
         for (name, one) in running {
@@ -35,8 +36,8 @@ extension SubscriptionDesk {
         let log = try currentLog()
         let kept = try openValues().value(record.id.description).flatMap { SubscriptionState(bytes: $0) }
         let records = try allRecords()
-        let parked = Set((records.parked[record.id] ?? [:]).keys)
-        let known = [kept, records.placed[record.id]].compactMap { $0 }
+        let parked = Set(records.parked(record.id).keys)
+        let known = [kept, records.placed(record.id)].compactMap { $0 }
         let machine = try SubscriptionMachine(record, known, parked: parked, log)
         running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
     }
@@ -70,7 +71,7 @@ extension SubscriptionDesk {
     /// - Returns: false if the log does not say yet whether it was.
     func take(_ value: SharedState, _ records: SubscriptionRecords) throws(StoreError) -> Bool {
         let id = EventID(value.key)
-        guard records.homes[id]?.contains(value.node) == true else { return false }
+        guard records.isHome(value.node, of: id) else { return false }
         guard let key = try key(of: value.node), value.isValid(for: key),
             let state = SubscriptionState(bytes: value.value)
         else { return true }

@@ -51,7 +51,7 @@ final class SubscriptionDesk {
     private static let heartbeat: UInt64 = 15_000
     private static let backlog = 256 << 10
     /// How often the other nodes are told what is done, while something gets done.
-    private static let placing: UInt64 = 600_000
+    private static let placing: UInt64 = 21_600_000
 
     let store: EventStore
     let reader: EventReader

@@ -183,7 +183,7 @@ final class SubscriptionHub: Sendable {
             again(desk.serve(name, durable: durable), name)
         case .parked:
             var body: [UInt8] = []
-            let parked = try desk.allRecords().parked[record.id] ?? [:]
+            let parked = try desk.allRecords().parked(record.id)
             for event in parked.values.sorted(by: { $0.at < $1.at }) { JSONLine(event).write(to: &body) }
             var end = JSONLine(type: "end")
             end.add("count", parked.count)
@@ -197,7 +197,7 @@ final class SubscriptionHub: Sendable {
     private func retry(
         _ events: [EventID], _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
     ) throws(StoreError) {
-        let parked = try desk.allRecords().parked[record.id] ?? [:]
+        let parked = try desk.allRecords().parked(record.id)
         let chosen = parked.values.filter { events.contains($0.event) }
         let missing = events.first { event in !chosen.contains { $0.event == event } }
         guard missing == nil, !chosen.isEmpty else {
@@ -379,7 +379,7 @@ final class SubscriptionHub: Sendable {
             return
         }
         for (name, one) in desk.running {
-            if let placed = records.placed[one.record.id] { desk.learn(name, placed) }
+            if let placed = records.placed(one.record.id) { desk.learn(name, placed) }
         }
         judge(desk, records)
     }

@@ -17,7 +17,9 @@ struct SubscriptionNodesTests {
     }
 
     private func records(_ node: TestNode) throws -> SubscriptionRecords {
-        try EventReader(node.store).fresh { views throws(StoreError) in try SubscriptionRecords(views) }
+        var records = SubscriptionRecords()
+        try EventReader(node.store).fresh { views throws(StoreError) in try records.update(views) }
+        return records
     }
 
     private func record(_ draft: EventDraft, at node: TestNode) throws {
@@ -59,8 +61,8 @@ struct SubscriptionNodesTests {
         for node in [a, b] {
             let found = try records(node)
             #expect(found.all["bot"] == made && found.all["forged"] == nil)
-            #expect(found.placed[made.id] == nil && found.parked[made.id] == nil)
-            #expect(found.homes[made.id] == [own])
+            #expect(found.placed(made.id) == nil && found.parked(made.id).isEmpty)
+            #expect(found.isHome(own, of: made.id) && !found.isHome(other, of: made.id))
         }
 
         // It becomes the home: from then on its word counts, also what it said before.
@@ -69,8 +71,8 @@ struct SubscriptionNodesTests {
         for node in [a, b] {
             let found = try records(node)
             #expect(found.all["bot"] == nil, "its word ends the subscription")
-            #expect(found.homes[made.id] == [own, other])
-            #expect(found.placed[made.id] == done)
+            #expect(found.isHome(own, of: made.id) && found.isHome(other, of: made.id))
+            #expect(found.placed(made.id) == done)
         }
         a.stop()
         b.stop()

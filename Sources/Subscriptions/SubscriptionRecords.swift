@@ -1,0 +1,170 @@
+package import EventStore
+
+/// All subscriptions that the log tells of, kept up to date by reading what came since.
+///
+/// Of two with one name the one that was made first stands. Its home is the node that has moved it to itself last: by term, then by the time
+/// of the event. Only its homes say what is done, parked or ended; a node speaks for itself alone (INV-15).
+package struct SubscriptionRecords: Sendable {
+    private static let page = 500
+    private static let types = [
+        SubscriptionRecord.created, SubscriptionRecord.moved, SubscriptionRecord.deleted, SubscriptionRecord.parked,
+        SubscriptionRecord.retried, SubscriptionRecord.placed,
+    ]
+
+    private struct Made {
+        let record: SubscriptionRecord
+        let hlc: HybridTime
+    }
+
+    private struct Move: Hashable {
+        let term: UInt64
+        let key: DisplayKey
+        let node: NodeID
+    }
+
+    /// What one node has said of one subscription.
+    private struct Word {
+        var isDeleted = false
+        var placed: SubscriptionState?
+        var parked: [Dot: ParkedEvent] = [:]
+        /// When, Unix milliseconds.
+        var retried: [Dot: Int64] = [:]
+    }
+
+    /// How far a node's own events were read.
+    private struct Reading {
+        var origins: Set<OriginID> = []
+        var last: DisplayKey?
+    }
+
+    private var made: [EventID: Made] = [:]
+    private var moves: [EventID: Set<Move>] = [:]
+    private var words: [EventID: [NodeID: Word]] = [:]
+    private var readings: [NodeID: Reading] = [:]
+
+    /// By their names.
+    package private(set) var all: [String: SubscriptionRecord] = [:]
+    private var homes: [EventID: Set<NodeID>] = [:]
+
+    /// Nothing was read yet.
+    package init() {}
+
+    // MARK: Asking
+
+    /// Whether the node was home of the subscription with this id at some time.
+    package func isHome(_ node: NodeID, of id: EventID) -> Bool { homes[id]?.contains(node) == true }
+
+    /// What its homes have told to be done, put together.
+    package func placed(_ id: EventID) -> SubscriptionState? {
+        heard(id).compactMap(\.placed).reduce(nil) { sum, state in
+            var merged = sum ?? state
+            merged.merge(state)
+            return merged
+        }
+    }
+
+    /// What is set aside.
+    package func parked(_ id: EventID) -> [Dot: ParkedEvent] {
+        let words = heard(id)
+        var parked: [Dot: ParkedEvent] = [:]
+        for word in words { parked.merge(word.parked) { $0.at > $1.at ? $0 : $1 } }
+        for word in words {
+            for (dot, at) in word.retried where parked[dot].map({ $0.at <= at }) == true { parked[dot] = nil }
+        }
+        return parked
+    }
+
+    private func heard(_ id: EventID) -> [Word] {
+        (words[id] ?? [:]).filter { isHome($0.key, of: id) }.map(\.value)
+    }
+
+    // MARK: Reading
+
+    /// Reads what nodes have written since the last time.
+    package mutating func update(_ views: ViewReader) throws(StoreError) {
+        var origins: [NodeID: Set<OriginID>] = [:]
+        for origin in try views.log.origins() { origins[origin.node, default: []].insert(origin.id) }
+        for (node, own) in origins { try read(node, own, views) }
+        settle()
+    }
+
+    private mutating func read(_ node: NodeID, _ own: Set<OriginID>, _ views: ViewReader) throws(StoreError) {
+        var reading = readings[node] ?? Reading()
+        // The stamps of a new origin may begin before those of the one before it: then all is read again, which changes nothing.
+        if reading.origins != own { reading = Reading(origins: own) }
+        var query = TimelineQuery()
+        query.types = Self.types
+        var bound = reading.last
+        repeat {
+            let page = try views.oldest(Self.page, of: .user("node/\(node)"), query, after: bound)
+            for entry in page.entries {
+                let header = entry.stored.event.header
+                // What others write in its name does not count, nor how far ahead of all that is.
+                guard own.contains(header.dot.origin) else { continue }
+                reading.last = max(reading.last ?? header.displayKey, header.displayKey)
+                if let payload = entry.stored.event.payload { take(header, JSONObject(validated: payload), node) }
+            }
+            bound = page.next
+        } while bound != nil
+        readings[node] = reading
+    }
+
+    private mutating func take(_ header: EventHeader, _ object: JSONObject, _ node: NodeID) {
+        if header.type == SubscriptionRecord.created {
+            guard let name = object.string("name"), SubscriptionRecord.isName(name),
+                let definition = try? SubscriptionDefinition(object, besides: ["name"])
+            else { return }
+            let record = SubscriptionRecord(
+                name: name, definition: definition, id: header.id, dot: header.dot, home: node)
+            made[header.id] = Made(record: record, hlc: header.hlc)
+            return
+        }
+        guard let id = object.string("subscription").flatMap({ EventID(text: $0) }) else { return }
+        let at = header.hlc.milliseconds
+        switch header.type {
+        case SubscriptionRecord.moved:
+            guard let term = object.integer("term"), term > 0 else { return }
+            moves[id, default: []].insert(Move(term: UInt64(term), key: header.displayKey, node: node))
+        case SubscriptionRecord.deleted: words[id, default: [:]][node, default: Word()].isDeleted = true
+        case SubscriptionRecord.parked:
+            guard let dot = Self.dot(object.string("dot")),
+                let event = object.string("event").flatMap({ EventID(text: $0) })
+            else { return }
+            words[id, default: [:]][node, default: Word()].parked[dot] = ParkedEvent(
+                dot: dot, event: event, attempts: Int(clamping: object.integer("attempts") ?? 0),
+                reason: object.string("reason") ?? "", error: object.string("error"), at: at)
+        case SubscriptionRecord.retried:
+            for text in object.strings("dots") ?? [] {
+                if let dot = Self.dot(text) { words[id, default: [:]][node, default: Word()].retried[dot] = at }
+            }
+        case SubscriptionRecord.placed:
+            let bytes = object.string("state").flatMap { base64Bytes($0) }
+            guard let state = bytes.flatMap(SubscriptionState.init(bytes:)) else { return }
+            var placed = words[id]?[node]?.placed ?? state
+            placed.merge(state)
+            words[id, default: [:]][node, default: Word()].placed = placed
+        default: break
+        }
+    }
+
+    private static func dot(_ text: String?) -> Dot? { text.flatMap { VersionVector(text: $0)?.entries.first } }
+
+    /// Which stand, and where they are at home.
+    private mutating func settle() {
+        all = [:]
+        homes = [:]
+        let inOrder = made.values.sorted { ($0.hlc, $0.record.dot) < ($1.hlc, $1.record.dot) }
+        for one in inOrder {
+            var record = one.record
+            homes[record.id] = [record.home]
+            // A term counts that follows one which counts: no node can take one that no other node can exceed.
+            for move in (moves[record.id] ?? []).sorted(by: { ($0.term, $0.key) < ($1.term, $1.key) })
+            where move.term <= record.term + 1 {
+                homes[record.id]?.insert(move.node)
+                record.move(to: move.node, term: move.term)
+            }
+            let isDeleted = heard(record.id).contains(where: \.isDeleted)
+            if !isDeleted, all[record.name] == nil { all[record.name] = record }
+        }
+    }
+}
