@@ -289,10 +289,12 @@ class Many(threading.Thread):
             line.sendall(b"GET /v1/changes HTTP/1.1\r\nHost: syncd\r\nAccept: text/event-stream\r\n\r\n")
             chooser.register(line, selectors.EVENT_READ)
             self.seen[line] = 0
+        rest = dict.fromkeys(self.seen, b"")
         caught = set()
         while not self.over:
             for key, _ in chooser.select(1):
-                data = key.fileobj.recv(65536)
+                data = rest[key.fileobj] + key.fileobj.recv(65536)
+                rest[key.fileobj] = data[-4:]
                 if b"caught-up" in data:
                     caught.add(key.fileobj)
                     if len(caught) == self.count:
@@ -300,7 +302,7 @@ class Many(threading.Thread):
                 now = time.time()
                 for part in data.split(b'"at":')[1:]:
                     self.seen[key.fileobj] += 1
-                    if random.random() < 0.02:
+                    if random.random() < 0.02 and b"}" in part:
                         self.delays.append(now - float(part[:part.index(b"}")]))
 
     def counts(self):
