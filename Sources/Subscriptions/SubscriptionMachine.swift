@@ -86,6 +86,10 @@ package struct SubscriptionMachine: Sendable {
     /// When deliveries end; those that ended before are passed over.
     private var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
     private var workers: [UInt64: Load] = [:]
+    /// Workers that have let a delivery run out, with its numbers: they get nothing more until they are heard again.
+    private var silent: [UInt64: Set<UInt64>] = [:]
+    /// Workers that ask by staying.
+    private var staying: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
     private var openCount = 0
     /// To be taken by the shell.
@@ -187,11 +191,14 @@ package struct SubscriptionMachine: Sendable {
 
     // MARK: Workers
 
+    /// A worker stays: it is given events until it leaves. Others ask once.
+    package mutating func joined(_ worker: UInt64) { staying.insert(worker) }
+
     /// Hands out up to `most` events.
     package mutating func give(_ most: Int, to worker: UInt64, now: UInt64) -> [Given] {
         tick(now: now)
         var given: [Given] = []
-        guard workers[worker]?.isLone != true else { return [] }
+        guard workers[worker]?.isLone != true, silent[worker] == nil else { return [] }
         while given.count < most, let key = ready.first {
             guard let dot = lines[key]?.head, var entry = entries[dot] else {
                 ready.removeFirst()
@@ -222,6 +229,7 @@ package struct SubscriptionMachine: Sendable {
     ///
     /// - Parameter number: Of the delivery; 0 of one of an earlier run.
     package mutating func ack(_ dot: Dot, number: UInt64, now: UInt64) -> Ack {
+        heard(dot, number)
         guard let entry = entries[dot] else {
             guard !through.contains(dot), !early.contains(dot) else { return .done }
             guard early.count < Self.capacity else { return .refused }
@@ -238,6 +246,7 @@ package struct SubscriptionMachine: Sendable {
     /// The worker gives it back. False if this is not its current delivery.
     @discardableResult
     package mutating func release(_ dot: Dot, number: UInt64, delay: UInt64?, error: String?, now: UInt64) -> Bool {
+        heard(dot, number)
         guard isCurrent(dot, number) else { return false }
         if let error { entries[dot]?.error = error }
         let pause = delay ?? definition.pause(after: entries[dot]?.attempts ?? 1)
@@ -248,6 +257,7 @@ package struct SubscriptionMachine: Sendable {
     /// The worker needs longer. False if this is not its current delivery.
     @discardableResult
     package mutating func extend(_ dot: Dot, number: UInt64, now: UInt64) -> Bool {
+        heard(dot, number)
         guard isCurrent(dot, number), case .out(_, let worker, _)? = entries[dot]?.status else { return false }
         let until = now + definition.ackWait
         entries[dot]?.status = .out(number: number, worker: worker, until: until)
@@ -258,13 +268,23 @@ package struct SubscriptionMachine: Sendable {
     /// The worker sets it aside. False if this is not its current delivery.
     @discardableResult
     package mutating func park(_ dot: Dot, number: UInt64, reason: String) -> Bool {
+        heard(dot, number)
         guard isCurrent(dot, number) else { return false }
         setAside(dot, reason: reason)
         return true
     }
 
+    /// A worker says something of a delivery, current or not: it is alive.
+    package mutating func heard(_ dot: Dot, _ number: UInt64) {
+        guard !silent.isEmpty, number > 0 else { return }
+        if case .out(number, let worker, _)? = entries[dot]?.status { silent[worker] = nil }
+        if let late = silent.first(where: { $0.value.contains(number) }) { silent[late.key] = nil }
+    }
+
     /// A worker has gone: what it had is for others at once.
     package mutating func left(_ worker: UInt64, now: UInt64) {
+        silent[worker] = nil
+        staying.remove(worker)
         for dot in (workers[worker]?.dots ?? []).sorted() {
             takeBack(dot, reason: "the worker's connection ended", notBefore: now, now: now)
         }
@@ -275,7 +295,8 @@ package struct SubscriptionMachine: Sendable {
     package mutating func tick(now: UInt64) {
         while let due = deadlines.first, due.at <= now {
             deadlines.removeFirst()
-            guard case .out(due.number, _, due.at)? = entries[due.dot]?.status else { continue }
+            guard case .out(due.number, let worker, due.at)? = entries[due.dot]?.status else { continue }
+            if staying.contains(worker) { silent[worker, default: []].insert(due.number) }
             takeBack(due.dot, reason: "not answered in time", notBefore: now, now: now)
         }
         while let due = delayed.last, due.at <= now {

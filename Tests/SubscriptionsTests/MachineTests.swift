@@ -30,6 +30,7 @@ struct MachineTests {
             definition.attempts = Int(random.next() % 4) + 2
             definition.backoff = [100, 500]
             machine = SubscriptionMachine(definition, kept, events: [:])
+            for worker in UInt64(1)...3 where random.next() % 2 == 0 { machine.joined(worker) }
         }
 
         func conversation(_ dot: Dot) -> String? { log[Int(dot.seq) - 1].conversation }
@@ -86,13 +87,36 @@ struct MachineTests {
         }
     }
 
+    @Test(
+        "A stream that has let a delivery run out gets nothing more until it is heard; one that waits gets the event")
+    func stuck() throws {
+        var definition = SubscriptionDefinition(start: .first)
+        definition.ackWait = 1_000
+        var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
+        for seq in UInt64(1)...3 {
+            machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true, now: 0)
+        }
+        machine.joined(1)
+        machine.joined(2)
+        let first = try #require(machine.give(1, to: 1, now: 0).first)
+        #expect(machine.give(1, to: 1, now: 1_000).isEmpty)
+        let again = try #require(machine.give(1, to: 2, now: 1_000).first)
+        #expect(again.attempt == 1 && again.dot.seq == 2, "the others wait before it")
+        let second = machine.give(2, to: 2, now: 1_000)
+        #expect(second.map(\.dot.seq) == [3, 1] && second.last?.attempt == 2)
+        // It was slow, and is not dead.
+        #expect(machine.ack(first.dot, number: first.number, now: 1_001) == .late)
+        machine.look(at: header(4, "c4", type: "t"), position: 4, isWanted: true, now: 1_001)
+        #expect(machine.give(1, to: 1, now: 1_001).map(\.dot.seq) == [4])
+    }
+
     private func step(_ scene: inout Scene, _ seed: UInt64, isCalm: Bool) {
         scene.now += scene.random.next() % 50
         let worker = scene.random.next() % 3 + 1
         switch scene.random.next() % 12 {
         case 0, 1: if !isCalm { scene.append() }
         case 2: scene.look()
-        case 3, 4, 5: give(&scene, worker, seed)
+        case 3, 4, 5: give(&scene, isCalm ? scene.now + 1_000 : worker, seed)
         case 6, 7: settle(&scene, seed, isAck: true)
         case 8: if isCalm { settle(&scene, seed, isAck: true) } else { settle(&scene, seed, isAck: false) }
         case 9:

@@ -53,7 +53,11 @@ extension LogReader {
         case .cursor(let cursor):
             if try has(cursor.place) { return .success(FeedPlace(position: cursor.place.position)) }
             guard let dot = cursor.dot else { return .success(FeedPlace(position: 0)) }
-            guard let found = try event(dot), found.position <= durable else { return .failure(.ahead(dot)) }
+            guard let found = try event(dot), found.position <= durable else {
+                // What this log had itself will not come.
+                let isLost = try cursor.place.incarnation == incarnation() && event(dot) == nil
+                return .failure(isLost ? .elsewhere(dot) : .ahead(dot))
+            }
             guard try place(at: found.position).leaf == cursor.place.leaf else { return .failure(.elsewhere(dot)) }
             return .success(try place(lacking: clock(of: dot)))
         }

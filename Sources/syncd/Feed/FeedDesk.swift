@@ -139,7 +139,7 @@ final class FeedDesk {
             case .page(_, _, let until) where now >= until: _ = turn([id], durable: durable)
             case .page: break
             case .stream(let stream):
-                guard let place = follower.place, !follower.isFull, now - follower.wrote >= Self.heartbeat else {
+                guard let place = follower.place, !follower.isFull, now >= follower.wrote + Self.heartbeat else {
                     continue
                 }
                 write(.heartbeat, to: stream, id, place)

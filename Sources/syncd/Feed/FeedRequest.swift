@@ -88,6 +88,9 @@ struct FeedRequest: Sendable {
                 throw BadParameter(message: "origin: '\(text)' is none", hint: "local, or the id of an origin")
             }
         }
+        if let empty = request.query.first(where: { repeatable.contains($0.name) && $0.value.isEmpty }) {
+            throw BadParameter(message: "\(empty.name): empty", hint: "leave it out for all")
+        }
         guard request.query.count <= mostValues else {
             throw BadParameter(message: "more than \(mostValues) conditions")
         }

@@ -260,9 +260,9 @@ final class SubscriptionDesk {
             let isDue = (running[name]?.machine.nextDeadline).map { $0 <= now } ?? false
             let isOver = pulls.values.contains { $0.name == name && $0.until <= now }
             if isDue || isOver { serve(name, durable: durable) }
-            if let one = running[name], now - one.placedAt >= Self.placing { place(name) }
+            if let one = running[name], now >= one.placedAt + Self.placing { place(name) }
         }
-        for (id, stream) in streams where !stream.isFull && now - stream.wrote >= Self.heartbeat {
+        for (id, stream) in streams where !stream.isFull && now >= stream.wrote + Self.heartbeat {
             var bytes: [UInt8] = []
             stream.append(.heartbeat, to: &bytes)
             streams[id]?.wrote = now
@@ -280,7 +280,8 @@ final class SubscriptionDesk {
         (log, lines) = (current, nil)
         guard isAnother else { return current }
         for (name, one) in running {
-            let machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
+            var machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
+            for (id, stream) in streams where stream.name == name { machine.joined(id) }
             running[name] = Running(record: one.record, machine: machine, position: try machine.start(in: current))
         }
         return current

@@ -178,6 +178,7 @@ final class SubscriptionHub: Sendable {
                 status: 200, contentType: isEventStream ? "text/event-stream" : "application/x-ndjson",
                 headers: [HTTPField("Cache-Control", "no-store")]
             ) { [weak self] in self?.gone(id) }
+            desk.running[name]?.machine.joined(id)
             desk.streams[id] = SubscriptionDesk.Stream(
                 name: name, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
             again(desk.serve(name, durable: durable), name)
@@ -227,6 +228,7 @@ final class SubscriptionHub: Sendable {
             return exchange.refuse(.parameter, "deliveries: '\(other.text)' is of another subscription")
         }
         if case .ack = action { return acknowledge(tokens, record.name, exchange, desk) }
+        for token in tokens { desk.running[record.name]?.machine.heard(token.dot, desk.number(token)) }
         // All or none: the current ones are known before the first is settled.
         let stale = tokens.first { token in
             desk.running[record.name]?.machine.isCurrent(token.dot, desk.number(token)) != true
@@ -294,6 +296,7 @@ final class SubscriptionHub: Sendable {
         if let one = desk.running[record.name] {
             line.add("open", one.machine.open)
             line.add("in_flight", one.machine.inFlight)
+            line.add("parked", desk.records?.parked(record.id).count ?? 0)
             line.add("behind", durable - min(durable, one.position))
             line.add("workers", desk.streams.values.count(where: { $0.name == record.name }))
         }
