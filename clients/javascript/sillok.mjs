@@ -358,7 +358,7 @@ export class Sillok {
     }
   }
 
-  /** Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+  /** Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
    * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. */
   async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
     const bot = author ?? delivery.subscription

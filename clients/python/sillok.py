@@ -296,7 +296,7 @@ class Sillok:
 
     def reply(self, delivery: Delivery, text: Optional[str] = None, *, author: Optional[str] = None, label: str = "",
               data: Optional[Mapping[str, Any]] = None, ack: bool = True) -> Json:
-        """Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+        """Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
         An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`."""
         bot, event = author or delivery.subscription, delivery.event
         answer = {"id": reply_id(delivery.id, bot, label), "type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
