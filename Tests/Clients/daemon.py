@@ -58,6 +58,9 @@ class Daemon:
 
     def _end(self, how: int) -> None:
         if self.process:
+            if self.process.poll() is not None:
+                told = self.store.with_suffix(".log").read_text("utf-8", "replace")
+                print(f"{self.name} ended by itself: {self.process.returncode}\n{told[-6000:]}", file=sys.stderr)
             self.process.send_signal(how)
             self.process.wait(30)
         self.process = None

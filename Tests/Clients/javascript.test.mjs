@@ -276,7 +276,7 @@ describe("subscriptions", () => {
     assert.deepEqual(await client.pull("w2", { wait_ms: 1500 }), [])
   })
 
-  it("reply: one is stored, whoever answers", async () => {
+  it("reply: one is stored, whichever worker answers", async () => {
     await client.post("u-r", "질문", "방 r")
     await client.subscribe("r", { start: "first", user: "u-r", type: "message.posted", ack_wait_ms: 1000 })
     const [first] = await client.pull("r")

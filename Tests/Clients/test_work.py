@@ -8,7 +8,7 @@ import unittest
 from collections import Counter
 from typing import List
 
-from daemon import DaemonTests, ROOT, texts, until
+from daemon import DaemonTests, ROOT, joined, settled, texts, until
 from sillok import Delivery, Sillok, SillokError
 
 BOT = """
@@ -92,7 +92,7 @@ class WorkTests(DaemonTests):
             break
         self.assertEqual(self.client.pull("w5", wait_ms=1500), [])
 
-    @unittest.expectedFailure  # the daemon ends (SIGILL) when a stream's delivery has gone to a pull
+    @unittest.expectedFailure  # what a stuck stream did not settle goes to that stream again, attempt by attempt, until it is parked
     def test_too_long_work_is_given_to_another(self) -> None:
         client = self.started("long").client(patience=1)
         client.post("u-6", "멈춘 글", "방 6")
@@ -215,3 +215,39 @@ class DaemonKilledTests(DaemonTests):
         replies = texts(client.history("u-1", role="assistant", limit=500))
         self.assertEqual(sorted(replies), sorted(f"답: 글 {n}" for n in range(200)))
         self.assertEqual(again, [])
+
+
+class HomeLostTests(DaemonTests):
+    peers = True
+
+    def test_workers_go_on_at_another_node_when_the_home_is_gone(self) -> None:
+        b = self.started("b")
+        joined(self.a, b)
+        Sillok(self.a.base).subscribe("bot", start="first", type="message.posted")
+        stop = threading.Event()
+
+        def work() -> None:
+            bot = Sillok(self.a.base, b.base)
+            for d in bot.work("bot"):
+                bot.reply(d, text=f"답: {d.data['text']}")
+                if stop.is_set():
+                    return
+        for n in range(10):
+            self.a.client().post("u-1", f"앞 {n}", f"방 {n % 3}")
+        settled(self.a, b)
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        client = b.client()
+
+        def replies() -> List[str]:
+            return texts(client.history("u-1", role="assistant", limit=500))
+        until(lambda: len(replies()) == 10, 30)
+        self.a.kill()
+        for n in range(10):
+            client.post("u-1", f"뒤 {n}", f"방 {n % 3}")
+        until(lambda: len(replies()) == 20, 60)
+        self.assertEqual(sorted(replies()), sorted(f"답: {word} {n}" for word in ("앞", "뒤") for n in range(10)))
+        stop.set()
+        client.post("u-1", "끝", "방 끝")
+        client.post("u-1", "끝", "방 끝 2")

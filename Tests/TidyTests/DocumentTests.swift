@@ -9,7 +9,7 @@ struct DocumentTests {
     /// From the root of the package.
     private static let pages: [(path: String, page: Page)] = {
         var found: [String] = ["README.md", "README.ko.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-        for top in ["docs", "Sources", "Tests", "Benchmarks", "Examples"] {
+        for top in ["docs", "Sources", "Tests", "Benchmarks", "Examples", "clients"] {
             let folder = root.appending(path: top)
             for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
                 ?? FileManager.DirectoryEnumerator() where url.pathExtension == "md"

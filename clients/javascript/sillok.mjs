@@ -170,8 +170,9 @@ export class Sillok {
         if (/^\d+$/.test(answer.retryAfter ?? "")) wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 30_000))
       }
       const worth = errors.filter((error) => error.code !== "E_ELSEWHERE")
-      if (!worth.length || Date.now() + wait > until) throw worth[0] ?? errors[0]
-      this.log(`sillok: ${method} ${path}: ${worth[0].message}; again in ${wait} ms`)
+      const why = worth[0] ?? errors[0]
+      if ((!worth.length && until < Infinity) || Date.now() + wait > until) throw why // but one takes over when the home is silent
+      this.log(`sillok: ${method} ${path}: ${why.message}; again in ${wait} ms`)
       await pause(wait * (0.7 + 0.3 * Math.random()), signal)
       signal?.throwIfAborted()
     }
@@ -358,7 +359,7 @@ export class Sillok {
     }
   }
 
-  /** Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+  /** Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
    * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. */
   async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
     const bot = author ?? delivery.subscription

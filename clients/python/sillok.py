@@ -163,9 +163,9 @@ class Sillok:
                 after = answer.headers.get("Retry-After", "")
                 wait = max(wait, min(float(after), 30.0)) if after.isdigit() else wait
             worth = [error for error in errors if error.code != "E_ELSEWHERE"]
-            if not worth or time.monotonic() + wait > deadline:
-                raise (worth or errors)[0]
-            log.warning("%s %s: %s; again in %.1f s", method, path, worth[0], wait)
+            if not worth and deadline < FOREVER or time.monotonic() + wait > deadline:
+                raise (worth or errors)[0]  # but one of the nodes takes over when the home is silent
+            log.warning("%s %s: %s; again in %.1f s", method, path, (worth or errors)[0], wait)
             time.sleep(wait * random.uniform(0.7, 1.0))
             pause = min(pause * 2, 5.0)
 
@@ -296,7 +296,7 @@ class Sillok:
 
     def reply(self, delivery: Delivery, text: Optional[str] = None, *, author: Optional[str] = None, label: str = "",
               data: Optional[Mapping[str, Any]] = None, ack: bool = True) -> Json:
-        """Answers a message once, whoever answers first, and acks. The author is named as the subscription, unless said.
+        """Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
         An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`."""
         bot, event = author or delivery.subscription, delivery.event
         answer = {"id": reply_id(delivery.id, bot, label), "type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,

@@ -1,0 +1,106 @@
+// How the JavaScript client takes answers that no healthy daemon gives: cut off, busy, from a proxy, from nodes that are not the home.
+import assert from "node:assert/strict"
+import net from "node:net"
+import { afterEach, it } from "node:test"
+import { CursorError, Sillok, Unreachable } from "../../clients/javascript/sillok.mjs"
+import { all, silent } from "./daemon.mjs"
+
+const open = []
+afterEach(() => open.splice(0).forEach((end) => end()))
+
+const answer = (status, body, ...headers) =>
+  [`HTTP/1.1 ${status} X`, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", ...headers].join("\r\n") + "\r\n\r\n" + body
+const chunked = (...parts) => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+  + parts.map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`).join("")
+const appended = '{"type":"appended","v":1,"line":1,"id":"x"}\n'
+const end = '{"type":"end","v":1,"count":1}\n'
+const error = (code) => `{"type":"error","v":1,"code":"${code}","message":"바쁨","hint":null}`
+const event = { type: "a", user: "u", data: { 말: "한글" } }
+
+/** A server whose n-th request gets the n-th answer, and all further ones the last. */
+async function fake(...answers) {
+  const requests = []
+  const server = net.createServer((socket) => {
+    let text = ""
+    socket.on("error", () => {})
+    socket.on("data", (data) => {
+      text += data
+      const [head, body] = text.split("\r\n\r\n")
+      if (body === undefined || Buffer.byteLength(body) < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)) return
+      requests.push(`${head.split("\r\n")[0]}\n${body}`)
+      socket.end(answers[Math.min(requests.length, answers.length) - 1])
+    })
+  })
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+  open.push(() => server.close())
+  return { base: `http://127.0.0.1:${server.address().port}`, requests }
+}
+
+it("repeats an append as it was", async () => {
+  const cut = answer(200, appended + end).replace(/Content-Length: \d+/, "Content-Length: 500")
+  for (const first of ["", cut, answer(200, appended), answer(200, appended + end.slice(0, 10)), answer(503, error("E_BUSY"), "Retry-After: 0"),
+    answer(502, "<html>bad gateway</html>"), answer(429, error("E_RATE"))]) {
+    const { base, requests } = await fake(first, answer(200, appended + end))
+    assert.equal((await new Sillok(base, silent).append(event))[0].type, "appended", first)
+    assert.equal(requests.length, 2)
+    assert.equal(requests[0], requests[1])
+  }
+})
+
+it("does not repeat what is not worth it", async () => {
+  for (const [status, code] of [[400, "E_EMPTY"], [500, "E_INTERNAL"], [507, "E_DISK"], [409, "E_CURSOR"]]) {
+    const { base, requests } = await fake(answer(status, error(code)))
+    const caught = await new Sillok(base, { ...silent, patience: 0 }).changes().catch((error) => error)
+    assert.deepEqual([caught.code, caught.status, requests.length], [code, status, 1])
+    assert.equal(caught instanceof CursorError, code === "E_CURSOR")
+  }
+})
+
+it("obeys Retry-After", async () => {
+  const { base } = await fake(answer(503, error("E_BUSY"), "Retry-After: 1"), answer(200, appended + end))
+  const began = Date.now()
+  await new Sillok(base, silent).append(event)
+  assert.ok(Date.now() - began > 600)
+})
+
+it("looks for the home of a subscription, and remembers it", async () => {
+  const other = await fake(answer(409, error("E_ELSEWHERE")))
+  const home = await fake(answer(200, '{"deliveries":[]}'))
+  const client = new Sillok([other.base, home.base], silent)
+  for (let n = 0; n < 3; n++) assert.deepEqual(await client.pull("bot"), [])
+  assert.deepEqual([other.requests.length, home.requests.length], [1, 3])
+  await assert.rejects(new Sillok(other.base, silent).pull("bot"), { code: "E_ELSEWHERE" })
+  await assert.rejects(new Sillok([other.base, "http://127.0.0.1:1"], { ...silent, patience: 200 }).pull("bot"), Unreachable)
+})
+
+it("goes on with a stream where it was cut", async () => {
+  const line = (n) => JSON.stringify({ specversion: "1.0", id: `${n}`, data: { text: `글 ${n}` }, cursor: `c${n}` }) + "\n"
+  const bytes = Buffer.from(line(3))
+  const half = `${(34).toString(16)}\r\n`
+  const { base, requests } = await fake(
+    chunked(line(1) + line(2).slice(0, 20)), chunked(line(2), line(4).slice(0, 5)),
+    Buffer.concat([Buffer.from(chunked()), Buffer.from(half), bytes.subarray(0, 34), Buffer.from(`\r\n${(bytes.length - 34).toString(16)}\r\n`),
+      bytes.subarray(34), Buffer.from("\r\n")]),
+    "", answer(503, error("E_BUSY")), chunked('{"control":"closing","retry_ms":50}\n'), chunked('{"control":"heartbeat","cursor":"c9"}\n'),
+    chunked('{"control":"reset","reason":"restored"}\n'))
+  const found = []
+  await assert.rejects(async () => {
+    for await (const event of new Sillok(base, { ...silent, patience: 0 }).follow("first", { type: ["한글", "b"] })) found.push(event.data.text)
+  }, CursorError)
+  assert.deepEqual(found, ["글 1", "글 2", "글 3"])
+  assert.deepEqual(requests.map((request) => /after=(\w+)/.exec(request)[1]), ["first", "c1", "c2", "c3", "c3", "c3", "c3", "c9"])
+  assert.match(requests[0], /type=%ED%95%9C%EA%B8%80&type=b/)
+})
+
+it("stays at one node for the pages of a list", async () => {
+  const page = answer(200, '{"type":"event","event":{}}\n{"type":"end","count":1,"more":true,"next":"n"}\n')
+  const [a, b] = [await fake(page, answer(503, error("E_BUSY"))), await fake(page)]
+  await assert.rejects(all(new Sillok([a.base, b.base], { ...silent, patience: 200 }).history("u")), { code: "E_BUSY" })
+  assert.equal(b.requests.length, 0)
+})
+
+it("waits not without end for the first connection", async () => {
+  await assert.rejects(new Sillok("http://127.0.0.1:1", { ...silent, patience: 200 }).follow().next(), Unreachable)
+  const { base } = await fake(answer(409, error("E_CURSOR_AHEAD")))
+  await assert.rejects(new Sillok(base, { ...silent, patience: 300 }).follow("c").next(), { code: "E_CURSOR_AHEAD" })
+})

@@ -1,0 +1,161 @@
+"""How the Python client takes answers that no healthy daemon gives: cut off, busy, from a proxy, from nodes that are not the home."""
+import json
+import socket
+import threading
+import time
+import unittest
+from typing import Callable, List, Tuple
+
+import daemon  # noqa: F401: finds the client
+from sillok import CursorError, Sillok, SillokError, Unreachable
+
+Answers = Callable[[int, str, bytes], bytes]
+
+
+def answer(status: int, body: str, *headers: str, length: int = -1) -> bytes:
+    data = body.encode()
+    lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(data) if length < 0 else length}", *headers]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + data
+
+
+def chunked(*parts: str, end: bool = True) -> bytes:
+    body = b"".join(b"%x\r\n%s\r\n" % (len(part.encode()), part.encode()) for part in parts)
+    return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body + (b"0\r\n\r\n" if end else b"")
+
+
+class Fake:
+    """A server that answers the n-th request as a function says, and then closes the connection if the answer is empty or a stream."""
+
+    def __init__(self, answers: Answers):
+        self.answers, self.requests = answers, []  # type: Answers, List[Tuple[str, bytes]]
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.base = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as reader:
+            while line := reader.readline():
+                length = 0
+                for header in iter(reader.readline, b"\r\n"):
+                    if header.lower().startswith(b"content-length:"):
+                        length = int(header.split(b":")[1])
+                self.requests.append((line.decode().rsplit(" ", 1)[0], reader.read(length)))
+                said = self.answers(len(self.requests), *self.requests[-1])
+                connection.sendall(said)
+                if not said or b"chunked" in said or b"Connection: close" in said:
+                    return
+
+
+APPENDED = '{"type":"appended","v":1,"line":1,"id":"x"}\n'
+END = '{"type":"end","v":1,"count":1}\n'
+ERROR = '{"type":"error","v":1,"code":"%s","message":"바쁨","hint":null}'
+
+
+class FaultTests(unittest.TestCase):
+    def fake(self, answers: Answers) -> Fake:
+        fake = Fake(answers)
+        self.addCleanup(fake.listener.close)
+        return fake
+
+    def several(self, *answers: bytes) -> Fake:
+        return self.fake(lambda number, *_: answers[min(number, len(answers)) - 1])
+
+    def test_an_append_is_repeated_as_it_was(self) -> None:
+        for first in (b"", answer(200, APPENDED), answer(200, APPENDED + END, "Connection: close", length=500), answer(200, APPENDED + END[:10]),
+                      answer(503, ERROR % "E_BUSY", "Retry-After: 0"), answer(502, "<html>bad gateway</html>"), answer(504, ""),
+                      answer(429, ERROR % "E_RATE")):
+            with self.subTest(first):
+                fake = self.several(first, answer(200, APPENDED + END))
+                results = Sillok(fake.base, patience=10).append({"type": "a", "user": "u", "data": {"말": "한글"}})
+                self.assertEqual(results[0]["type"], "appended")
+                self.assertEqual(len(fake.requests), 2)
+                self.assertEqual(fake.requests[0], fake.requests[1])
+                self.assertIn("id", json.loads(fake.requests[0][1]))
+
+    def test_what_is_not_worth_repeating_is_not(self) -> None:
+        for status, code in ((400, "E_EMPTY"), (413, "E_BODY_SIZE"), (500, "E_INTERNAL"), (507, "E_DISK"), (409, "E_CURSOR")):
+            fake = self.several(answer(status, ERROR % code))
+            with self.assertRaises(SillokError) as caught:
+                Sillok(fake.base).changes()
+            self.assertEqual((caught.exception.code, caught.exception.status, len(fake.requests)), (code, status, 1))
+            self.assertEqual(isinstance(caught.exception, CursorError), code == "E_CURSOR")
+        fake = self.several(answer(404, "<html>nicht da</html>"))
+        with self.assertRaises(SillokError) as caught:
+            Sillok(fake.base).changes()
+        self.assertEqual(caught.exception.code, "E_HTTP_404")
+
+    def test_retry_after_is_obeyed(self) -> None:
+        fake, began = self.several(answer(503, ERROR % "E_BUSY", "Retry-After: 1"), answer(200, APPENDED + END)), time.monotonic()
+        Sillok(fake.base).append({"type": "a", "user": "u", "data": {}})
+        self.assertGreater(time.monotonic() - began, 0.6)
+
+    def test_a_connection_that_ended_meanwhile_is_made_anew_without_a_pause(self) -> None:
+        fake = self.fake(lambda number, *_: answer(200, APPENDED + END) if number != 2 else b"")
+        client = Sillok(fake.base, patience=0)
+        client.append({"type": "a", "user": "u", "data": {}})
+        client.append({"type": "b", "user": "u", "data": {}})
+        self.assertEqual(len(fake.requests), 3)
+
+    def test_the_next_node_is_asked_at_once(self) -> None:
+        good = self.several(answer(200, APPENDED + END))
+        client, began = Sillok("http://127.0.0.1:1", good.base, patience=5), time.monotonic()
+        client.append({"type": "a", "user": "u", "data": {}})
+        self.assertLess(time.monotonic() - began, 0.09)
+
+    def test_a_subscription_is_looked_for_at_all_nodes_and_its_home_remembered(self) -> None:
+        other = self.several(answer(409, ERROR % "E_ELSEWHERE"))
+        home = self.several(answer(200, '{"deliveries":[]}'))
+        client = Sillok(other.base, home.base)
+        for _ in range(3):
+            self.assertEqual(client.pull("bot"), [])
+        self.assertEqual((len(other.requests), len(home.requests)), (1, 3))
+        with self.assertRaises(SillokError) as caught:
+            Sillok(other.base).pull("bot")
+        self.assertEqual(caught.exception.code, "E_ELSEWHERE")
+        with self.assertRaises(Unreachable):  # the home may be the node that is down
+            Sillok(other.base, "http://127.0.0.1:1", patience=0.2).pull("bot")
+
+    def test_a_stream_goes_on_where_it_was_cut(self) -> None:
+        def line(number: int) -> str:
+            return json.dumps({"specversion": "1.0", "id": str(number), "data": {"text": f"글 {number}"}, "cursor": f"c{number}"},
+                              ensure_ascii=False) + "\n"
+        streams = [chunked(line(1) + line(2)[:20], end=False), chunked(line(2), line(3)[:30], line(3)[30:] + line(4)[:5]),
+                   chunked(line(4), '{"control":"closing","reason":"stop","retry_ms":50}\n'), b"", answer(503, ERROR % "E_BUSY"),
+                   chunked('{"control":"heartbeat","cursor":"c9"}\n', end=False), chunked('{"control":"reset","reason":"restored"}\n')]
+        fake, found = self.several(*streams), []
+        with self.assertRaises(CursorError) as caught:
+            for event in Sillok(fake.base, patience=0).follow("first", type=["한글", "b"]):
+                found.append(event["id"])
+        self.assertEqual(found, ["1", "2", "3", "4"])
+        self.assertIn("restored", str(caught.exception))
+        self.assertEqual([request.split("after=")[1] for request, _ in fake.requests], ["first", "c1", "c3", "c4", "c4", "c4", "c9"])
+        self.assertIn("type=%ED%95%9C%EA%B8%80&type=b", fake.requests[0][0])
+
+    def test_a_first_connection_is_not_waited_for_without_end(self) -> None:
+        with self.assertRaises(Unreachable):
+            next(Sillok("http://127.0.0.1:1", patience=0.2).follow())
+        fake = self.several(answer(409, ERROR % "E_CURSOR_AHEAD"))
+        with self.assertRaises(SillokError) as caught:
+            next(Sillok(fake.base, patience=0.3).follow("c"))
+        self.assertEqual(caught.exception.code, "E_CURSOR_AHEAD")
+        self.assertGreater(len(fake.requests), 1)
+
+    def test_pages_stay_at_one_node(self) -> None:
+        row, more = '{"type":"event","event":{}}\n', '{"type":"end","count":1,"more":true,"next":"n"}\n'
+        a = self.fake(lambda number, *_: answer(200, row + more) if number == 1 else answer(503, ERROR % "E_BUSY"))
+        b = self.several(answer(200, row + more))
+        with self.assertRaises(SillokError):
+            list(Sillok(a.base, b.base, patience=0.2).history("u"))
+        self.assertEqual(len(b.requests), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
