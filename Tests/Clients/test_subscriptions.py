@@ -296,7 +296,6 @@ class DeliveringTests(SubscriptionTests):
             self.assertLess(error.status, 500)
         self.assertEqual(self.pulled(1, 100), [])
 
-    @unittest.expectedFailure  # the line of a subscription has no member `parked` yet
     def test_the_line_counts_what_is_parked(self) -> None:
         self.made()
         self.post(1)
@@ -351,7 +350,6 @@ class DeliveringTests(SubscriptionTests):
         self.assertEqual({delivery.id for delivery in back}, set(ids[1:]))
         self.assertLess(time.monotonic() - began, 3)
 
-    @unittest.expectedFailure  # it goes to the stuck stream again, attempt by attempt, until it is parked
     def test_what_a_stuck_worker_holds_goes_to_one_that_waits(self) -> None:
         client = self.started("stuck").client(patience=1)
         client.subscribe("bot", start="first", type="message.posted", ack_wait_ms=1000)

@@ -92,7 +92,6 @@ class WorkTests(DaemonTests):
             break
         self.assertEqual(self.client.pull("w5", wait_ms=1500), [])
 
-    @unittest.expectedFailure  # what a stuck stream did not settle goes to that stream again, attempt by attempt, until it is parked
     def test_too_long_work_is_given_to_another(self) -> None:
         client = self.started("long").client(patience=1)
         client.post("u-6", "멈춘 글", "방 6")
