@@ -84,22 +84,38 @@ struct ActorText {
     let principal: Range<Int>
     let credential: Range<Int>
 
-    private static let colon = UInt8(ascii: ":")
-    /// `nil` where the bytes, which are UTF-8, are no actor's.
+    /// `nil` where the bytes, which are UTF-8, are no actor's. Each event that comes has one to be read: one pass.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard let first = bytes.firstIndex(of: Self.colon),
-            let method = EventActor.Method.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes[..<first]) })
-        else { return nil }
-        self.method = method
-        if method.hasCredential {
-            guard let last = bytes.lastIndex(of: Self.colon), last > first else { return nil }
-            (principal, credential) = (first + 1..<last, last + 1..<bytes.count)
-            guard !credential.isEmpty, credential.count <= EventActor.longestCredential else { return nil }
-        } else {
-            (principal, credential) = (first + 1..<bytes.count, bytes.count..<bytes.count)
+        var (first, last) = (-1, -1)
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == 0x7f { return nil }
+            if byte == UInt8(ascii: ":") { (first, last) = (first < 0 ? index : first, index) }
         }
-        guard !principal.isEmpty, principal.count <= EventActor.longestPrincipal,
-            bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
-        else { return nil }
+        guard first > 0, let method = Self.method(UnsafeRawBufferPointer(rebasing: bytes[..<first])) else {
+            return nil
+        }
+        self.method = method
+        let end = method.hasCredential ? last : bytes.count
+        guard end > first + 1, end - first - 1 <= EventActor.longestPrincipal else { return nil }
+        principal = first + 1..<end
+        credential = min(end + 1, bytes.count)..<bytes.count
+        guard method.hasCredential != credential.isEmpty, credential.count <= EventActor.longestCredential else {
+            return nil
+        }
+    }
+
+    private static func method(_ name: UnsafeRawBufferPointer) -> EventActor.Method? {
+        func isName(_ wanted: StaticString) -> Bool {
+            hasEqualBytes(name, UnsafeRawBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
+        }
+        return switch name.count {
+        case 3: isName("JWT") ? .jwt : nil
+        case 4: isName("node") ? .node : isName("file") ? .file : nil
+        case 5: isName("token") ? .token : nil
+        case 6: isName("socket") ? .socket : nil
+        case 11: isName("certificate") ? .certificate : nil
+        default: nil
+        }
     }
 }

@@ -53,6 +53,7 @@ extension EventHeader {
         }
         if version != 1 { writer.uint(Field.version, UInt64(version)) }
         guard let actor else { return writer.bytes.append(contentsOf: unknownFields) }
+        if unknownFields.isEmpty { return writer.text(Field.actor, actor.text) }
         let critical = Self.criticalCount(unknownFields)
         writer.bytes.append(contentsOf: unknownFields[..<critical])
         writer.text(Field.actor, actor.text)

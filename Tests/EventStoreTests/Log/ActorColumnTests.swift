@@ -200,29 +200,30 @@ struct ActorColumnTests {
     }
 
     @Test(
-        "Ancillary fields that a build kept for critical ones are read anew: the actor gets its column, views interpret (D13)"
-    )
-    func rereads() throws {
+        "Ancillary fields that a build kept for critical ones are read anew: the actor gets its column, views interpret (D13)",
+        arguments: [
+            (socket?.field ?? [], true, "1"), ([0x88, 2, 5], false, "1"), ([0xf8, 1, 1], false, nil),
+        ] as [(kept: [UInt8], isActor: Bool, rereads: String?)])
+    func rereads(kept: [UInt8], isActor: Bool, rereads: String?) throws {
         let folder = TemporaryFolder()
         try EventStore.create(in: folder.path, name: "a")
         let store = try open(folder)
         var origin = ForeignOrigin(1, name: "later")
-        origin.add(draft(1, by: Self.socket))
-        origin.add(draft(2, by: nil), unknown: [0x88, 2, 5])
-        origin.add(draft(3, by: nil), unknown: [0xf8, 1, 1])
+        origin.add(draft(1, by: isActor ? Self.socket : nil), unknown: isActor ? [] : kept)
         try origin.send(to: store)
         store.close()
         let wanted = try allEvents(folder)
         do {
             let connection = try Connection(path: StoreFiles(folder.path).log, mode: .write)
             let update = try connection.statement("UPDATE event SET actor = NULL, unknown = ? WHERE position = 3")
-            try update.bind(1, blob: try #require(Self.socket).field)
+            try update.bind(1, blob: kept)
             try update.run()
             try connection.execute("UPDATE meta SET value = 1 WHERE key = 'reads'")
         }
+        #expect(try verify(folder).isIntact)
         try open(folder).close()
         #expect(try allEvents(folder) == wanted)
-        #expect(try LogReader(StoreFiles(folder.path)).meta(LogUpgrade.rereads) == "1")
+        #expect(try LogReader(StoreFiles(folder.path)).meta(LogUpgrade.rereads) == rereads)
         #expect(try verify(folder).isIntact)
     }
 
