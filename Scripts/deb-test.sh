@@ -1,22 +1,27 @@
 #!/usr/bin/env bash
-# Installs the package into a Debian of its own and uses it there as a server would: start, append, upgrade under load, remove,
-# purge. That Debian is made of this machine's packages: the essential ones and what the package depends on, and nothing of the
-# toolchain. There is no systemd in it to ask: a script in its place starts and stops what the unit says.
+# Installs the package into a Debian of its own, under a systemd of its own, and uses it as a server would: start, append, upgrade
+# under load, hand over the socket, remove, purge. That Debian is made of this machine's packages: the essential ones, systemd and what
+# the package depends on, and nothing of the toolchain.
 #     Scripts/deb-test.sh OLD.deb NEW.deb
-# Needs root (in a container, too). Everything is gone at its end.
+# Needs root and cgroup2 (a privileged container will do). Everything is gone at its end.
 set -euo pipefail
-[ "$(id -u)" = 0 ] || { echo 'Scripts/deb-test.sh: skipped, it needs root' >&2; exit 0; }
-if [ "${1:-}" != inside ]; then
-  exec unshare --mount --pid --fork --kill-child "$0" inside "$@"
-fi
-shift
+skip() { echo "Scripts/deb-test.sh: skipped, $*" >&2; exit 0; }
+[ "$(id -u)" = 0 ] || skip 'it needs root'
 old=$(readlink -f "$1") new=$(readlink -f "$2")
-here=$(cd "$(dirname "$0")" && pwd)
 root=$(mktemp -d /tmp/sdeb.XXXX)
-mount -t tmpfs -o size=2g,mode=755 sillok "$root"
-trap 'umount -l "$root" 2>/dev/null; rmdir "$root" 2>/dev/null' EXIT
+chmod 755 "$root"
+machine=
+cleanup() {
+  if [ -n "$machine" ]; then kill -KILL "$machine" 2>/dev/null || true; wait "$machine" 2>/dev/null || true; fi
+  rm -rf --one-file-system "$root"
+}
+trap cleanup EXIT
 say() { printf 'deb-test: %s\n' "$*"; }
-fail() { say "FAILED: $*"; exit 1; }
+fail() {
+  say "FAILED: $*"
+  inside journalctl --no-pager --lines 30 --unit syncd 2>/dev/null || true
+  exit 1
+}
 
 # 1. A Debian.
 closure() { # names of installed packages
@@ -45,13 +50,12 @@ PYTHON
 }
 wanted=$(dpkg-deb -f "$old" Depends | tr ',|' '\n\n' | sed 's/([^)]*)//; s/ //g')
 # shellcheck disable=SC2086
-packages=$(closure $wanted)
+packages=$(closure systemd systemd-sysv curl $wanted)
 for folder in bin sbin lib lib64; do
   mkdir -p "$root/usr/$folder"
   ln -s "usr/$folder" "$root/$folder"
 done
-mkdir -p "$root"/{proc,dev,tmp,run/systemd/system,etc,var/lib/dpkg/info,var/lib/dpkg/updates,var/log,root}
-chmod 1777 "$root/tmp"
+mkdir -p "$root"/{proc,sys,dev,tmp,run,etc,var/lib/dpkg/info,var/lib/dpkg/updates,var/log,root,oldroot}
 for name in $packages; do dpkg -L "$name"; done | grep -v -e '/share/doc/' -e '/share/man/' -e '/share/locale/' -e '^/\.$' |
   LC_ALL=C sort -u | tar -C / --create --no-recursion --ignore-failed-read --files-from - 2>/dev/null |
   tar -C "$root" --extract --keep-directory-symlink --no-overwrite-dir 2>/dev/null || true
@@ -66,73 +70,92 @@ for name in $packages; do
   cp /var/lib/dpkg/info/"$name".list /var/lib/dpkg/info/"$name":*.list "$root/var/lib/dpkg/info/" 2>/dev/null || true
 done
 ldconfig -r "$root"
-mount -t proc proc "$root/proc"
-for device in null zero urandom random full; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
+# Sessions of users are not for it.
+mkdir -p "$root/etc/systemd/system"
+for unit in systemd-logind.service dbus.service dbus.socket; do ln -s /dev/null "$root/etc/systemd/system/$unit"; done
+# Without one it is a first boot, with questions at the console.
+tr -d - < /proc/sys/kernel/random/uuid > "$root/etc/machine-id"
+systemd-sysusers --root="$root" 2>/dev/null || true
 for tool in swift swiftc clang gcc cc; do
   if chroot "$root" sh -c "command -v $tool" >/dev/null 2>&1; then fail "$tool is in the test's Debian"; fi
 done
-find "$root" -name 'libswift*' | grep -q . && fail 'a library of Swift is in the test'"'"'s Debian'
+[ -z "$(find "$root/usr" -name 'libswift*')" ] || fail "a library of Swift is in the test's Debian"
 say "a Debian of $(echo "$packages" | wc -l) packages, without a toolchain"
 
-# 2. What stands there for systemd: the unit's user, groups, folders and command.
-cat > "$root/usr/bin/systemctl" <<'SYSTEMCTL'
-#!/bin/sh
-echo "$*" >> /var/log/systemctl
-verb= units=
-for word; do case "$word" in --*) ;; *) if [ -z "$verb" ]; then verb=$word; else units="$units $word"; fi ;; esac; done
-running() { [ -s /run/syncd.pid ] && kill -0 "$(cat /run/syncd.pid)" 2>/dev/null; }
-start() {
-  running && return 0
-  for folder in /var/lib/syncd /var/lib/syncd-witness; do install -d -m 700 -o syncd -g syncd "$folder"; done
-  install -d -m 755 -o syncd -g syncd /run/syncd
-  command=$(sed -n 's/^ExecStart=//p' /lib/systemd/system/syncd.service)
-  (umask 077; exec setpriv --reuid syncd --regid syncd --init-groups --no-new-privs --bounding-set=-all $command) \
-    </dev/null >/dev/null 2>>/var/log/syncd.log &
-  echo $! > /run/syncd.pid
-  i=0
-  until syncctl --store /var/lib/syncd status >/dev/null 2>&1 || [ $i = 100 ]; do i=$((i + 1)); sleep 0.1; done
+# 2. Its systemd, in namespaces of its own.
+cat > "$root/boot.sh" <<'BOOT'
+set -e
+mount --make-rprivate /
+mount --bind "$1" "$1"
+cd "$1"
+mount -t proc proc proc
+mount -t sysfs -o ro sys sys
+mount -t tmpfs -o mode=755 run run
+mount -t tmpfs -o mode=1777 tmp tmp
+mount -t tmpfs -o mode=755 dev dev
+for device in null zero full random urandom tty; do
+  touch dev/$device
+  mount --bind /dev/$device dev/$device
+done
+ln -s /proc/self/fd dev/fd
+mkdir dev/shm dev/pts dev/mqueue
+mount -t devpts -o newinstance,ptmxmode=666 pts dev/pts
+ln -s pts/ptmx dev/ptmx
+mount -t cgroup2 none sys/fs/cgroup
+mkdir -p "sys/fs/cgroup/sillok-deb-test"
+echo 1 > sys/fs/cgroup/sillok-deb-test/cgroup.procs
+pivot_root . oldroot
+umount -l /oldroot
+exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+  unshare --cgroup /lib/systemd/systemd --system --log-target=journal --show-status=0
+BOOT
+unshare --pid --mount --uts --ipc --fork --kill-child bash "$root/boot.sh" "$root" </dev/null >"$root/boot.log" 2>&1 &
+machine=$!
+init=
+for _ in $(seq 100); do
+  init=$(pgrep -P "$machine" || true)
+  [ -n "$init" ] && [ -S "/proc/$init/root/run/systemd/private" ] && break
+  sleep 0.1
+done
+inside() {
+  nsenter --target "$init" --mount --root --pid --uts --ipc /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"
 }
-stop() {
-  running || return 0
-  kill "$(cat /run/syncd.pid)"
-  i=0; while running && [ $i -lt 300 ]; do i=$((i + 1)); sleep 0.1; done
-  rm -f /run/syncd.pid
+[ -n "$init" ] || skip 'systemd does not come up here'
+for _ in $(seq 300); do
+  state=$(inside timeout 5 systemctl is-system-running 2>/dev/null || true)
+  case "$state" in running|degraded) break ;; esac
+  sleep 0.1
+done
+case "$state" in running|degraded) ;; *) cat "$root/boot.log" >&2; inside timeout 5 systemctl list-jobs >&2 || true; skip "systemd does not come up here: $state" ;; esac
+say "systemd $(inside systemctl --version | awk 'NR == 1 { print $2 }') is up: $state"
+deb_install() {
+  cp "$1" "$root/root/package.deb"
+  inside dpkg --install /root/package.deb >"$root/dpkg.log" 2>&1 || { cat "$root/dpkg.log"; fail "installing $1"; }
 }
-case "$verb $units" in
-  *syncd.socket*) case "$verb" in is-enabled|is-active) exit 3 ;; esac ;;
-esac
-case "$verb" in
-  start) start ;;
-  stop) case "$units" in *syncd.service*) stop ;; esac ;;
-  restart) stop; start ;;
-  is-active) running || exit 3 ;;
-  is-enabled) echo enabled ;;
-esac
-exit 0
-SYSTEMCTL
-chmod 755 "$root/usr/bin/systemctl"
-inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 "$@"; }
-deb_install() { cp "$1" "$root/tmp/package.deb"; inside dpkg --install /tmp/package.deb; }
 asuser() { inside setpriv --reuid syncd --regid syncd --init-groups "$@"; }
+main_pid() { inside systemctl show --property MainPID --value syncd; }
+socket=/proc/$init/root/run/syncd/api.sock
 
 # 3. Installed, it runs, as its own user, and takes events.
-cp "$old" "$root/tmp/package.deb"
-# No room for the 2 GiB that appends want to be left here.
 mkdir -p "$root/etc/syncd/conf.d"
-echo "{ storage: { min_free: '16MiB' } }" > "$root/etc/syncd/conf.d/10-test.conf"
-deb_install "$old" >"$root/tmp/dpkg.log" 2>&1 || { cat "$root/tmp/dpkg.log"; fail 'install'; }
-grep -q warning "$root/tmp/dpkg.log" && cat "$root/tmp/dpkg.log"
-pid=$(cat "$root/run/syncd.pid")
-owner=$(stat -c '%U %a' --cached=never "/proc/$pid" >/dev/null 2>&1; awk '/^Uid:/{print $2}' "/proc/$pid/status")
-[ "$owner" = "$(inside id -u syncd)" ] || fail "it runs as $owner"
+echo "{ storage: { min_free: '16MiB' }, metrics: { listen: '127.0.0.1:7462' } }" > "$root/etc/syncd/conf.d/10-test.conf"
+deb_install "$old"
+inside systemctl is-active --quiet syncd || fail 'it does not run'
+inside systemctl is-enabled --quiet syncd || fail 'it is not enabled'
+inside systemctl is-enabled --quiet syncd.socket && fail 'the socket is enabled'
+pid=$(main_pid)
+[ "$(inside stat -c '%U' "/proc/$pid")" = syncd ] || fail "it runs as $(inside stat -c '%U' "/proc/$pid")"
 [ "$(inside stat -c '%U:%G %a' /var/lib/syncd/node.key)" = 'syncd:syncd 600' ] || fail 'modes of the key'
+[ "$(inside stat -c '%U:%G %a' /var/lib/syncd-witness)" = 'syncd:syncd 700' ] || fail 'modes of the witness'
 [ "$(inside stat -c '%U:%G %a' /run/syncd/api.sock)" = 'syncd:syncd-clients 660' ] ||
   fail "modes of the socket: $(inside stat -c '%U:%G %a' /run/syncd/api.sock)"
-inside dpkg-query -W syncd | grep -q . || fail 'dpkg does not know it'
-say "installed: $(inside dpkg-query -W syncd | tr '\t' ' '), $(inside du -sk /usr/bin/syncd /usr/bin/syncctl | tr '\n\t' ', ')"
+inside curl -sf http://127.0.0.1:7462/readyz >/dev/null || fail 'it is not ready'
+say "installed $(inside dpkg-query -W syncd | tr '\t' ' '): $(inside systemctl show --property StatusText --value syncd);" \
+  "security $(inside systemd-analyze security --no-pager syncd | sed -n 's/^.*exposure level for syncd.service: \([0-9.]*\).*/\1/p')"
 
 # 4. Upgraded under load: what was acknowledged is there, each once, and nothing else was lost.
-python3 - "$root/run/syncd/api.sock" "$root/tmp" <<'PYTHON' &
+python3 - "$socket" "$root" <<'PYTHON' &
 import json, os, socket, sys, threading, time, uuid
 path, folder = sys.argv[1:]
 lock, acknowledged, retries, slowest = threading.Lock(), [], 0, 0.0
@@ -167,14 +190,14 @@ print(f'deb-test: {len(acknowledged)} appends acknowledged, {retries} tries agai
 PYTHON
 load=$!
 sleep 4
-deb_install "$new" >"$root/tmp/dpkg.log" 2>&1 || { cat "$root/tmp/dpkg.log"; fail 'upgrade'; }
-[ "$(cat "$root/run/syncd.pid")" != "$pid" ] || fail 'the upgrade has not started it anew'
+deb_install "$new"
+[ "$(main_pid)" != "$pid" ] || fail 'the upgrade has not started it anew'
 sleep 3
-touch "$root/tmp/enough"
+touch "$root/enough"
 wait "$load"
 say "upgraded: $(inside dpkg-query -W syncd | tr '\t' ' ')"
-asuser syncctl --store /var/lib/syncd export > "$root/tmp/export.ndjson"
-python3 - "$root/tmp" <<'PYTHON' || fail 'acknowledged events are lost'
+asuser syncctl --store /var/lib/syncd export > "$root/export.ndjson"
+python3 - "$root" <<'PYTHON' || fail 'acknowledged events are lost'
 import collections, json, sys
 folder = sys.argv[1]
 stored = collections.Counter(json.loads(line).get('id') for line in open(folder + '/export.ndjson'))
@@ -182,32 +205,73 @@ acknowledged = open(folder + '/acknowledged').read().split()
 lost = [id for id in acknowledged if stored[id] == 0]
 double = [id for id in acknowledged if stored[id] > 1]
 print(f'deb-test: {len(acknowledged)} acknowledged, {len(lost)} lost, {len(double)} stored twice')
-sys.exit(1 if lost or double else 0)
+sys.exit(1 if lost or double or not acknowledged else 0)
 PYTHON
-inside deb-systemd-invoke stop syncd.service
-asuser syncctl --store /var/lib/syncd verify >"$root/tmp/verify" 2>&1 || { cat "$root/tmp/verify"; fail 'verify'; }
-inside deb-systemd-invoke start syncd.service
+inside systemctl stop syncd
+[ "$(inside systemctl show --property Result --value syncd)" = success ] || fail 'it did not end in order'
+asuser syncctl --store /var/lib/syncd verify >"$root/verify" 2>&1 || { cat "$root/verify"; fail 'verify'; }
+inside systemctl start syncd
 
-# 5. A changed configuration stays; a wrong one stops no daemon that runs.
-echo "{ storage: { min_fre: '16MiB' } }" > "$root/etc/syncd/conf.d/20-wrong.conf"
-pid=$(cat "$root/run/syncd.pid")
-deb_install "$new" >"$root/tmp/dpkg.log" 2>&1 || { cat "$root/tmp/dpkg.log"; fail 'installing again'; }
-grep -q "did you mean 'min_free'" "$root/tmp/dpkg.log" || fail 'the wrong configuration is not named'
-[ "$(cat "$root/run/syncd.pid")" = "$pid" ] && kill -0 "$pid" || fail 'a wrong configuration has stopped the daemon'
-rm "$root/etc/syncd/conf.d/20-wrong.conf"
+# 5. A reload; a wrong configuration, which stops no daemon that runs; a daemon that hangs.
+pid=$(main_pid)
+echo "{ storage: { min_free: '17MiB' } }" > "$root/etc/syncd/conf.d/20-more.conf"
+inside systemctl reload syncd
+for _ in $(seq 50); do
+  inside journalctl --no-pager --unit syncd | grep -q 'reloaded: storage.min_free: "16MiB" is "17MiB" now' && break
+  sleep 0.1
+done
+inside journalctl --no-pager --unit syncd > "$root/journal"
+grep -q 'reloaded: storage.min_free' "$root/journal" || fail 'reload'
+echo "{ storage: { min_fre: '16MiB' } }" > "$root/etc/syncd/conf.d/20-more.conf"
+deb_install "$new"
+grep -q "did you mean 'min_free'" "$root/dpkg.log" || fail 'the wrong configuration is not named'
+[ "$(main_pid)" = "$pid" ] || fail 'a wrong configuration has stopped the daemon'
+rm "$root/etc/syncd/conf.d/20-more.conf"
+mkdir -p "$root/etc/systemd/system/syncd.service.d"
+printf '[Service]\nWatchdogSec=4s\nTimeoutAbortSec=2s\n' > "$root/etc/systemd/system/syncd.service.d/test.conf"
+inside systemctl daemon-reload
+inside systemctl restart syncd
+pid=$(main_pid)
+sleep 6
+[ "$(main_pid)" = "$pid" ] || fail 'the watchdog has ended a daemon that gets on'
+inside systemctl kill --signal STOP syncd
+for _ in $(seq 150); do
+  now=$(main_pid)
+  [ "$now" != "$pid" ] && [ "$now" != 0 ] && inside systemctl is-active --quiet syncd && break
+  sleep 0.1
+done
+[ "$(main_pid)" != "$pid" ] || fail 'the watchdog has not ended a daemon that stands still'
+say 'reloaded; a wrong configuration refused; a daemon that stood still started anew by the watchdog'
 
-# 6. Removed, the data stay; purged, they stay and are named; purged on demand, they are gone.
-inside dpkg --remove syncd >"$root/tmp/dpkg.log" 2>&1 || { cat "$root/tmp/dpkg.log"; fail 'remove'; }
-kill -0 "$pid" 2>/dev/null && fail 'it runs after it was removed'
+# 6. The socket as systemd's: callers wait while the daemon starts anew.
+inside systemctl stop syncd
+inside systemctl enable --quiet --now syncd.socket
+append() { inside curl -s --max-time 20 --unix-socket /run/syncd/api.sock http://x/v1/events -d '{"type":"note","user":"u","data":{}}'; }
+append | grep -q '"appended"' || fail 'a caller of the socket is not served'
+inside systemctl restart syncd &
+restart=$!
+for _ in 1 2 3 4 5 6 7 8; do append | grep -q '"appended"' || fail 'a caller was refused while the daemon started anew'; done
+wait "$restart"
+[ "$(inside stat -c '%U:%G %a' /run/syncd/api.sock)" = 'syncd:syncd-clients 660' ] || fail 'modes of the socket'
+inside systemctl disable --quiet --now syncd.socket
+inside systemctl restart syncd
+say 'the socket handed over; no caller refused while the daemon started anew'
+
+# 7. Removed, the data stay; purged, they stay and are named; purged on demand, they are gone.
+remove() { inside env ${3:-A=b} dpkg "--$1" syncd >"$root/dpkg.log" 2>&1 || { cat "$root/dpkg.log"; fail "$2"; }; }
+remove remove remove
+inside systemctl is-active --quiet syncd && fail 'it runs after it was removed'
 [ -s "$root/var/lib/syncd/log.db" ] && [ -e "$root/var/lib/syncd/node.key" ] || fail 'remove has taken the data'
 [ -e "$root/etc/syncd/syncd.json5" ] || fail 'remove has taken the configuration'
-inside dpkg --purge syncd >"$root/tmp/dpkg.log" 2>&1 || { cat "$root/tmp/dpkg.log"; fail 'purge'; }
-grep -q 'stay in /var/lib/syncd' "$root/tmp/dpkg.log" || fail 'purge does not say where the data are'
+remove purge purge
+grep -q 'stay in /var/lib/syncd' "$root/dpkg.log" || fail 'purge does not say where the data are'
 [ -s "$root/var/lib/syncd/log.db" ] || fail 'purge has taken the data'
-[ -e "$root/etc/syncd/syncd.json5" ] && fail 'purge has left the configuration'
-deb_install "$new" >"$root/tmp/dpkg.log" 2>&1 || fail 'installing after purge'
-[ "$(inside syncctl --store /var/lib/syncd export 2>/dev/null | wc -l)" -ge "$(wc -l < "$root/tmp/acknowledged")" ] ||
-  fail 'the data are not found again'
-inside env SYNCD_PURGE_DATA=yes dpkg --purge syncd >"$root/tmp/dpkg.log" 2>&1 || fail 'purge with data'
-[ -e "$root/var/lib/syncd" ] && fail 'the data are there after they were to be purged'
+[ ! -e "$root/etc/syncd/syncd.json5" ] || fail 'purge has left the configuration'
+mkdir -p "$root/etc/syncd/conf.d"
+echo "{ storage: { min_free: '16MiB' } }" > "$root/etc/syncd/conf.d/10-test.conf"
+deb_install "$new"
+asuser syncctl --store /var/lib/syncd export > "$root/export.ndjson"
+[ "$(wc -l < "$root/export.ndjson")" -ge "$(wc -l < "$root/acknowledged")" ] || fail 'the data are not found again'
+remove purge 'purge with its data' SYNCD_PURGE_DATA=yes
+[ ! -e "$root/var/lib/syncd" ] || fail 'the data are there after they were to be purged'
 say 'removed, purged, installed again, purged with its data: as it should be'

@@ -54,7 +54,12 @@ install -m 644 docs/reference/*.md "$doc/reference/"
 install -m 644 ops/prometheus/alerts.yml ops/grafana/sillok.json "$doc/examples/"
 install -m 755 Scripts/verify.py "$doc/examples/verify.py"
 install -m 644 ops/debian/copyright "$doc/copyright"
-gzip -9nc CHANGELOG.md > "$doc/changelog.gz"
+install -m 644 CHANGELOG.md "$doc/CHANGELOG.md"
+{
+  printf 'syncd (%s) bookworm; urgency=medium\n\n  * What has changed: /usr/share/doc/syncd/CHANGELOG.md\n\n' "$version"
+  sed -n 's/^Maintainer: / -- /p' ops/debian/control | tr '\n' ' '
+  date --utc --date="@$SOURCE_DATE_EPOCH" '+ %a, %d %b %Y %H:%M:%S +0000'
+} | gzip -9n > "$doc/changelog.Debian.gz"
 install -D -m 644 ops/debian/lintian-overrides "$root/usr/share/lintian/overrides/syncd"
 
 # Which packages have the shared libraries, and from which versions on.

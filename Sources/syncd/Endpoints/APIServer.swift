@@ -18,6 +18,9 @@ final class APIServer: Sendable {
     private let readers: ReadPool
     private let feed: FeedHub
     private let subscriptions: SubscriptionHub
+    private let usage: HTTPUsage
+    /// What serves a socket that outlives the daemon.
+    private let handedOver = Lock<LoopBound<HTTPServer>?>(nil)
     /// What supervisors ask for.
     private static let probes: Set<String> = ["/livez", "/readyz", "/metrics"]
 
@@ -27,6 +30,7 @@ final class APIServer: Sendable {
         wake: Monitor<DaemonWake>
     ) throws(CommandFailure) {
         let api = configuration.api
+        usage = service.usage
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
@@ -38,6 +42,7 @@ final class APIServer: Sendable {
             throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
         }
         let loop = loop
+        let handedOver = handedOver
         /// Where metrics are served.
         let metrics = Lock<String?>(nil)
         let readers: ReadPool
@@ -101,6 +106,7 @@ final class APIServer: Sendable {
                 }
                 if let given {
                     try server.listen(given: ServiceManager.copy(of: given))
+                    handedOver.withLock { $0 = loop.bind(server) }
                 } else if let path = api.socket.path {
                     try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
                 }
@@ -199,7 +205,17 @@ final class APIServer: Sendable {
         }
     }
 
+    /// Where systemd holds the socket, leaves new callers to the next daemon and answers those that are here: for a second at most.
+    /// A connection that was just accepted gets a moment to send its request.
+    private func leaveCallers() {
+        guard let server = handedOver.withLock({ $0 }) else { return }
+        _ = server.sync { $0.stopListening() }
+        sleepMilliseconds(100)
+        for _ in 0..<90 where usage.figures.pendingRequests > 0 { sleepMilliseconds(10) }
+    }
+
     func stop() {
+        leaveCallers()
         feed.stop()
         subscriptions.stop()
         worker.stop()

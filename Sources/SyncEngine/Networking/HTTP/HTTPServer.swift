@@ -85,6 +85,13 @@ package final class HTTPServer: LoopResource {
         return sockets.last?.boundPort ?? 0
     }
 
+    /// Accepts no more connections. Those that are open go on; callers of a socket that another process holds as well wait for it.
+    package func stopListening() {
+        loop.assertOnLoop()
+        for socket in sockets { socket.close() }
+        sockets = []
+    }
+
     /// Connections now open.
     package var openConnections: Int { connections.count }
 
