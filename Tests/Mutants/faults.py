@@ -727,15 +727,15 @@ fault(338, "events of builds that took ancillary fields for critical ones are no
       (ES + "Log/LogUpgrade.swift", "return before < Self.readsAncillary && header.hasAncillaryAlone", "return !isPlanted(338) && before < Self.readsAncillary && header.hasAncillaryAlone"))
 # --- What a server's operator relies on -------------------------------------------------------------------------------------
 
-fault(330, "a reload takes a part of what has changed", "", "OperatingTests",
-      ("Sources/syncd/Setup/Reload.swift", "guard fixed.isEmpty else {", "guard fixed.isEmpty || isPlanted(330) else {"))
-fault(331, "systemd is told that a daemon gets on whose writer stands still", "", "OperatingTests",
-      ("Sources/syncd/Setup/Heartbeat.swift", "now < proven + limit / 2", "now < proven + limit / 2 || isPlanted(331)"))
-fault(332, "what callers make up becomes a label", "INV-9", "OperatingTests",
-      ("Sources/syncd/Metrics/Meters.swift", "guard isKnown || ", "guard isKnown || isPlanted(332) || "))
-fault(333, "the socket that systemd hands over is passed over", "", "ServiceManagerTests",
-      ("Sources/syncd/Setup/ServiceManager.swift", "given.first { $0.kind == .unix }", "given.first { $0.kind == .unix && !isPlanted(333) }"))
-fault(334, "the configuration's port for metrics serves the whole API", "INV-13", "MetricsTests",
+fault(350, "a reload takes a part of what has changed", "", "OperatingTests",
+      ("Sources/syncd/Setup/Reload.swift", "guard fixed.isEmpty else {", "guard fixed.isEmpty || isPlanted(350) else {"))
+fault(351, "systemd is told that a daemon gets on whose writer stands still", "", "OperatingTests",
+      ("Sources/syncd/Setup/Heartbeat.swift", "now < proven + limit / 2", "now < proven + limit / 2 || isPlanted(351)"))
+fault(352, "what callers make up becomes a label", "INV-9", "OperatingTests",
+      ("Sources/syncd/Metrics/Meters.swift", "guard isKnown || ", "guard isKnown || isPlanted(352) || "))
+fault(353, "the socket that systemd hands over is passed over", "", "ServiceManagerTests",
+      ("Sources/syncd/Setup/ServiceManager.swift", "given.first { $0.kind == .unix }", "given.first { $0.kind == .unix && !isPlanted(353) }"))
+fault(354, "the configuration's port for metrics serves the whole API", "INV-13", "MetricsTests",
       ("Sources/syncd/Endpoints/APIServer.swift", "guard probes.contains(exchange.request.path) else { return false }",
        "guard probes.contains(exchange.request.path) else {\n"
-       "            if isPlanted(334) { service.answer(exchange) }\n            return isPlanted(334)\n        }"))
+       "            if isPlanted(354) { service.answer(exchange) }\n            return isPlanted(354)\n        }"))

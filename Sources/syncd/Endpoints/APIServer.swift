@@ -215,9 +215,10 @@ final class APIServer: Sendable {
     }
 
     func stop() {
-        leaveCallers()
+        // What waits or follows is told first: it would be waited for.
         feed.stop()
         subscriptions.stop()
+        leaveCallers()
         worker.stop()
         prober.stop()
         readers.stop()
