@@ -55,8 +55,9 @@ extension LogReader {
             guard let dot = cursor.dot else { return .success(FeedPlace(position: 0)) }
             guard let found = try event(dot), found.position <= durable else {
                 // What this log had itself will not come.
-                let isLost = try cursor.place.incarnation == incarnation() && event(dot) == nil
-                return .failure(isLost ? .elsewhere(dot) : .ahead(dot))
+                let isOwn = try cursor.place.incarnation == incarnation()
+                let isThere = try event(dot) != nil
+                return .failure(isOwn && !isThere ? .elsewhere(dot) : .ahead(dot))
             }
             guard try place(at: found.position).leaf == cursor.place.leaf else { return .failure(.elsewhere(dot)) }
             return .success(try place(lacking: clock(of: dot)))
