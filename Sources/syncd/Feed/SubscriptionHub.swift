@@ -162,7 +162,10 @@ final class SubscriptionHub: Sendable {
         let name = record.name
         let now = SubscriptionDesk.now
         switch action {
-        case .tell, .move: exchange.send(line(record, desk))
+        case .tell, .move:
+            // With what was parked just now.
+            _ = try desk.allRecords()
+            exchange.send(line(record, desk))
         case .delete:
             _ = try desk.record(record.deletion, visible: true)
             try desk.openValues().put([(record.id.description, nil)])
