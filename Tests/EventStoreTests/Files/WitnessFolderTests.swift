@@ -8,8 +8,8 @@ struct WitnessFolderTests {
     @Test("A witness folder of the store's owner is sound, whoever looks; one of another user is not")
     func owner() throws {
         guard geteuid() == 0 else { return print("skipped: only root gives files away") }
-        let store = try TemporaryFolder()
-        let witness = try TemporaryFolder()
+        let store = try TemporaryFolder.made()
+        let witness = try TemporaryFolder.made()
         for path in [store.path, witness.path] {
             #expect(chmod(path, 0o700) == 0 && chown(path, 65_534, 65_534) == 0)
         }
