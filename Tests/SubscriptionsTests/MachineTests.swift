@@ -19,6 +19,8 @@ struct MachineTests {
         var held: [(given: SubscriptionMachine.Given, worker: UInt64, run: Int)] = []
         var run = 0
         var acked: Set<Dot> = []
+        /// Acked since the process began: none of these comes again.
+        var done: Set<Dot> = []
         var parked: Set<Dot> = []
         var attempts: [Dot: Int] = [:]
 
@@ -55,6 +57,7 @@ struct MachineTests {
         /// The process dies: what was put away is what it knows.
         mutating func restart() {
             run += 1
+            done = []
             var events: [Dot: (key: String, position: UInt64)] = [:]
             for open in kept.open + kept.retried {
                 events[open.dot] = (definition.key(of: log[Int(open.dot.seq) - 1]), open.dot.seq)
@@ -147,6 +150,7 @@ struct MachineTests {
         for one in given {
             #expect(scene.isWanted(one.dot), "seed \(seed): \(one.dot.seq) was not asked for")
             #expect(!scene.parked.contains(one.dot), "seed \(seed): \(one.dot.seq) is parked")
+            #expect(!scene.done.contains(one.dot), "seed \(seed): \(one.dot.seq) was acked, late or not")
             // The order of a conversation: what stands before it is done.
             for earlier in scene.log.prefix(Int(one.dot.seq) - 1)
             where earlier.conversation == scene.conversation(one.dot) && scene.definition.wants(earlier) {
@@ -167,6 +171,7 @@ struct MachineTests {
         if isAck {
             #expect(scene.machine.ack(given.dot, number: number, now: scene.now) != .refused)
             scene.acked.insert(given.dot)
+            scene.done.insert(given.dot)
         } else if scene.random.next() % 4 == 0 {
             scene.machine.park(given.dot, number: number, reason: "no")
         } else if scene.random.next() % 3 == 0 {
