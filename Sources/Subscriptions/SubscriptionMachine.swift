@@ -157,9 +157,6 @@ package struct SubscriptionMachine: Sendable {
 
     // MARK: Events
 
-    /// Whether this event was looked at.
-    package func hasSeen(_ dot: Dot) -> Bool { through.contains(dot) }
-
     /// The next event of the log, of which none of its origin was left out.
     ///
     /// - Parameter isWanted: Whether it is to be handed out; if not it is done.
@@ -343,7 +340,8 @@ package struct SubscriptionMachine: Sendable {
         guard var line = lines[entry.key] else { return }
         guard line.head == dot else {
             // It was not its turn: an ack of an earlier run.
-            line.dots.removeAll { $0 == dot }
+            // What stands before the first is gone already, and may be the same event.
+            if let index = line.dots[line.first...].firstIndex(of: dot) { line.dots.remove(at: index) }
             lines[entry.key] = line
             return
         }

@@ -75,6 +75,11 @@ package struct SubscriptionState: Hashable, Sendable {
         guard words.next() == Self.version, let through = words.dots(), let open = words.open(),
             let retried = words.open(), let early = words.dots(), words.isAtEnd
         else { return nil }
+        // Other nodes send states, too: each dot stands once, in order.
+        for dots in [through, open.map(\.dot), retried.map(\.dot), early] {
+            guard zip(dots, dots.dropFirst()).allSatisfy({ $0 < $1 }) else { return nil }
+        }
+        guard zip(through, through.dropFirst()).allSatisfy({ $0.origin != $1.origin }) else { return nil }
         (self.through, self.open, self.retried, self.early) = (VersionVector(through), open, retried, early)
     }
 

@@ -227,6 +227,29 @@ def live():
     return "500 deltas at 10 followers in order, none elsewhere; the log and its cursors unchanged; bounds hold"
 
 
+@check("5 followers that leave with bytes waiting")
+def leave():
+    import socket
+    node = Node("f5")
+    for n in range(8):
+        big = message(n, n)
+        big["data"]["text"] = "가" * 60000
+        Client(node).append([big])
+    count = int(os.environ.get("LEAVERS", "4200"))
+    for _ in range(count):
+        line = socket.socket(socket.AF_UNIX)
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        line.connect(node.socket)
+        line.sendall(b"GET /v1/changes?after=first HTTP/1.1\r\nHost: syncd\r\nAccept: application/x-ndjson\r\n\r\n")
+        line.recv(1)
+        time.sleep(0.004)  # what does not fit waits in the daemon
+        line.close()
+    status, page = Client(node).json("GET", "/v1/changes?after=first&limit=1")
+    assert status == 200, (status, page)
+    node.stop()
+    return f"{count} came, took nothing and left; the next one is served"
+
+
 @check("3 many followers")
 def many():
     node = Node("f3")

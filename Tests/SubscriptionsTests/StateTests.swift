@@ -62,6 +62,23 @@ struct StateTests {
         #expect(SubscriptionState(bytes: Array(bytes.prefix(8)) + [UInt8](repeating: 255, count: 8)) == nil)
     }
 
+    @Test("A state of another node that names a dot twice, or out of order, is none (INV-9)")
+    func doubled() {
+        let dots = (1...3).map { Dot(origin: Self.origins[0], seq: UInt64($0)) }
+        let lists: [WritableKeyPath<SubscriptionState, [SubscriptionState.Open]>] = [\.open, \.retried]
+        for list in lists {
+            for order in [[0, 0], [1, 0], [0, 2, 1]] {
+                var state = SubscriptionState()
+                state.through.advance(to: dots[2])
+                state[keyPath: list] = order.map { .init(dots[$0], attempts: 1) }
+                #expect(SubscriptionState(bytes: state.bytes) == nil, "\(order)")
+            }
+        }
+        var state = SubscriptionState()
+        state.early = [dots[0], dots[0]]
+        #expect(SubscriptionState(bytes: state.bytes) == nil)
+    }
+
     /// Made with Python: `struct.pack(">Q", …)`, version, then the four lists.
     @Test("The bytes of a state are those of FORMATS §5")
     func vector() {

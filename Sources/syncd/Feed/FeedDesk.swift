@@ -52,10 +52,15 @@ final class FeedDesk {
     private var recentBytes = 0
     /// Tells the hub that a follower goes on later: its client has taken what was there.
     private let later: @Sendable (UInt64) -> Void
+    /// Tells the hub that the client of a stream has left.
+    private let gone: @Sendable (UInt64) -> Void
 
-    init(_ store: EventStore, later: @escaping @Sendable (UInt64) -> Void) {
+    init(
+        _ store: EventStore, later: @escaping @Sendable (UInt64) -> Void, gone: @escaping @Sendable (UInt64) -> Void
+    ) {
         self.store = store
         self.later = later
+        self.gone = gone
         readers = OpenReaders(Freshness(store.files))
     }
 
@@ -89,7 +94,7 @@ final class FeedDesk {
             case .lines, .eventStream:
                 let stream = exchange.startStream(
                     status: 200, contentType: request.face.contentType,
-                    headers: [HTTPField("Cache-Control", "no-store")])
+                    headers: [HTTPField("Cache-Control", "no-store")], onGone: { [gone] in gone(id) })
                 stream.write(request.face.preamble)
                 sink = .stream(stream)
             }

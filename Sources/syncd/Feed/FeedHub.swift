@@ -31,7 +31,9 @@ final class FeedHub: Sendable {
         self.loop = loop
         let hub = hub
         worker = SerialWorker(name: "api-feed") {
-            FeedDesk(store) { id in hub.withLock { $0 }?.drained(id) }
+            FeedDesk(
+                store, later: { id in hub.withLock { $0 }?.drained(id) },
+                gone: { id in hub.withLock { $0 }?.gone(id) })
         }
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }

@@ -11,7 +11,6 @@ extension SubscriptionDesk {
         var found = records ?? SubscriptionRecords()
         try reader.fresh { views throws(StoreError) in try found.update(views) }
         records = found
-
         for (name, one) in running {
             guard let record = found.all[name], record.id == one.record.id else {
                 end(name, "the subscription is gone")
@@ -75,11 +74,11 @@ extension SubscriptionDesk {
         guard let key = try key(of: value.node), value.isValid(for: key),
             let state = SubscriptionState(bytes: value.value)
         else { return true }
-        var kept = try openValues().value(id.description).flatMap { SubscriptionState(bytes: $0) } ?? state
-        kept.merge(state)
         if let one = running.values.first(where: { $0.record.id == id }) {
             learn(one.record.name, state)
         } else {
+            var kept = try openValues().value(id.description).flatMap { SubscriptionState(bytes: $0) } ?? state
+            kept.merge(state)
             try openValues().put([(id.description, kept.bytes)])
             isUnsynced = true
         }

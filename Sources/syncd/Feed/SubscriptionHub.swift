@@ -394,7 +394,7 @@ final class SubscriptionHub: Sendable {
     private func heard(_ value: SharedState) {
         worker.submit { [weak self] desk in
             guard let self else { return }
-            if desk.unjudged.count < Self.mostUnjudged { desk.unjudged.append(value) }
+            desk.unjudged = desk.unjudged.suffix(Self.mostUnjudged - 1) + [value]
             if let records = desk.records { judge(desk, records) }
             // What the log says of it may have come meanwhile.
             if !desk.unjudged.isEmpty { state.withLock { $0.hasNews = true } }
