@@ -16,7 +16,8 @@ struct SignsOfLife {
     ///
     /// - Parameter proven: When both were last seen to get on.
     mutating func isDue(proven: UInt64, now: UInt64) -> Bool {
-        guard let limit, now - last >= limit / 2 - UInt64(pause) * 1_000_000, now < proven + limit / 2 else {
+        guard let limit, now - last + UInt64(pause) * 1_000_000 >= limit / 2, now < proven + limit / 2
+        else {
             return false
         }
         last = now
