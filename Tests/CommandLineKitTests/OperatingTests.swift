@@ -100,7 +100,8 @@ import Testing
         #expect(given == [3, 6, 9, 12, 15, 18, 21])
         // A time shorter than two looks is no time, but ends nothing.
         var short = SignsOfLife(every: 1_000, now: 0)
-        #expect(short.isDue(proven: 0, now: 0))
+        let isDue = short.isDue(proven: 0, now: 0)
+        #expect(isDue)
         var none = SignsOfLife(every: nil, now: 0)
         #expect(!none.isDue(proven: 0, now: 100 * second) && none.pause == 1_000)
     }
