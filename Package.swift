@@ -51,12 +51,16 @@ let package = Package(
         .target(name: "CProgram"),
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
-        .target(name: "SillokAPI", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
+        .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
         // What workers are handed, and what of it is done.
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
+        // Who may do what: roles, tokens, who takes part in what.
+        .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         .executableTarget(
             name: "syncd",
-            dependencies: ["SillokAPI", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
+            dependencies: [
+                "SillokAPI", "Access", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux",
+            ],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],

@@ -94,3 +94,18 @@ extension JSONLine {
         if !appliedIsKnown { add("applied", amendment.counts) }
     }
 }
+
+extension JSONLine {
+    /// `{"type":"read",…}`: of the access log.
+    package init(read object: JSONObject, _ header: EventHeader) {
+        self.init(type: "read")
+        add("at", Timestamp.text(header.hlc.milliseconds))
+        add("actor", header.actor?.text)
+        add("route", object.string("route"))
+        add("subject", object.string("subject"))
+        add("users", object.strings("users") ?? [])
+        add("reason", object.string("reason"))
+        add("id", header.id.description)
+    }
+}
+

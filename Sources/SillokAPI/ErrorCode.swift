@@ -9,6 +9,11 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case notFound = "E_NOT_FOUND"
     case method = "E_METHOD"
     case parameter = "E_PARAMETER"
+    // Who asks.
+    case unauthenticated = "E_UNAUTHENTICATED"
+    case role = "E_ROLE"
+    case author = "E_AUTHOR"
+    case reason = "E_REASON"
     case cursor = "E_CURSOR"
     case cursorAhead = "E_CURSOR_AHEAD"
     // Subscriptions.
@@ -63,7 +68,9 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     private var answer: (status: Int, exitCode: ExitCode) {
         switch self {
         case .http, .parameter, .json, .empty, .invitation, .ownInvitation: (400, .badInput)
-        case .refused: (403, .notPermitted)
+        case .reason: (400, .badInput)
+        case .unauthenticated: (401, .notPermitted)
+        case .refused, .role, .author: (403, .notPermitted)
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)
         case .cursor: (409, .badInput)

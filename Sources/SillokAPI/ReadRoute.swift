@@ -12,6 +12,10 @@ package enum ReadRoute: Hashable, Sendable {
     case history(user: String)
     case surveys
     case survey(String)
+    /// Who has read what, as far as reads are recorded.
+    case access
+    /// Who has read what belongs to a user.
+    case readers(user: String)
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -26,6 +30,8 @@ package enum ReadRoute: Hashable, Sendable {
         case ("users", 3) where path[2] == "history": self = .history(user: path[1])
         case ("surveys", 1): self = .surveys
         case ("surveys", 2): self = .survey(path[1])
+        case ("access", 1): self = .access
+        case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
         default: return nil
         }
     }
@@ -48,6 +54,8 @@ package enum ReadRoute: Hashable, Sendable {
         case .history(let user): ["users", user, "history"]
         case .surveys: ["surveys"]
         case .survey(let name): ["surveys", name]
+        case .access: ["access"]
+        case .readers(let user): ["users", user, "readers"]
         }
     }
 
@@ -57,31 +65,16 @@ package enum ReadRoute: Hashable, Sendable {
         return query.isEmpty ? path : path + "?" + encodedQuery(query)
     }
 
-    /// What may stand behind `?`.
-    package var parameters: Set<String> {
-        let paging: Set<String> = ["limit", "cursor"]
-        let timeline: Set<String> = ["since", "until", "type", "role", "author", "order", "known_at"]
-        return switch self {
-        case .events: paging.union(["wait_ms"])
-        case .event: []
-        case .conversations, .conversation, .profile, .surveys: paging
-        case .rows: paging.union(timeline)
-        case .history: paging.union(timeline).union(["conversation"])
-        case .survey: paging.union(["question"])
-        }
-    }
-
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
-        case (.rows, .entry), (.history, .entry), (.conversations, .conversation), (.events, .log): true
+        case (.rows, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
+            (.conversations, .conversation), (.events, .log):
+            true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
         case (.survey, .names(let names)): names.count == 2
         default: false
         }
     }
-
-    /// Those of them that may be given more than once: any of the values will do.
-    package static let repeatable: Set<String> = ["type", "author", "conversation"]
 }

@@ -2,20 +2,10 @@ internal import EventStore
 
 /// What the API has below `/v1/` (docs/operating/api.md), as both sides name it.
 package enum Route: String, CaseIterable, Sendable {
-    case events, changes, status, wait, peers, findings, invitations, join, quarantine, subscriptions
+    case events, changes, status, wait, peers, findings, invitations, join, quarantine, subscriptions, credentials, access, me
 
     /// Without what names one of them.
     package var path: String { "/v1/" + rawValue }
-
-    /// What stands behind `?`. A parameter that is not here is refused: a slip of the pen must not drop what guards an append.
-    package var parameters: Set<String> {
-        switch self {
-        case .events: ["atomicity", "expect", "ids"]
-        case .changes: ["after", "limit", "live", "wait_ms", "type", "user", "author", "conversation", "origin"]
-        case .wait: ["nodes", "timeout_ms"]
-        default: []
-        }
-    }
 
     /// `/v1/peers/<name>/ping` and its like; blanks and slashes in the parts are encoded.
     package func path(_ parts: String...) -> String {

@@ -11,6 +11,8 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
     package let name: String
     package let definition: SubscriptionDefinition
+    /// Who had it made; `nil` where that is not known.
+    package let owner: EventActor?
     /// The event that made it.
     package let id: EventID
     package let dot: Dot
@@ -19,8 +21,11 @@ package struct SubscriptionRecord: Hashable, Sendable {
     /// How often it has moved.
     package private(set) var term: UInt64 = 0
 
-    init(name: String, definition: SubscriptionDefinition, id: EventID, dot: Dot, home: NodeID) {
-        (self.name, self.definition, self.id, self.dot, self.home) = (name, definition, id, dot, home)
+    init(
+        name: String, definition: SubscriptionDefinition, owner: EventActor? = nil, id: EventID, dot: Dot, home: NodeID
+    ) {
+        (self.name, self.definition, self.owner) = (name, definition, owner)
+        (self.id, self.dot, self.home) = (id, dot, home)
     }
 
     mutating func move(to node: NodeID, term: UInt64) { (home, self.term) = (node, term) }
@@ -38,9 +43,13 @@ package struct SubscriptionRecord: Hashable, Sendable {
             }
     }
 
-    /// The event that makes one at `node`.
-    package static func draft(_ name: String, _ definition: SubscriptionDefinition, at node: NodeID) -> EventDraft {
-        draft(created, #""name":\#(quoted(name)),\#(definition.text)"#, at: node)
+    /// The event that makes one at `node`, for `owner`.
+    package static func draft(
+        _ name: String, _ definition: SubscriptionDefinition, for owner: EventActor? = nil, at node: NodeID
+    ) -> EventDraft {
+        var draft = draft(created, #""name":\#(quoted(name)),\#(definition.text)"#, at: node)
+        draft.actor = owner
+        return draft
     }
 
     /// The event that ends it.

@@ -5,7 +5,6 @@ package import EventStore
 /// Of two with one name the one that was made first stands. Its home is the node that has moved it to itself last: by term, then by the time
 /// of the event. Only its homes say what is done, parked or ended; a node speaks for itself alone (INV-15).
 package struct SubscriptionRecords: Sendable {
-    private static let page = 500
     private static let types = [
         SubscriptionRecord.created, SubscriptionRecord.moved, SubscriptionRecord.deleted, SubscriptionRecord.parked,
         SubscriptionRecord.retried, SubscriptionRecord.placed,
@@ -31,16 +30,10 @@ package struct SubscriptionRecords: Sendable {
         var retried: [Dot: Int64] = [:]
     }
 
-    /// How far a node's own events were read.
-    private struct Reading {
-        var origins: Set<OriginID> = []
-        var last: DisplayKey?
-    }
-
     private var made: [EventID: Made] = [:]
     private var moves: [EventID: Set<Move>] = [:]
     private var words: [EventID: [NodeID: Word]] = [:]
-    private var readings: [NodeID: Reading] = [:]
+    private var events = NodeEvents(types: types)
 
     /// By their names.
     package private(set) var all: [String: SubscriptionRecord] = [:]
@@ -82,31 +75,10 @@ package struct SubscriptionRecords: Sendable {
 
     /// Reads what nodes have written since the last time.
     package mutating func update(_ views: ViewReader) throws(StoreError) {
-        var origins: [NodeID: Set<OriginID>] = [:]
-        for origin in try views.log.origins() { origins[origin.node, default: []].insert(origin.id) }
-        for (node, own) in origins { try read(node, own, views) }
+        var events = events
+        try events.update(views) { take($0, $1, $2) }
+        self.events = events
         settle()
-    }
-
-    private mutating func read(_ node: NodeID, _ own: Set<OriginID>, _ views: ViewReader) throws(StoreError) {
-        var reading = readings[node] ?? Reading()
-        // The stamps of a new origin may begin before those of the one before it: then all is read again, which changes nothing.
-        if reading.origins != own { reading = Reading(origins: own) }
-        var query = TimelineQuery()
-        query.types = Self.types
-        var bound = reading.last
-        repeat {
-            let page = try views.oldest(Self.page, of: .user("node/\(node)"), query, after: bound)
-            for entry in page.entries {
-                let header = entry.stored.event.header
-                // What others write in its name does not count, nor how far ahead of all that is.
-                guard own.contains(header.dot.origin) else { continue }
-                reading.last = max(reading.last ?? header.displayKey, header.displayKey)
-                if let payload = entry.stored.event.payload { take(header, JSONObject(validated: payload), node) }
-            }
-            bound = page.next
-        } while bound != nil
-        readings[node] = reading
     }
 
     private mutating func take(_ header: EventHeader, _ object: JSONObject, _ node: NodeID) {
@@ -115,7 +87,7 @@ package struct SubscriptionRecords: Sendable {
                 let definition = try? SubscriptionDefinition(object, besides: ["name"])
             else { return }
             let record = SubscriptionRecord(
-                name: name, definition: definition, id: header.id, dot: header.dot, home: node)
+                name: name, definition: definition, owner: header.actor, id: header.id, dot: header.dot, home: node)
             made[header.id] = Made(record: record, hlc: header.hlc)
             return
         }

@@ -64,10 +64,15 @@ enum Daemon {
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
+        let authenticator: Authenticator
+        do { authenticator = try Authenticator(store, views, configuration.api) } catch {
+            throw CommandFailure(error)
+        }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
-            store: store, views: views, reader: reader, audit: audit, node: node, roster: roster,
+            store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
+            accessLog: AccessLog(store), roster: roster,
             invitations: invitations,
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), live: live, meters: Meters(), heart: Heartbeat(),
@@ -193,6 +198,7 @@ enum Daemon {
         do throws(CommandFailure) {
             let reload = try Reload(from: run.live.current, to: try run.reread())
             run.live.take(reload.configuration)
+            service.authenticator.take(reload.configuration.api.socket)
             run.log.setLevel(reload.configuration.log.level)
             if reload.changes.contains(where: { $0.path == "peers.nodes" }) {
                 service.roster.take(reload.configuration)

@@ -58,13 +58,18 @@ struct SocketAddress {
 
     /// The numeric host, with the port: `192.0.2.7:4711`, `[2001:db8::7]:4711`.
     var text: String {
+        guard let host else { return "unknown" }
+        return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    /// The numeric host: `192.0.2.7`, `2001:db8::7`; `nil` if it has none.
+    var host: String? {
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let result = withPointer {
             getnameinfo($0, length, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST)
         }
-        guard result == 0 else { return "unknown" }
-        let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return family == AF_INET6 ? "[\(name)]:\(port)" : "\(name):\(port)"
+        guard result == 0 else { return nil }
+        return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Looks a host up. Blocks unless `numericOnly`.

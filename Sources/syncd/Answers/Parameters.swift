@@ -7,14 +7,8 @@ struct BadParameter: Error {
 }
 
 extension HTTPRequest {
-    /// The number in a parameter of the query; `nil` if it is not given.
-    func number(_ name: String, in range: ClosedRange<UInt64>) throws(BadParameter) -> UInt64? {
-        guard let text = queryItem(name) else { return nil }
-        guard let number = UInt64(text), range.contains(number) else {
-            throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
+    /// The number in a parameter of the query, which the route's specification has checked; `nil` if it is not given.
+    func number(_ name: String) -> Int? { queryItem(name).flatMap { Int($0) } }
 
     /// Refuses parameters that the path does not have, and those that are given twice.
     ///

@@ -21,9 +21,6 @@ extension ErrorAnswer {
 }
 
 extension HTTPExchange {
-    /// Who asks, as the kernel says of the other end of the socket.
-    var actor: EventActor? { request.peer.flatMap { EventActor(.socket, principal: $0.principal) } }
-
     /// Whether only an answer is wanted, and for `HEAD` not even that.
     var isReading: Bool { request.method == "GET" || request.method == "HEAD" }
 
@@ -48,10 +45,10 @@ extension HTTPExchange {
     }
 
     /// An error with its stable code, which decides the status.
-    func refuse(_ code: ErrorCode, _ message: String, hint: String? = nil) {
+    func refuse(_ code: ErrorCode, _ message: String, hint: String? = nil, headers: [HTTPField] = []) {
         send(
             ErrorAnswer(code, message, hint: hint).line, status: code.status,
-            headers: code.status == 503 ? [HTTPField("Retry-After", "1")] : [])
+            headers: headers + (code.status == 503 ? [HTTPField("Retry-After", "1")] : []))
     }
 
     /// A peer cannot have the name of another one.
@@ -62,7 +59,12 @@ extension HTTPExchange {
     }
 
     /// The path is there, but not for this method.
-    func refuseMethod() { refuse(.method, "\(request.method) is not for \(request.path)") }
+    func refuseMethod(_ allowed: [String] = ["GET"]) {
+        let list = allowed.sorted().joined(separator: ", ")
+        refuse(
+            .method, "\(request.method) is not for \(request.path)", hint: list,
+            headers: [HTTPField("Allow", list)])
+    }
 
     /// An error of the store.
     func refuse(_ error: StoreError) { refuse(ErrorCode(error), error.description, hint: error.hint) }

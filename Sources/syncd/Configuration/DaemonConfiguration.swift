@@ -60,6 +60,10 @@ struct DaemonConfiguration: Sendable, Equatable {
     struct API: Sendable, Equatable {
         /// The Unix socket of the HTTP API.
         var socket = Socket()
+        /// Where it is served over TCP, to those who show a token; `nil` for nowhere.
+        var listen: NetworkAddress?
+        /// Whether tokens that other nodes of the cluster have given count here.
+        var trustGrants = true
         /// The largest request body in bytes.
         var maxBody: UInt64 = 8 << 20
         /// The bytes of all requests that are coming or not answered yet.
@@ -77,6 +81,8 @@ struct DaemonConfiguration: Sendable, Equatable {
         var mode: UInt16 = 0o660
         /// The group it belongs to; `nil` for the group of the process.
         var group: String? = "syncd-clients"
+        /// What its callers may do, but for the daemon's user and root, who may do all.
+        var roles: [SocketGrant] = []
     }
 
     struct Peers: Sendable, Equatable {

@@ -19,6 +19,7 @@ final class APIServer: Sendable {
     private let feed: FeedHub
     private let subscriptions: SubscriptionHub
     private let usage: HTTPUsage
+    private let authenticator: Authenticator
     /// What serves a socket that outlives the daemon.
     private let handedOver = Lock<LoopBound<HTTPServer>?>(nil)
     /// What supervisors ask for.
@@ -30,7 +31,7 @@ final class APIServer: Sendable {
         wake: Monitor<DaemonWake>
     ) throws(CommandFailure) {
         let api = configuration.api
-        usage = service.usage
+        (usage, authenticator) = (service.usage, service.authenticator)
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
@@ -49,8 +50,10 @@ final class APIServer: Sendable {
         let feed: FeedHub
         let subscriptions: SubscriptionHub
         do throws(StoreError) {
-            feed = try FeedHub(service.store, on: loop)
-            subscriptions = try SubscriptionHub(service.store, service.views, service.node, on: loop)
+            feed = try FeedHub(
+                service.store, service.views, service.authenticator, service.accessLog, on: loop)
+            subscriptions = try SubscriptionHub(
+                service.store, service.views, service.node, service.authenticator, on: loop)
             readers = ReadPool(try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
@@ -60,6 +63,10 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
+        service.authenticator.observe {
+            feed.reconsider()
+            subscriptions.reconsider()
+        }
         let failure = loop.sync { () -> String? in
             do throws(TransportError) {
                 try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
@@ -88,21 +95,22 @@ final class APIServer: Sendable {
                     observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
                 ) { exchange in
                     if Self.takeProbe(exchange, service, prober) { return }
-                    if desk.take(exchange) { return }
-                    if exchange.isReading, exchange.request.path == Route.changes.path {
-                        return feed.answer(exchange)
-                    }
-                    if let conversation = FeedHub.liveConversation(exchange.request) {
-                        return feed.tell(exchange, conversation: conversation)
-                    }
-                    if SubscriptionHub.takes(exchange.request.segments) { return subscriptions.answer(exchange) }
-                    if exchange.isReading, let route = ReadRoute(version1: exchange.request.segments) {
-                        if !readers.submit({ ReadEndpoint.answer(exchange, route, readers, $0) }) {
+                    guard let request = AdmittedRequest(exchange, service.authenticator) else { return }
+                    switch request.operation {
+                    case .followChanges: feed.answer(request)
+                    case .tellLive: feed.tell(request)
+                    case .listSubscriptions, .putSubscription, .getSubscription, .deleteSubscription,
+                        .streamDeliveries, .pullDeliveries, .ackDeliveries, .releaseDeliveries, .extendDeliveries,
+                        .parkDeliveries, .listParked, .retryParked, .moveSubscription:
+                        subscriptions.answer(request)
+                    case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
+                        if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }
-                        return
+                    case .appendEvents where desk.take(request): break
+                    default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }
                     }
-                    if !worker.submit({ _ in service.answer(exchange) }) { exchange.refuse(.closed) }
                 }
                 if let given {
                     try server.listen(given: ServiceManager.copy(of: given))
@@ -216,6 +224,7 @@ final class APIServer: Sendable {
 
     func stop() {
         // What waits or follows is told first: it would be waited for.
+        authenticator.stop()
         feed.stop()
         subscriptions.stop()
         leaveCallers()

@@ -1,3 +1,4 @@
+internal import Access
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
@@ -8,7 +9,13 @@ internal import SyncEngine
 struct AppendBatch: Sendable {
     private(set) var drafts: [EventDraft] = []
     /// For each line: its number, and why it is no event; `nil` if it is the next of `drafts`.
-    private var lines: [(number: Int, problem: InvalidLine?)] = []
+    private var lines: [(number: Int, problem: Problem?)] = []
+
+    /// Why a line is not taken.
+    struct Problem {
+        let code: String
+        let message: String
+    }
     let atomicity: Atomicity
 
     /// - Parameters:
@@ -16,7 +23,7 @@ struct AppendBatch: Sendable {
     ///     counts once. Otherwise it gets a new one, unless it carries a `recordid`.
     ///   - actor: Who asks for it, whatever the lines say.
     init(
-        _ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by actor: EventActor?, _ parser: NativeLineParser
+        _ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by actor: EventActor, _ parser: NativeLineParser
     ) {
         self.atomicity = atomicity
         // A byte order mark is passed over, as in a file (docs/reference/FORMATS.md §4).
@@ -34,11 +41,28 @@ struct AppendBatch: Sendable {
                 drafts.append(line.draft)
                 lines.append((number, nil))
             } catch {
-                lines.append((number, error))
+                lines.append((number, Problem(code: error.code, message: error.description)))
             }
         }
         if atomicity == .whole, lines.contains(where: { $0.problem != nil }) { drafts = [] }
     }
+
+    /// Takes away what `judge` has something against.
+    mutating func refuse(
+        _ judge: (EventDraft) throws(StoreError) -> Problem?
+    ) throws(StoreError) {
+        guard !drafts.isEmpty else { return }
+        var kept: [EventDraft] = []
+        var rest = drafts[...]
+        for index in lines.indices where lines[index].problem == nil {
+            let draft = rest.removeFirst()
+            if let problem = try judge(draft) { lines[index].problem = problem } else { kept.append(draft) }
+        }
+        drafts = atomicity == .whole && kept.count < drafts.count ? [] : kept
+    }
+
+    /// Whether it has edits or retractions: whether those are the author's stands in the log.
+    var hasAmendments: Bool { drafts.contains { ViewReader.isAmendment($0.type) } }
 
     /// Where the line's newline stands, or the end.
     private static func lineEnd(in body: [UInt8], from start: Int) -> Int {
@@ -77,7 +101,7 @@ struct AppendBatch: Sendable {
         var rest = outcomes[...]
         for line in lines {
             if let problem = line.problem {
-                answer.reject(line.number, problem.code, problem.description)
+                answer.reject(line.number, problem.code, problem.message)
             } else if isRefused {
                 answer.reject(line.number, .batchRejected(index: culprit))
             } else {
@@ -96,25 +120,28 @@ struct AppendBatch: Sendable {
 /// `POST /v1/events`: native lines in, one result for each line out.
 extension Service {
     /// Runs on a worker's thread: an expectation may have to wait for the views.
-    func append(_ exchange: HTTPExchange) {
-        guard let batch = appendBatch(exchange, NativeLineParser()) else { return }
-        var condition: AppendCondition?
-        if let text = exchange.request.queryItem("expect") {
-            guard let expected = ExpectedVersion(text) else {
-                return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
-            }
-            do throws(StoreError) {
+    func append(_ request: AdmittedRequest) {
+        let exchange = request.exchange
+        guard var batch = appendBatch(request, NativeLineParser()) else { return }
+        do throws(StoreError) {
+            try permit(&batch, request.caller)
+            var condition: AppendCondition?
+            if let text = exchange.request.queryItem("expect") {
+                guard let expected = ExpectedVersion(text) else {
+                    return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
+                }
                 let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
-            } catch {
-                return exchange.refuse(error)
             }
+            store.append([batch.call(condition) { [batch] in batch.answer(exchange, $0) }])
+        } catch {
+            exchange.refuse(error)
         }
-        store.append([batch.call(condition) { batch.answer(exchange, $0) }])
     }
 
     /// What a request wants appended; `nil` if it has been refused. Does not wait.
-    func appendBatch(_ exchange: HTTPExchange, _ parser: NativeLineParser) -> AppendBatch? {
+    func appendBatch(_ admitted: AdmittedRequest, _ parser: NativeLineParser) -> AppendBatch? {
+        let exchange = admitted.exchange
         let request = exchange.request
         // What the store itself does not take it refuses with its own words.
         if let obstacle = surroundingObstacles.first {
@@ -122,28 +149,14 @@ extension Service {
                 .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
             return nil
         }
-        let atomicity: Atomicity
-        switch request.queryItem("atomicity") {
-        case nil, "whole": atomicity = .whole
-        case "each": atomicity = .each
-        case let other?:
-            exchange.refuse(.parameter, "atomicity is whole or each, not '\(other)'")
-            return nil
-        }
-        let derivesIDs: Bool
-        switch request.queryItem("ids") {
-        case nil: derivesIDs = false
-        case "derived": derivesIDs = true
-        case let other?:
-            exchange.refuse(.parameter, "ids is derived, or left out, not '\(other)'")
-            return nil
-        }
+        let atomicity: Atomicity = request.queryItem("atomicity") == "each" ? .each : .whole
+        let derivesIDs = request.queryItem("ids") != nil
         if isTooFarBehind {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
         let batch = AppendBatch(
-            request.body, atomicity, derivesIDs: derivesIDs, by: exchange.actor, parser)
+            request.body, atomicity, derivesIDs: derivesIDs, by: admitted.caller.actor, parser)
         guard !batch.isEmpty else {
             exchange.refuse(
                 .empty, "the body has no line", hint: "one event in the native form on each line of the body")

@@ -1,3 +1,4 @@
+internal import Access
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -28,15 +29,16 @@ final class AppendEndpoint {
     }
 
     /// Takes a request if it is one of those; false if another thread is to answer it.
-    func take(_ exchange: HTTPExchange) -> Bool {
-        let request = exchange.request
-        guard request.method == "POST", request.path == Route.events.path, request.body.count <= Self.largestBody,
-            request.queryItem("expect") == nil
+    func take(_ request: AdmittedRequest) -> Bool {
+        let exchange = request.exchange
+        // What others may append is looked up, on another thread.
+        guard exchange.request.body.count <= Self.largestBody, request.caller.roles.contains(.app),
+            exchange.request.queryItem("expect") == nil
         else { return false }
-        if service.refusesQuery(exchange) { return true }
         let start = MonotonicClock.now
         let isLeading = rule.leads(exchange.client, now: start)
-        guard let batch = service.appendBatch(exchange, parser) else { return true }
+        guard let batch = service.appendBatch(request, parser) else { return true }
+        guard !batch.hasAmendments else { return false }
         if isLeading, lead(exchange, batch) {
             rule.led(from: start, to: MonotonicClock.now)
             return true

@@ -1,3 +1,4 @@
+internal import Access
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
@@ -9,7 +10,8 @@ extension Service {
     /// Longest note, bytes of UTF-8.
     private static let longestNote = 4_096
 
-    func settle(_ exchange: HTTPExchange) throws(StoreError) {
+    func settle(_ request: AdmittedRequest) throws(StoreError) {
+        let exchange = request.exchange
         guard let object = exchange.object() else { return }
         guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
             let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
@@ -29,10 +31,11 @@ extension Service {
             let subjects = found.map(\.subject).joined(separator: ", ")
             return exchange.refuse(.parameter, "subject: one of \(subjects)")
         }
-        try settle(notice, note, exchange)
+        try settle(notice, note, request)
     }
 
-    private func settle(_ notice: NodeNotice, _ note: String, _ exchange: HTTPExchange) throws(StoreError) {
+    private func settle(_ notice: NodeNotice, _ note: String, _ request: AdmittedRequest) throws(StoreError) {
+        let exchange = request.exchange
         let code = notice.code.rawValue
         guard let of = notice.of else {
             return exchange.refuse(
@@ -41,7 +44,7 @@ extension Service {
         }
         var draft = Settlement.draft(
             code: code, subject: notice.subject, of: of, note: note, at: store.identity.node)
-        draft.actor = exchange.actor
+        draft.actor = request.caller.actor
         guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
             return exchange.refuse(.rejected, "the settlement was not taken")
         }

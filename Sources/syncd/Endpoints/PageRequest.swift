@@ -4,10 +4,7 @@ internal import SyncEngine
 
 /// Which part of an answer is asked for: the parameters of a ``ReadRoute``.
 struct PageRequest: Sendable {
-    static let most = 500
     private static let usual = 50
-    /// Longest wait of one request, milliseconds.
-    private static let longestWait: UInt64 = 25_000
 
     let route: ReadRoute
     private let scope: UInt64
@@ -22,20 +19,20 @@ struct PageRequest: Sendable {
 
     init(_ route: ReadRoute, _ request: HTTPRequest) throws(BadParameter) {
         self.route = route
-        try request.requireParameters(route.parameters, repeatable: ReadRoute.repeatable)
         scope = PageCursor.scope(route, request.query.map { (name: $0.name, value: $0.value) })
-        limit = try request.number("limit", in: 1...UInt64(Self.most)).map { Int($0) } ?? Self.usual
+        limit = request.number("limit") ?? Self.usual
         cursor = try Self.cursor(request, route, scope)
-        isNewestFirst = try Self.isNewestFirst(request)
+        isNewestFirst = request.queryItem("order") != "oldest"
         question = request.queryItem("question")
-        wait = try request.number("wait_ms", in: 0...Self.longestWait).map { Int($0) } ?? 0
+        wait = request.number("wait_ms") ?? 0
         var query = TimelineQuery()
-        query.since = try Self.time(request, "since")
-        query.until = try Self.time(request, "until")
-        query.types = request.queryItems("type") + (try Self.role(request)?.types ?? [])
+        query.since = request.queryItem("since").flatMap(Timestamp.milliseconds)
+        query.until = request.queryItem("until").flatMap(Timestamp.milliseconds)
+        query.types = request.queryItems("type")
+        query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
-        let known = try request.number("known_at", in: 0...UInt64(Int64.max))
+        let known = request.number("known_at").map { UInt64($0) }
         query.knownAt = [known, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
     }
@@ -63,15 +60,6 @@ struct PageRequest: Sendable {
         message: "cursor: none of this request",
         hint: "the text of 'next' from the page before, with the same path and parameters but for limit and wait_ms")
 
-    private static func role(_ request: HTTPRequest) throws(BadParameter) -> DialogueRole? {
-        guard let text = request.queryItem("role") else { return nil }
-        guard let role = DialogueRole(rawValue: text) else {
-            let names = DialogueRole.allCases.map(\.rawValue).joined(separator: ", ")
-            throw BadParameter(message: "role: '\(text)' is none", hint: names)
-        }
-        return role
-    }
-
     private static func cursor(
         _ request: HTTPRequest, _ route: ReadRoute, _ scope: UInt64
     ) throws(BadParameter) -> PageCursor? {
@@ -80,21 +68,5 @@ struct PageRequest: Sendable {
             throw noCursor
         }
         return cursor
-    }
-
-    private static func isNewestFirst(_ request: HTTPRequest) throws(BadParameter) -> Bool {
-        switch request.queryItem("order") {
-        case nil, "newest": return true
-        case "oldest": return false
-        default: throw BadParameter(message: "order: newest or oldest")
-        }
-    }
-
-    private static func time(_ request: HTTPRequest, _ name: String) throws(BadParameter) -> Int64? {
-        guard let text = request.queryItem(name) else { return nil }
-        guard let time = Timestamp.milliseconds(text) else {
-            throw BadParameter(message: "\(name): no time of RFC 3339", hint: "as 2026-08-01T09:00:00+09:00")
-        }
-        return time
     }
 }

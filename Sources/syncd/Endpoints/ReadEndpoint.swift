@@ -1,3 +1,4 @@
+internal import Access
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
@@ -13,6 +14,7 @@ struct ReadEndpoint {
     private let end: LogPlace
     /// Up to where it is durable.
     private let durable: UInt64
+    private var sight: Sight
 
     /// What a page has but for its last line.
     private struct Page {
@@ -31,25 +33,62 @@ struct ReadEndpoint {
     }
 
     /// Answers from a thread of the pool.
-    static func answer(_ exchange: HTTPExchange, _ route: ReadRoute, _ pool: ReadPool, _ reader: ReadPool.Reader) {
+    static func answer(_ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog) {
+        let exchange = admitted.exchange
+        guard let route = ReadRoute(version1: exchange.request.segments) else {
+            return exchange.refuse(.notFound, "there is no \(exchange.request.path)")
+        }
         do throws(BadParameter) {
-            answer(exchange, try PageRequest(route, exchange.request), pool, reader)
+            let request = try PageRequest(route, exchange.request)
+            guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
+            answer(admitted, request, pool, reader)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
     }
 
+    /// Records who is about to read; false if that cannot be, and the request was refused.
+    private static func record(_ admitted: AdmittedRequest, _ reader: ReadPool.Reader, _ log: AccessLog) -> Bool {
+        let (exchange, request) = (admitted.exchange, admitted.request)
+        guard let reason = AccessLog.reason(request) else {
+            exchange.refuse(
+                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes",
+                hint: "Sillok-Reason: complaint 4711")
+            return false
+        }
+        do throws(StoreError) {
+            let users: [String] =
+                switch ReadRoute(version1: request.segments) {
+                case .history(let user), .profile(let user), .readers(let user): [user]
+                case .rows(let conversation), .conversation(let conversation):
+                    try reader.fresh { views, _ throws(StoreError) in
+                        try views.participants(of: conversation).prefix(100).map(\.user)
+                    }
+                default: []
+                }
+            guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
+            try log.record(admitted.caller, route: route.label, subject: request.path, users: users, reason: reason)
+            return true
+        } catch {
+            exchange.refuse(error)
+            return false
+        }
+    }
+
     private static func answer(
-        _ exchange: HTTPExchange, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
         mayWait: Bool = true
     ) {
-        if mayWait, wait(exchange, request, pool) { return }
+        let exchange = admitted.exchange
+        if mayWait, wait(admitted, request, pool) { return }
         do throws(StoreError) {
             let durable = pool.feed.durable
             let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
                 let end = try views.log.place(at: views.log.top())
-                let endpoint = ReadEndpoint(request: request, views: views, lines: lines, end: end, durable: durable)
+                var endpoint = ReadEndpoint(
+                    request: request, views: views, lines: lines, end: end, durable: durable,
+                    sight: Sight(admitted.caller))
                 return try endpoint.body().map(Answer.page) ?? .nothing
             }
             switch answer {
@@ -66,11 +105,12 @@ struct ReadEndpoint {
     }
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
-    private static func wait(_ exchange: HTTPExchange, _ request: PageRequest, _ pool: ReadPool) -> Bool {
+    private static func wait(_ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool) -> Bool {
+        let exchange = admitted.exchange
         // A place beyond the end is of another log: that is said at once.
         guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
-            let isTaken = pool.submit { reader in answer(exchange, request, pool, reader, mayWait: false) }
+            let isTaken = pool.submit { reader in answer(admitted, request, pool, reader, mayWait: false) }
             if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
         }
         guard let number else { return false }
@@ -87,7 +127,7 @@ struct ReadEndpoint {
     }
 
     /// `nil` if the one thing that is asked for is not there.
-    private func body() throws(StoreError) -> [UInt8]? {
+    private mutating func body() throws(StoreError) -> [UInt8]? {
         guard var page = try page() else { return nil }
         var end = JSONLine(type: "end")
         end.add("count", page.count)
@@ -98,21 +138,29 @@ struct ReadEndpoint {
         return page.body
     }
 
-    private func page() throws(StoreError) -> Page? {
+    private mutating func page() throws(StoreError) -> Page? {
         switch request.route {
-        case .events: try events()
-        case .event(let id): try event(id)
-        case .conversations: try conversations()
-        case .conversation(let id): try conversation(id)
-        case .rows(let conversation): try timeline(.conversation(conversation))
-        case .history(let user): try timeline(.user(user))
-        case .profile(let user): try profile(user)
-        case .surveys: try surveys()
-        case .survey(let name): try survey(name)
+        case .events: return try events()
+        case .event(let id): return try event(id)
+        case .conversations: return try conversations()
+        case .conversation(let id): return try conversation(id)
+        case .rows(let conversation):
+            guard try sight.knows(conversation, views) else { return nil }
+            return try timeline(.conversation(conversation))
+        case .history(let user): return isOpen(user) ? try timeline(.user(user)) : nil
+        case .profile(let user): return isOpen(user) ? try profile(user) : nil
+        case .surveys: return try surveys()
+        case .survey(let name): return try survey(name)
+        case .access: return try access(of: nil)
+        case .readers(let user):
+            return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
         }
     }
 
-    private func timeline(_ owner: TimelineOwner) throws(StoreError) -> Page {
+    /// Whether the caller sees what belongs to this user.
+    private func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
+
+    private mutating func timeline(_ owner: TimelineOwner) throws(StoreError) -> Page {
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
         let found =
@@ -121,6 +169,7 @@ struct ReadEndpoint {
             : try views.oldest(request.limit, of: owner, request.query, after: bound)
         var page = Page()
         for entry in found.entries {
+            guard try sight.sees(entry.stored.event.header, views) else { continue }
             var line = try lines.wrapped(entry.stored)
             line.addHistory(of: entry)
             page.add(line)
@@ -145,10 +194,10 @@ struct ReadEndpoint {
         return page
     }
 
-    private func event(_ id: String) throws(StoreError) -> Page? {
-        guard let bits = UUIDBits(text: id), let event = try views.log.countingEvent(id: EventID(bits)) else {
-            return nil
-        }
+    private mutating func event(_ id: String) throws(StoreError) -> Page? {
+        guard let bits = UUIDBits(text: id), let event = try views.log.countingEvent(id: EventID(bits)),
+            try sight.sees(event.event.header, views)
+        else { return nil }
         return Page(body: try lines.line(event), count: 1)
     }
 
@@ -164,11 +213,42 @@ struct ReadEndpoint {
     }
 
     /// The conversation, then who takes part, by name.
-    private func conversation(_ id: String) throws(StoreError) -> Page? {
-        guard let summary = try views.conversationSummary(id) else { return nil }
+    private mutating func conversation(_ id: String) throws(StoreError) -> Page? {
+        guard try sight.isIn(id, views), let summary = try views.conversationSummary(id) else { return nil }
         var page = Page()
         if request.place == nil { page.add(JSONLine(summary)) }
         return try named(views.participants(of: id), \.user, in: page) { JSONLine($0) }
+    }
+
+    /// Reads that were recorded, the newest first: of all nodes, or those that concern a user. They are few beside what is read.
+    private func access(of user: String?) throws(StoreError) -> Page {
+        var bound: DisplayKey?
+        if case .entry(let key) = request.place { bound = key }
+        var query = TimelineQuery()
+        query.types = [AccessGrant.read]
+        var found: [TimelineEntry] = []
+        var hasMore = false
+        let own = Dictionary(grouping: try views.log.origins(), by: \.node).mapValues { Set($0.map(\.id)) }
+        for (node, origins) in own {
+            let page = try views.newest(request.limit, of: .user("node/\(node)"), query, before: bound)
+            found += page.entries.filter { origins.contains($0.stored.event.header.dot.origin) }
+            hasMore = hasMore || page.next != nil
+        }
+        found.sort { $0.key > $1.key }
+        var page = Page()
+        for entry in found.prefix(request.limit) {
+            page.next = .entry(entry.key)
+            guard let payload = entry.stored.event.payload else { continue }
+            let object = JSONObject(validated: payload)
+            let isWanted = user.map { user in
+                object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
+            }
+            guard isWanted ?? true else { continue }
+            page.add(JSONLine(read: object, entry.stored.event.header))
+        }
+        page.hasMore = hasMore || found.count > request.limit
+        if !page.hasMore { page.next = nil }
+        return page
     }
 
     private func profile(_ user: String) throws(StoreError) -> Page {

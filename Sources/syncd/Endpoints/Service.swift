@@ -10,6 +10,8 @@ struct Service: Sendable {
     let reader: EventReader
     let audit: ViewsAudit
     let node: SyncNode
+    let authenticator: Authenticator
+    let accessLog: AccessLog
     let roster: PeerRoster
     let invitations: Invitations
     /// Where peers may call.
@@ -33,27 +35,9 @@ struct Service: Sendable {
     static let listedOrigins = 100
 
     /// Answers a request. Runs on a worker's thread: it may wait.
-    func answer(_ exchange: HTTPExchange) {
-        let request = exchange.request
-        let path = request.segments
-        guard path.first == "v1", path.count > 1 else {
-            return exchange.refuse(.notFound, "there is no \(request.path)")
-        }
-        if refusesQuery(exchange) { return }
-        do throws(StoreError) { try version1(exchange, Array(path.dropFirst())) } catch { exchange.refuse(error) }
-    }
-
-    /// Refuses a request with a parameter that its path does not have, or that is given twice.
-    func refusesQuery(_ exchange: HTTPExchange) -> Bool {
-        let request = exchange.request
-        let known = Route.allCases.first { $0.path == request.path }?.parameters ?? []
-        do throws(BadParameter) {
-            try request.requireParameters(known)
-            return false
-        } catch {
-            exchange.refuse(.parameter, error.message, hint: error.hint)
-            return true
-        }
+    func answer(_ request: AdmittedRequest) {
+        let exchange = request.exchange
+        do throws(StoreError) { try answer(request, exchange) } catch { exchange.refuse(error) }
     }
 
     /// `GET /livez`: the process answers. Does not wait.
@@ -69,27 +53,27 @@ struct Service: Sendable {
         do throws(StoreError) { try metrics(exchange) } catch { exchange.refuse(error) }
     }
 
-    private func version1(_ exchange: HTTPExchange, _ path: [String]) throws(StoreError) {
-        // What is there for GET is there for HEAD, whose answer has no body.
-        let method = exchange.isReading ? "GET" : exchange.request.method
-        switch (method, Route(rawValue: path[0]), path.count) {
-        case ("POST", .events, 1): append(exchange)
-        case ("GET", .status, 1): try status(exchange)
-        case ("POST", .wait, 1): wait(exchange)
-        case ("GET", .peers, 1): try listPeers(exchange)
-        case ("POST", .peers, 1): try addPeer(exchange)
-        case ("DELETE", .peers, 2): try removePeer(exchange, path[1])
-        case ("POST", .peers, 3): try change(exchange, path[1], path[2])
-        case ("POST", .findings, 1): try settle(exchange)
-        case ("POST", .invitations, 1): try invite(exchange)
-        case ("POST", .join, 1): join(exchange)
-        case ("POST", .quarantine, 2) where path[1] == "retry": retryQuarantine(exchange)
-        case (_, .events, 1), (_, .changes, 1), (_, .status, 1), (_, .wait, 1), (_, .peers, 1...3),
-            (_, .invitations, 1),
-            (_, .findings, 1), (_, .join, 1), (_, .quarantine, 2):
-            exchange.refuseMethod()
-        case _ where ReadRoute(path) != nil: exchange.refuseMethod()
-        default: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
+    private func answer(_ request: AdmittedRequest, _ exchange: HTTPExchange) throws(StoreError) {
+        let name = request.values.first ?? ""
+        switch request.operation {
+        case .appendEvents: append(request)
+        case .getStatus: try status(exchange)
+        case .waitForNodes: wait(exchange)
+        case .listPeers: try listPeers(exchange)
+        case .addPeer: try addPeer(exchange)
+        case .removePeer: try removePeer(exchange, name)
+        case .pausePeer: try setPaused(exchange, name, true)
+        case .resumePeer: try setPaused(exchange, name, false)
+        case .pingPeer: ping(exchange, name)
+        case .settleFinding: try settle(request)
+        case .createInvitation: try invite(exchange)
+        case .joinPeer: join(exchange)
+        case .retryQuarantine: retryQuarantine(exchange)
+        case .getMe: tellCaller(request)
+        case .listCredentials: listCredentials(exchange)
+        case .createCredential: try createCredential(request)
+        case .revokeCredential: try revokeCredential(request)
+        default: exchange.refuse(.notFound, "there is no \(request.request.path)")
         }
     }
 

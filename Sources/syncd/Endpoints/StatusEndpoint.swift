@@ -90,32 +90,34 @@ extension Service {
         }
     }
 
-    /// `POST /v1/peers/<name>/pause`, `resume` or `ping`.
-    func change(_ exchange: HTTPExchange, _ name: String, _ what: String) throws(StoreError) {
-        guard let peer = roster.peer(name) else {
-            return exchange.refuse(.noPeer, "there is no peer called \(name)")
-        }
-        switch what {
-        case "pause", "resume":
-            _ = try roster.setPaused(name, what == "pause")
-            node.setPeers(roster.peers)
-            if what == "resume" { node.resume(peer.node) }
-            var line = JSONLine(type: what == "pause" ? "paused" : "resumed")
-            line.add("name", name)
-            exchange.send(line)
-        case "ping":
-            node.ping(peer.node) { result in
-                guard let result else {
-                    return exchange.refuse(.noPong, "\(name) gave no sign of life within 5 s")
-                }
-                var line = JSONLine(type: "pong")
-                line.add("name", name)
-                line.add("rtt_us", Int64(result.roundTrip / .microseconds(1)))
-                if let offset = result.clockOffset { line.add("clock_offset_ms", offset) }
-                exchange.send(line)
+    /// `POST /v1/peers/<name>/pause` or `resume`.
+    func setPaused(_ exchange: HTTPExchange, _ name: String, _ isPaused: Bool) throws(StoreError) {
+        guard let peer = roster.peer(name) else { return refuse(exchange, noPeer: name) }
+        _ = try roster.setPaused(name, isPaused)
+        node.setPeers(roster.peers)
+        if !isPaused { node.resume(peer.node) }
+        var line = JSONLine(type: isPaused ? "paused" : "resumed")
+        line.add("name", name)
+        exchange.send(line)
+    }
+
+    /// `POST /v1/peers/<name>/ping`.
+    func ping(_ exchange: HTTPExchange, _ name: String) {
+        guard let peer = roster.peer(name) else { return refuse(exchange, noPeer: name) }
+        node.ping(peer.node) { result in
+            guard let result else {
+                return exchange.refuse(.noPong, "\(name) gave no sign of life within 5 s")
             }
-        default: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
+            var line = JSONLine(type: "pong")
+            line.add("name", name)
+            line.add("rtt_us", Int64(result.roundTrip / .microseconds(1)))
+            if let offset = result.clockOffset { line.add("clock_offset_ms", offset) }
+            exchange.send(line)
         }
+    }
+
+    private func refuse(_ exchange: HTTPExchange, noPeer name: String) {
+        exchange.refuse(.noPeer, "there is no peer called \(name)")
     }
 
     private func measuredLags() throws(StoreError) -> [NodeID: PeerLag] {

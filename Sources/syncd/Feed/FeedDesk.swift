@@ -1,3 +1,4 @@
+internal import Access
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -17,6 +18,7 @@ final class FeedDesk {
         let request: FeedRequest
         let sink: Sink
         var filter: EventFilter
+        var sight: Sight
         /// `nil`: the event of its cursor is not here yet.
         var place: FeedPlace?
         var isCaughtUp = false
@@ -42,6 +44,10 @@ final class FeedDesk {
     private static let tail = (events: 2_000, bytes: 2 << 20)
 
     private let store: EventStore
+    private let authenticator: Authenticator
+    private let accessLog: AccessLog
+    /// For those who do not see all: who takes part in which conversation.
+    private let reader: EventReader
     private var readers: OpenReaders
     private var log: LogReader?
     private var lines: EventLines?
@@ -56,9 +62,11 @@ final class FeedDesk {
     private let gone: @Sendable (UInt64) -> Void
 
     init(
-        _ store: EventStore, later: @escaping @Sendable (UInt64) -> Void, gone: @escaping @Sendable (UInt64) -> Void
+        _ store: EventStore, _ views: ProjectorThread, _ authenticator: Authenticator, _ accessLog: AccessLog,
+        later: @escaping @Sendable (UInt64) -> Void, gone: @escaping @Sendable (UInt64) -> Void
     ) {
-        self.store = store
+        (self.store, self.authenticator, self.accessLog) = (store, authenticator, accessLog)
+        reader = EventReader(Freshness(store.files, projector: views))
         self.later = later
         self.gone = gone
         readers = OpenReaders(Freshness(store.files))
@@ -77,6 +85,7 @@ final class FeedDesk {
         do throws(StoreError) {
             let place: FeedPlace?
             let log = try currentLog()
+            try record(request)
             switch try log.place(of: request.start, durable: durable) {
             case .success(let found): place = found
             case .failure(let refusal):
@@ -99,7 +108,8 @@ final class FeedDesk {
                 sink = .stream(stream)
             }
             followers[id] = Follower(
-                request: request, sink: sink, filter: request.filter, place: place, wrote: now)
+                request: request, sink: sink, filter: request.filter, sight: Sight(request.caller), place: place,
+                wrote: now)
         } catch {
             exchange.refuse(error)
             return []
@@ -124,10 +134,9 @@ final class FeedDesk {
         let object = item.object
         for (id, follower) in followers where follower.request.isLive && !follower.isFull {
             let wanted = follower.filter.conversations
-            guard wanted.isEmpty || wanted.contains(item.conversation), case .stream(let stream) = follower.sink
-            else {
-                continue
-            }
+            guard wanted.isEmpty || wanted.contains(item.conversation), case .stream(let stream) = follower.sink,
+                hears(id, item)
+            else { continue }
             var bytes: [UInt8] = []
             follower.request.face.append(live: object, to: &bytes)
             // It has waiting what it has not taken: events come first.
@@ -136,10 +145,23 @@ final class FeedDesk {
         }
     }
 
+    /// Whether a follower is in the conversation of a live item.
+    private func hears(_ id: UInt64, _ item: LiveItem) -> Bool {
+        guard var sight = followers[id]?.sight, !sight.isWhole else { return true }
+        let found = try? reader.fresh { views throws(StoreError) in try sight.isIn(item.conversation, views) }
+        followers[id]?.sight = sight
+        return found ?? false
+    }
+
     /// What is due with time: heartbeats, and pages that have waited long enough.
     func tick(durable: UInt64) {
         let now = MonotonicClock.now
+        reconsider()
         for (id, follower) in followers {
+            do throws(StoreError) { try record(follower.request) } catch {
+                fail(id, error)
+                continue
+            }
             switch follower.sink {
             case .page(_, _, let until) where now >= until: _ = turn([id], durable: durable)
             case .page: break
@@ -157,14 +179,43 @@ final class FeedDesk {
         for (_, follower) in followers {
             switch follower.sink {
             case .page(let exchange, _, _): exchange.refuse(.closed)
-            case .stream(let stream):
-                var bytes: [UInt8] = []
-                follower.request.face.append(.closing("the node stops"), nil, nil, to: &bytes)
-                stream.write(bytes)
-                stream.end()
+            case .stream(let stream): close(stream, follower, "the node stops")
             }
         }
         followers = [:]
+    }
+
+    /// Lets those go whose credential has ended.
+    func reconsider() {
+        for (id, follower) in followers where !authenticator.stands(follower.request.caller) {
+            followers[id] = nil
+            switch follower.sink {
+            case .page(let exchange, _, _): exchange.refuse(.unauthenticated, "the token was taken back, or is over")
+            case .stream(let stream): close(stream, follower, "the token was taken back, or is over")
+            }
+        }
+    }
+
+    private func close(_ stream: HTTPStream, _ follower: Follower, _ reason: String) {
+        var bytes: [UInt8] = []
+        follower.request.face.append(.closing(reason), nil, nil, to: &bytes)
+        stream.write(bytes)
+        stream.end()
+    }
+
+    /// Records a read of one whose reads are recorded: before the first event, and again while it goes on.
+    private func record(_ request: FeedRequest) throws(StoreError) {
+        guard request.caller.isRecorded, let reason = request.reason else { return }
+        try accessLog.record(
+            request.caller, route: Route.changes.path, subject: request.subject, users: [], reason: reason)
+    }
+
+    /// Whether a caller may tell something live in the conversation: one who takes part in it.
+    func mayTell(_ caller: Caller, _ item: LiveItem) -> Bool {
+        var sight = Sight(caller)
+        if sight.isWhole { return true }
+        let found = try? reader.fresh { views throws(StoreError) in try sight.isIn(item.conversation, views) }
+        return found ?? false
     }
 
     // MARK: Giving
@@ -199,8 +250,9 @@ final class FeedDesk {
         var filter = follower.filter
         if follower.request.isLocal { filter.origins.insert(store.identity.origin) }
         let limit = if case .page(let limit, _) = follower.request.face { limit } else { Int.max }
-        let items: [FeedItem]
+        var items: [FeedItem]
         (items, place.position) = try next(place, filter, limit, log, durable)
+        items = try seen(items, by: id)
         followers[id]?.place = place
         let isAtEnd = place.position >= durable
         switch follower.sink {
@@ -264,6 +316,25 @@ final class FeedDesk {
             if !place.known.contains(header.dot), filter.matches(header) { items.append(item) }
         }
         return (items, through)
+    }
+
+    /// Those of them that a follower may see.
+    private func seen(_ items: [FeedItem], by id: UInt64) throws(StoreError) -> [FeedItem] {
+        guard var sight = followers[id]?.sight, !sight.isWhole, !items.isEmpty else { return items }
+        var seen: [FeedItem] = []
+        try reader.fresh { views throws(StoreError) in
+            seen = []
+            for item in items {
+                let header = item.stored.event.header
+                // Who takes part changes with the event itself, and with what is said without a list.
+                if let conversation = header.conversation, Membership.mayChange(with: header.type) {
+                    sight.forget(conversation)
+                }
+                if try sight.sees(header, views) { seen.append(item) }
+            }
+        }
+        followers[id]?.sight = sight
+        return seen
     }
 
     private func page(_ items: [FeedItem], cursor: FeedCursor, hasMore: Bool) -> [UInt8] {

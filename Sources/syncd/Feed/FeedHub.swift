@@ -1,3 +1,4 @@
+internal import Access
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -27,12 +28,15 @@ final class FeedHub: Sendable {
     /// This, for the desk, until it stops.
     private let hub = Lock<FeedHub?>(nil)
 
-    init(_ store: EventStore, on loop: EventLoop) throws(StoreError) {
+    init(
+        _ store: EventStore, _ views: ProjectorThread, _ authenticator: Authenticator, _ log: AccessLog,
+        on loop: EventLoop
+    ) throws(StoreError) {
         self.loop = loop
         let hub = hub
         worker = SerialWorker(name: "api-feed") {
             FeedDesk(
-                store, later: { id in hub.withLock { $0 }?.drained(id) },
+                store, views, authenticator, log, later: { id in hub.withLock { $0 }?.drained(id) },
                 gone: { id in hub.withLock { $0 }?.gone(id) })
         }
         hub.withLock { $0 = self }
@@ -42,12 +46,18 @@ final class FeedHub: Sendable {
     }
 
     /// Answers, then or later. Does not wait.
-    func answer(_ exchange: HTTPExchange) {
+    func answer(_ admitted: AdmittedRequest) {
+        let exchange = admitted.exchange
         let request: FeedRequest
         do throws(BadParameter) {
-            request = try FeedRequest(exchange.request)
+            request = try FeedRequest(exchange.request, admitted.caller)
         } catch {
             return exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
+        guard !admitted.caller.isRecorded || request.reason != nil else {
+            return exchange.refuse(
+                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes",
+                hint: "Sillok-Reason: complaint 4711")
         }
         let id = state.withLock { state in
             state.lastID += 1
@@ -65,30 +75,34 @@ final class FeedHub: Sendable {
         if !isTaken { exchange.refuse(.closed) }
     }
 
-    /// The conversation that `POST /v1/conversations/<id>/live` speaks of.
-    static func liveConversation(_ request: HTTPRequest) -> String? {
-        let path = request.segments
-        guard path.count == 4, path[0] == "v1", path[1] == "conversations", path[3] == "live" else { return nil }
-        return path[2]
-    }
-
     /// Tells followers of a conversation what matters only now. 202: no one need have heard it.
-    func tell(_ exchange: HTTPExchange, conversation: String) {
-        guard exchange.request.method == "POST" else { return exchange.refuseMethod() }
+    func tell(_ admitted: AdmittedRequest) {
+        let exchange = admitted.exchange
         guard let object = exchange.object() else { return }
         do throws(BadParameter) {
-            try exchange.request.requireParameters([])
-            let item = try LiveItem(object, conversation: conversation)
+            let item = try LiveItem(object, conversation: admitted.values[0])
+            let isApp = admitted.caller.roles.contains(.app)
+            guard isApp || item.author.map(admitted.caller.isSelf) ?? false else {
+                return exchange.refuse(.author, "author: the one that the token is for")
+            }
             let now = MonotonicClock.now / 1_000_000
             if let reason = budget.withLock({ $0.refuses(item, of: exchange.client, now: now) }) {
                 return exchange.refuse(.rate, reason, hint: "fewer and larger items; the whole reply when it is done")
             }
-            worker.submit { $0.tell(item) }
-            exchange.reply(status: 202, contentType: nil)
+            worker.submit { desk in
+                guard desk.mayTell(admitted.caller, item) else {
+                    return exchange.refuse(.author, "the token's holder is not in the conversation")
+                }
+                desk.tell(item)
+                exchange.reply(status: 202, contentType: nil)
+            }
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
     }
+
+    /// Credentials have changed: who has lost his is let go.
+    func reconsider() { worker.submit { $0.reconsider() } }
 
     /// Ends all streams, with a word.
     func stop() {

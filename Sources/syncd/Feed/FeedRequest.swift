@@ -1,3 +1,4 @@
+internal import Access
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -21,27 +22,24 @@ struct FeedRequest: Sendable {
     let isLocal: Bool
     /// Also what matters only now.
     let isLive: Bool
+    let caller: Caller
+    /// Why a caller reads whose reads are recorded.
+    let reason: String?
+    /// Of the access log: the path.
+    let subject: String
 
-    private static let mostEvents: UInt64 = 1_000
     private static let usualEvents = 50
-    /// Longest wait, milliseconds.
-    private static let longestWait: UInt64 = 25_000
     /// Most values of one condition.
     private static let mostValues = 1_000
 
-    init(_ request: HTTPRequest) throws(BadParameter) {
-        try request.requireParameters(Route.changes.parameters, repeatable: Self.repeatable)
+    init(_ request: HTTPRequest, _ caller: Caller) throws(BadParameter) {
+        (self.caller, reason, subject) = (caller, AccessLog.reason(request), request.path)
         face = try Self.face(request)
         // A browser that connects again says so.
         start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
         (filter, isLocal) = try Self.filter(request)
-        switch request.queryItem("live") {
-        case nil, "0": isLive = false
-        case "1":
-            if case .page = face { throw BadParameter(message: "live: only a stream has live items") }
-            isLive = true
-        default: throw BadParameter(message: "live: 0 or 1")
-        }
+        isLive = request.queryItem("live") == "1"
+        if isLive, case .page = face { throw BadParameter(message: "live: only a stream has live items") }
     }
 
     private static let repeatable: Set<String> = ["type", "user", "author", "conversation", "origin"]
@@ -54,9 +52,7 @@ struct FeedRequest: Sendable {
         }
         if accept.contains("text/event-stream") { return .eventStream }
         if isStream { return .lines }
-        let limit = try request.number("limit", in: 1...mostEvents).map { Int($0) } ?? usualEvents
-        let wait = try request.number("wait_ms", in: 0...longestWait).map { Int($0) } ?? 0
-        return .page(limit: limit, wait: wait)
+        return .page(limit: request.number("limit") ?? usualEvents, wait: request.number("wait_ms") ?? 0)
     }
 
     private static func start(_ text: String?) throws(BadParameter) -> FeedStart {

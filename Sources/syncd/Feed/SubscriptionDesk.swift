@@ -1,3 +1,4 @@
+internal import Access
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
@@ -24,6 +25,7 @@ final class SubscriptionDesk {
     /// One who waits for deliveries.
     struct Pull {
         let name: String
+        let caller: Caller
         let exchange: HTTPExchange
         let most: Int
         /// Monotonic milliseconds.
@@ -33,6 +35,7 @@ final class SubscriptionDesk {
     /// One who is given deliveries as long as it stays.
     struct Stream {
         let name: String
+        let caller: Caller
         let stream: HTTPStream
         let window: Int
         let isEventStream: Bool
@@ -55,6 +58,7 @@ final class SubscriptionDesk {
 
     let store: EventStore
     let reader: EventReader
+    private let authenticator: Authenticator
     private let later: @Sendable (UInt64) -> Void
     private let run = UInt64.random(in: 1 ... .max)
     private var readers: OpenReaders
@@ -80,8 +84,11 @@ final class SubscriptionDesk {
     var lastLook: UInt64 = 0
 
     /// - Parameter later: Told of a stream whose client has taken what was there.
-    init(_ store: EventStore, _ projector: ProjectorThread, later: @escaping @Sendable (UInt64) -> Void) {
-        self.store = store
+    init(
+        _ store: EventStore, _ projector: ProjectorThread, _ authenticator: Authenticator,
+        later: @escaping @Sendable (UInt64) -> Void
+    ) {
+        (self.store, self.authenticator) = (store, authenticator)
         self.later = later
         reader = EventReader(Freshness(store.files, projector: projector))
         readers = OpenReaders(Freshness(store.files))
@@ -110,6 +117,19 @@ final class SubscriptionDesk {
         guard let stream = streams.removeValue(forKey: id) else { return }
         running[stream.name]?.machine.left(id, now: Self.now)
         serve(stream.name, durable: nil)
+    }
+
+    /// Lets those go whose credential has ended.
+    func reconsider() {
+        let reason = "the token was taken back, or is over"
+        for (id, pull) in pulls where !authenticator.stands(pull.caller) {
+            pulls[id] = nil
+            pull.exchange.refuse(.unauthenticated, reason)
+        }
+        for (id, stream) in streams where !authenticator.stands(stream.caller) {
+            close(id, stream, reason)
+            running[stream.name]?.machine.left(id, now: Self.now)
+        }
     }
 
     /// The client of a stream has taken what was there.

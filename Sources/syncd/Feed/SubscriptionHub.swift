@@ -1,3 +1,4 @@
+internal import Access
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
@@ -40,13 +41,16 @@ final class SubscriptionHub: Sendable {
     /// This, for the desk, until it stops.
     private let hub = Lock<SubscriptionHub?>(nil)
 
-    init(_ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, on loop: EventLoop) throws(StoreError) {
+    init(
+        _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
+        on loop: EventLoop
+    ) throws(StoreError) {
         self.loop = loop
         self.node = node
         own = store.identity.node
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
-            SubscriptionDesk(store, views) { id in hub.withLock { $0 }?.drained(id) }
+            SubscriptionDesk(store, views, authenticator) { id in hub.withLock { $0 }?.drained(id) }
         }
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in
@@ -57,21 +61,12 @@ final class SubscriptionHub: Sendable {
         node.observeShared { [weak self] value in self?.heard(value) }
     }
 
-    /// Whether a request is for it.
-    static func takes(_ path: [String]) -> Bool { path.count >= 2 && path[0] == "v1" && path[1] == "subscriptions" }
-
     /// Answers, then or later. Does not wait.
-    func answer(_ exchange: HTTPExchange) {
+    func answer(_ admitted: AdmittedRequest) {
+        let exchange = admitted.exchange
         let request: SubscriptionRequest
-        do throws(SubscriptionRequest.Refusal) {
-            request = try SubscriptionRequest(exchange.request, Array(exchange.request.segments.dropFirst(2)))
-        } catch {
-            switch error {
-            case .parameter(let message, let hint): exchange.refuse(.parameter, message, hint: hint)
-            case .method: exchange.refuseMethod()
-            case .notFound: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
-            }
-            return
+        do throws(BadParameter) { request = try SubscriptionRequest(admitted) } catch {
+            return exchange.refuse(.parameter, error.message, hint: error.hint)
         }
         let id = state.withLock { state in
             state.lastID += 1
@@ -81,11 +76,14 @@ final class SubscriptionHub: Sendable {
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }
             if SubscriptionDesk.now - desk.lastLook >= 1_000 { look(desk) }
-            do throws(StoreError) { try answer(request, id, exchange, desk) } catch { exchange.refuse(error) }
+            do throws(StoreError) { try answer(request, id, admitted, desk) } catch { exchange.refuse(error) }
             follow(desk)
         }
         if !isTaken { exchange.refuse(.closed) }
     }
+
+    /// Credentials have changed: who has lost his is let go.
+    func reconsider() { worker.submit { $0.reconsider() } }
 
     func stop() {
         node.observeShared(nil)
@@ -99,26 +97,31 @@ final class SubscriptionHub: Sendable {
     // MARK: Requests
 
     private func answer(
-        _ request: SubscriptionRequest, _ id: UInt64, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+        _ request: SubscriptionRequest, _ id: UInt64, _ admitted: AdmittedRequest, _ desk: SubscriptionDesk
     ) throws(StoreError) {
+        let (exchange, caller) = (admitted.exchange, admitted.caller)
         switch request {
         case .list:
             var body: [UInt8] = []
-            for record in try desk.allRecords().all.values.sorted(by: { $0.name < $1.name }) {
+            let records = try desk.allRecords().all.values.filter { caller.mayKeep($0) }
+            for record in records.sorted(by: { $0.name < $1.name }) {
                 if record.home == own { try desk.start(record) }
-                line(record, desk).write(to: &body)
+                JSONLine(record, desk, durable: durable).write(to: &body)
             }
             var end = JSONLine(type: "end")
-            end.add("count", try desk.allRecords().all.count)
+            end.add("count", records.count)
             end.write(to: &body)
             exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
-        case .make(let name, let definition): try make(name, definition, exchange, desk)
+        case .make(let name, let definition):
+            guard caller.readsAll else { return exchange.refuseOwnScope() }
+            try make(name, definition, admitted, desk)
         case .one(let name, let action):
-            guard var record = try desk.record(name) else {
+            guard var record = try desk.record(name), caller.mayKeep(record) else {
                 return exchange.refuse(
                     .notFound, "there is no subscription \(name)", hint: "PUT /v1/subscriptions/\(name) makes it")
             }
-            if case .tell = action, record.home != own { return exchange.send(line(record, desk)) }
+            if action.isWork, !caller.readsAll { return exchange.refuseOwnScope() }
+            if case .tell = action, record.home != own { return exchange.send(JSONLine(record, desk, durable: durable)) }
             if record.home != own {
                 let silent = silence(of: record.home)
                 guard action.isMove || action.isWork && silent >= Self.silence else {
@@ -134,38 +137,44 @@ final class SubscriptionHub: Sendable {
                 record = moved
             }
             try desk.start(record)
-            try act(action, record, id, exchange, desk)
+            try act(action, record, id, admitted, desk)
         }
     }
 
     private func make(
-        _ name: String, _ definition: SubscriptionDefinition, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
+        _ name: String, _ definition: SubscriptionDefinition, _ admitted: AdmittedRequest, _ desk: SubscriptionDesk
     ) throws(StoreError) {
+        let (exchange, caller) = (admitted.exchange, admitted.caller)
         if let record = try desk.allRecords().all[name] {
+            guard caller.mayKeep(record) else {
+                return exchange.refuse(
+                    .exists, "there is a subscription \(name) of another owner", hint: "another name is free")
+            }
             guard record.definition == definition else {
                 return exchange.refuse(
                     .exists, "there is a subscription \(name) with other members",
                     hint: "GET shows them; DELETE ends it, another name is free")
             }
-            return exchange.send(line(record, desk))
+            return exchange.send(JSONLine(record, desk, durable: durable))
         }
-        _ = try desk.record(SubscriptionRecord.draft(name, definition, at: own), visible: true)
+        _ = try desk.record(SubscriptionRecord.draft(name, definition, for: caller.actor, at: own), visible: true)
         guard let record = try desk.allRecords().all[name] else { throw .busy("\(name) is not there yet") }
         if record.home == own { try desk.start(record) }
-        exchange.send(line(record, desk), status: 201)
+        exchange.send(JSONLine(record, desk, durable: durable), status: 201)
     }
 
     private func act(
-        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ id: UInt64, _ exchange: HTTPExchange,
+        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ id: UInt64, _ admitted: AdmittedRequest,
         _ desk: SubscriptionDesk
     ) throws(StoreError) {
+        let (exchange, caller) = (admitted.exchange, admitted.caller)
         let name = record.name
         let now = SubscriptionDesk.now
         switch action {
         case .tell, .move:
             // With what was parked just now.
             _ = try desk.allRecords()
-            exchange.send(line(record, desk))
+            exchange.send(JSONLine(record, desk, durable: durable))
         case .delete:
             _ = try desk.record(record.deletion, visible: true)
             try desk.openValues().put([(record.id.description, nil)])
@@ -173,7 +182,8 @@ final class SubscriptionHub: Sendable {
             exchange.reply(status: 204, contentType: nil)
         case .pull(let most, let wait):
             guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
-            desk.pulls[id] = SubscriptionDesk.Pull(name: name, exchange: exchange, most: most, until: now + wait)
+            desk.pulls[id] = SubscriptionDesk.Pull(
+                name: name, caller: caller, exchange: exchange, most: most, until: now + wait)
             again(desk.serve(name, durable: durable), name)
         case .deliveries(let window, let isEventStream):
             guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
@@ -183,7 +193,7 @@ final class SubscriptionHub: Sendable {
             ) { [weak self] in self?.gone(id) }
             desk.running[name]?.machine.joined(id)
             desk.streams[id] = SubscriptionDesk.Stream(
-                name: name, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
+                name: name, caller: caller, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
             again(desk.serve(name, durable: durable), name)
         case .parked:
             var body: [UInt8] = []
@@ -288,22 +298,6 @@ final class SubscriptionHub: Sendable {
             state.heard[home] = last
             return now - last
         }
-    }
-
-    private func line(_ record: SubscriptionRecord, _ desk: SubscriptionDesk) -> JSONLine {
-        var line = JSONLine(type: "subscription")
-        line.add("name", record.name)
-        line.add("id", record.id.description)
-        line.add("home", record.home.description)
-        line.addRaw("definition", Array("{\(record.definition.text)}".utf8)[...])
-        if let one = desk.running[record.name] {
-            line.add("open", one.machine.open)
-            line.add("in_flight", one.machine.inFlight)
-            line.add("parked", desk.records?.parked(record.id).count ?? 0)
-            line.add("behind", durable - min(durable, one.position))
-            line.add("workers", desk.streams.values.count(where: { $0.name == record.name }))
-        }
-        return line
     }
 
     // MARK: Jobs
@@ -424,6 +418,7 @@ final class SubscriptionHub: Sendable {
             desk.tick(durable: durable)
             let isSecond = SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000
             if isSecond {
+                desk.reconsider()
                 look(desk)
                 desk.putAway()
                 desk.sync()
@@ -434,16 +429,5 @@ final class SubscriptionHub: Sendable {
             state.withLock { $0.isTicking = false }
             follow(desk)
         }
-    }
-}
-
-extension JSONLine {
-    fileprivate init(_ event: ParkedEvent) {
-        self.init(type: "parked")
-        add("event", event.event.description)
-        add("attempts", event.attempts)
-        add("reason", event.reason)
-        if let error = event.error { add("error", error) }
-        add("at", Timestamp.text(event.at))
     }
 }

@@ -1,4 +1,5 @@
 internal import EventStore
+internal import SillokAPI
 internal import Subscriptions
 internal import SyncEngine
 
@@ -42,145 +43,110 @@ enum SubscriptionRequest: Sendable {
     private static let longestDelay: Int64 = 86_400_000
     private static let longestText = 4_096
 
-    /// Why it cannot be answered.
-    enum Refusal: Error {
-        case parameter(String, hint: String?)
-        case method
-        case notFound
-    }
-
-    /// - Parameter path: What stands behind `/v1/subscriptions`.
-    init(_ request: HTTPRequest, _ path: [String]) throws(Refusal) {
-        let method = request.method == "HEAD" ? "GET" : request.method
-        guard let name = path.first else {
-            guard method == "GET" else { throw .method }
-            try Self.requireQuery(request, [])
+    init(_ admitted: AdmittedRequest) throws(BadParameter) {
+        let request = admitted.request
+        guard let name = admitted.values.first else {
             self = .list
             return
         }
         guard SubscriptionRecord.isName(name) else {
-            throw .parameter("name: '\(name)' is none", hint: "1 to 64 of a-z 0-9 . _ -")
+            throw BadParameter(message: "name: '\(name)' is none", hint: "1 to 64 of a-z 0-9 . _ -")
         }
-        guard path.count <= 2 else { throw .notFound }
-        guard let action = path.dropFirst().first else {
-            try Self.requireQuery(request, [])
-            switch method {
-            case "GET": self = .one(name, .tell)
-            case "DELETE": self = .one(name, .delete)
-            case "PUT":
-                let object = try Self.object(request)
-                do throws(InvalidDefinition) {
-                    self = .make(name, try SubscriptionDefinition(object))
-                } catch {
-                    throw .parameter(error.description, hint: nil)
-                }
-            default: throw .method
+        switch admitted.operation {
+        case .putSubscription:
+            let object = try Self.object(request)
+            do throws(InvalidDefinition) { self = .make(name, try SubscriptionDefinition(object)) } catch {
+                throw BadParameter(message: error.description)
             }
-            return
+        case .getSubscription: self = .one(name, .tell)
+        case .deleteSubscription: self = .one(name, .delete)
+        case .listParked: self = .one(name, .parked)
+        case .streamDeliveries:
+            let accept = request.header("Accept")?.lowercased() ?? ""
+            let isEventStream = accept.contains("text/event-stream")
+            self = .one(
+                name, .deliveries(window: request.number("window") ?? 32, isEventStream: isEventStream))
+        default: self = .one(name, try Self.settling(admitted.operation, request))
         }
-        let isGet = ["deliveries", "parked"].contains(action)
-        let known = ["pull", "ack", "release", "extend", "park", "retry", "move"]
-        guard isGet || known.contains(action) else { throw .notFound }
-        guard method == (isGet ? "GET" : "POST") else { throw .method }
-        try Self.requireQuery(request, action == "deliveries" ? ["window"] : [])
-        self = .one(name, isGet ? try Self.reading(action, request) : try Self.settling(action, request))
     }
 
-    private static func reading(_ action: String, _ request: HTTPRequest) throws(Refusal) -> SubscriptionAction {
-        guard action == "deliveries" else { return .parked }
-        var window = 32
-        if let text = request.queryItem("window") {
-            guard let number = Int(text), (1...most).contains(number) else {
-                throw .parameter("window: a number from 1 to \(most)", hint: nil)
-            }
-            window = number
-        }
-        let accept = request.header("Accept")?.lowercased() ?? ""
-        return .deliveries(window: window, isEventStream: accept.contains("text/event-stream"))
-    }
-
-    private static func settling(_ action: String, _ request: HTTPRequest) throws(Refusal) -> SubscriptionAction {
-        if action == "pull", request.body.isEmpty { return .pull(most: 1, wait: 0) }
-        if action == "move", request.body.isEmpty { return .move }
+    private static func settling(
+        _ operation: Operation, _ request: HTTPRequest
+    ) throws(BadParameter) -> SubscriptionAction {
+        if operation == .pullDeliveries, request.body.isEmpty { return .pull(most: 1, wait: 0) }
+        if operation == .moveSubscription, request.body.isEmpty { return .move }
         let object = try object(request)
         let members: Set<String> =
-            switch action {
-            case "pull": ["max", "wait_ms"]
-            case "release": ["deliveries", "delay_ms", "error"]
-            case "park": ["deliveries", "reason"]
-            case "retry": ["events"]
-            case "move": []
+            switch operation {
+            case .pullDeliveries: ["max", "wait_ms"]
+            case .releaseDeliveries: ["deliveries", "delay_ms", "error"]
+            case .parkDeliveries: ["deliveries", "reason"]
+            case .retryParked: ["events"]
+            case .moveSubscription: []
             default: ["deliveries"]
             }
         for member in object where !members.contains(member.name) {
-            throw .parameter("\(member.name): no such member", hint: members.sorted().joined(separator: ", "))
+            throw BadParameter(
+                message: "\(member.name): no such member", hint: members.sorted().joined(separator: ", "))
         }
-        switch action {
-        case "pull":
+        switch operation {
+        case .pullDeliveries:
             let most = try number(object, "max", in: 1...Int64(Self.most)) ?? 1
             return .pull(most: Int(most), wait: UInt64(try number(object, "wait_ms", in: 0...longestWait) ?? 0))
-        case "ack": return .ack(try tokens(object))
-        case "release":
+        case .ackDeliveries: return .ack(try tokens(object))
+        case .releaseDeliveries:
             let delay = try number(object, "delay_ms", in: 0...longestDelay).map { UInt64($0) }
             return .release(try tokens(object), delay: delay, error: try text(object, "error"))
-        case "extend": return .extend(try tokens(object))
-        case "move": return .move
-        case "park":
+        case .extendDeliveries: return .extend(try tokens(object))
+        case .moveSubscription: return .move
+        case .parkDeliveries:
             return .park(try tokens(object), reason: try text(object, "reason") ?? "set aside by the worker")
         default:
             let texts = try strings(object, "events")
             let ids = texts.compactMap { EventID(text: $0) }
-            guard ids.count == texts.count else { throw .parameter("events: ids of events", hint: nil) }
+            guard ids.count == texts.count else { throw BadParameter(message: "events: ids of events") }
             return .retry(ids)
         }
     }
 
-    private static func requireQuery(_ request: HTTPRequest, _ known: Set<String>) throws(Refusal) {
-        do throws(BadParameter) {
-            try request.requireParameters(known)
-        } catch {
-            throw .parameter(error.message, hint: error.hint)
-        }
-    }
-
-    private static func object(_ request: HTTPRequest) throws(Refusal) -> JSONObject {
+    private static func object(_ request: HTTPRequest) throws(BadParameter) -> JSONObject {
         do { return try JSONObject(validating: request.body) } catch {
-            throw .parameter("the body is no JSON object: \(error.description)", hint: nil)
+            throw BadParameter(message: "the body is no JSON object: \(error.description)")
         }
     }
 
     private static func number(
         _ object: JSONObject, _ name: String, in range: ClosedRange<Int64>
-    ) throws(Refusal) -> Int64? {
+    ) throws(BadParameter) -> Int64? {
         guard object[name] != nil else { return nil }
         guard let number = object.integer(name), range.contains(number) else {
-            throw .parameter("\(name): a number from \(range.lowerBound) to \(range.upperBound)", hint: nil)
+            throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
-    private static func text(_ object: JSONObject, _ name: String) throws(Refusal) -> String? {
+    private static func text(_ object: JSONObject, _ name: String) throws(BadParameter) -> String? {
         guard object[name] != nil else { return nil }
         guard let text = object.string(name), text.utf8.count <= longestText else {
-            throw .parameter("\(name): a text of at most \(longestText) bytes", hint: nil)
+            throw BadParameter(message: "\(name): a text of at most \(longestText) bytes")
         }
         return text
     }
 
-    private static func strings(_ object: JSONObject, _ name: String) throws(Refusal) -> [String] {
+    private static func strings(_ object: JSONObject, _ name: String) throws(BadParameter) -> [String] {
         guard let texts = object.strings(name), texts.count == object.elements(name)?.count,
             (1...most).contains(texts.count)
-        else { throw .parameter("\(name): a list of 1 to \(most) texts", hint: nil) }
+        else { throw BadParameter(message: "\(name): a list of 1 to \(most) texts") }
         return texts
     }
 
-    private static func tokens(_ object: JSONObject) throws(Refusal) -> [DeliveryToken] {
+    private static func tokens(_ object: JSONObject) throws(BadParameter) -> [DeliveryToken] {
         let texts = try strings(object, "deliveries")
         var tokens: [DeliveryToken] = []
         for text in texts {
             guard let token = DeliveryToken(text: text) else {
-                throw .parameter(
-                    "deliveries: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
+                throw BadParameter(
+                    message: "deliveries: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
             }
             tokens.append(token)
         }

@@ -35,7 +35,7 @@ final class Meters: Sendable {
 
     func note(_ request: HTTPRequest, _ answered: HTTPAnswered) {
         let isAppend = request.method == "POST" && request.path == Route.events.path
-        let found = isAppend ? Route.events.path : RouteName.of(request, status: answered.status)
+        let found = isAppend ? Route.events.path : RouteName.of(request)
         let isStored = answered.status == 200 || answered.status == 201
         let code = isAppend && !isStored ? Self.code(in: answered.body) : nil
         state.withLock { figures in
@@ -78,19 +78,9 @@ enum RouteName {
     static let other = "other"
 
     /// What a caller has made up is ``other``.
-    static func of(_ request: HTTPRequest, status: Int) -> String {
-        let segments = request.segments
-        guard segments.first == "v1", segments.count > 1 else {
-            return ["/livez", "/readyz", "/metrics"].contains(request.path) ? request.path : other
-        }
-        let isKnown = Route(rawValue: segments[1]) != nil || ReadRoute(version1: segments) != nil
-        // Of routes that come with later releases only those that have answered.
-        guard isKnown || ![400, 404, 405].contains(status), segments.count <= 5 else { return other }
-        var name = "/v1"
-        for (index, segment) in segments.dropFirst().enumerated() {
-            let isWord = index % 2 == 0 && segment.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x5f }
-            name += isWord && segment.utf8.count <= 24 ? "/" + segment : "/{}"
-        }
-        return name
+    static func of(_ request: HTTPRequest) -> String {
+        if ["/livez", "/readyz", "/metrics"].contains(request.path) { return request.path }
+        guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return other }
+        return route.label
     }
 }

@@ -19,7 +19,7 @@ struct ByteText: Hashable, Comparable, Sendable {
 
 extension String {
     /// Whether both are the same bytes, not only canonically equivalent.
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return withUTF8Bytes { mine in other.withUTF8Bytes { hasEqualBytes(mine, $0) } }
     }

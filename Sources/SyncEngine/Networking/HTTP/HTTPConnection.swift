@@ -28,6 +28,7 @@ final class HTTPConnection {
     private let number: UInt64
     private let descriptor: Int32
     private let peer: PeerCredentials?
+    private let address: String?
     private var parser: HTTPParser
     /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
     /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
@@ -62,13 +63,17 @@ final class HTTPConnection {
     private var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
-    init(server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32, isReserved: Bool) {
+    init(
+        server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32, from address: SocketAddress,
+        isReserved: Bool
+    ) {
         self.server = server
         self.number = number
         self.limits = limits
         self.descriptor = descriptor
         self.isReserved = isReserved
         peer = peerCredentials(of: descriptor)
+        self.address = peer == nil ? address.host : nil
         parser = HTTPParser(limits: limits)
         lastProgress = MonotonicClock.now
         idleTimeout = limits.idleTimeout.wholeNanoseconds
@@ -181,7 +186,7 @@ final class HTTPConnection {
                 case .incomplete: return hasEnded ? close() : ()
                 case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
                 case .request(var request, let terms):
-                    request.peer = peer
+                    (request.peer, request.address) = (peer, address)
                     isLast = terms.isLast || isReserved
                     let transaction = begin(HTTPTerms(terms, isLast: isLast))
                     if isReserved && !server.isReserved(request.path) || !server.hasRoom(for: request) {

@@ -16,6 +16,8 @@ package struct PeerCredentials: Sendable, Equatable {
     package var pid: Int32
     package var uid: UInt32
     package var gid: UInt32
+    /// Its other groups (`SO_PEERGROUPS`).
+    package var groups: [UInt32] = []
     /// `uid:1000`: users keep their numbers, and may change their names.
     package var principal: String { "uid:\(uid)" }
 }
@@ -34,6 +36,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var body: [UInt8]
     /// nil over TCP.
     package var peer: PeerCredentials?
+    /// Where it comes from; nil over a Unix socket.
+    package var address: String?
 
     /// The first header of this name, whatever its case.
     package func header(_ name: String) -> String? {

@@ -122,19 +122,17 @@ package final class HTTPServer: LoopResource {
             throw .loopNotRunning
         }
         sockets.append(
-            try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] descriptor, _ in
-                accepted(descriptor)
-            })
+            try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] in accepted($0, from: $1) })
     }
 
-    private func accepted(_ descriptor: Int32) {
+    private func accepted(_ descriptor: Int32, from address: SocketAddress) {
         accepted += 1
         if connections.count >= limits.maximumConnections, let oldest = nextToGo {
             usage.change { $0.crowdedOut += 1 }
             oldest.close()
         }
         let connection = HTTPConnection(
-            server: self, number: accepted, limits: limits, descriptor: descriptor,
+            server: self, number: accepted, limits: limits, descriptor: descriptor, from: address,
             isReserved: connections.count >= limits.maximumConnections)
         connections[ObjectIdentifier(connection)] = connection
         updateAccepting()

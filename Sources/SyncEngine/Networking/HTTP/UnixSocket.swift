@@ -61,8 +61,23 @@ struct UnixSocket {
 func peerCredentials(of descriptor: Int32) -> PeerCredentials? {
     guard SocketAddress(ofLocalEnd: descriptor)?.family == AF_UNIX else { return nil }
     // `struct ucred`, which the importer shows only under _GNU_SOURCE.
-    var credentials = PeerCredentials(pid: 0, uid: .max, gid: .max)
-    var size = socklen_t(MemoryLayout<PeerCredentials>.size)
-    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else { return nil }
-    return credentials
+    var found: (pid: Int32, uid: UInt32, gid: UInt32) = (0, .max, .max)
+    var size = socklen_t(MemoryLayout.size(ofValue: found))
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &found, &size) == 0 else { return nil }
+    return PeerCredentials(pid: found.pid, uid: found.uid, gid: found.gid, groups: peerGroups(of: descriptor))
+}
+
+/// The groups of the process at the other end beside its own; none where the kernel does not tell.
+private func peerGroups(of descriptor: Int32) -> [UInt32] {
+    var groups = [UInt32](repeating: 0, count: 32)
+    while true {
+        var size = socklen_t(groups.count * MemoryLayout<UInt32>.size)
+        if getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, &groups, &size) == 0 {
+            return Array(groups.prefix(Int(size) / MemoryLayout<UInt32>.size))
+        }
+        // It has more: the size says how many. The kernel knows at most 65,536 (NGROUPS_MAX).
+        let wanted = Int(size) / MemoryLayout<UInt32>.size
+        guard errno == ERANGE, wanted > groups.count, wanted <= 65_536 else { return [] }
+        groups = [UInt32](repeating: 0, count: wanted)
+    }
 }

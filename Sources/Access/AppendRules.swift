@@ -1,0 +1,50 @@
+package import EventStore
+
+/// Why a caller may not append an event.
+package enum AppendRefusal: Error, Hashable, Sendable {
+    /// The roles do not let append at all.
+    case role
+    /// The event speaks for another one.
+    case author(String)
+    /// It stands in the history of another one.
+    case user(String)
+    /// Only bots, or programs, append events of this type.
+    case type(String)
+    /// The caller does not take part in the conversation.
+    case conversation(String)
+    /// A bot's event has no conversation, and stands in another's history.
+    case noConversation
+}
+
+extension Caller {
+    /// What of an append is to be looked up before it is known whether it may be.
+    package enum Question: Hashable, Sendable {
+        /// Nothing: it may be.
+        case none
+        /// Whether `member` takes part in the conversation, or the conversation is new.
+        case takesPart(member: String, conversation: String)
+    }
+
+    /// Types with which bots speak.
+    private static let ofBots = "bot."
+
+    /// Whether the caller may append this event, as far as the event alone tells.
+    package func mayAppend(_ draft: EventDraft) throws(AppendRefusal) -> Question {
+        if roles.contains(.app) { return .none }
+        guard isAny(of: [.user, .bot]) else { throw .role }
+        let author = draft.author ?? draft.user
+        if isBot(author) {
+            guard !isInAll else { return .none }
+            guard let conversation = draft.conversation else {
+                guard draft.user.hasSameBytes(as: author) else { throw .noConversation }
+                return .none
+            }
+            return .takesPart(member: author, conversation: conversation)
+        }
+        guard isUser(author) else { throw .author(author) }
+        guard draft.user.hasSameBytes(as: author) else { throw .user(draft.user) }
+        guard !draft.type.hasPrefix(Self.ofBots) else { throw .type(draft.type) }
+        guard !isInAll, let conversation = draft.conversation else { return .none }
+        return .takesPart(member: author, conversation: conversation)
+    }
+}

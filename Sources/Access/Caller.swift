@@ -1,0 +1,52 @@
+package import EventStore
+
+/// Who asks, as the node has found out, and what they may do.
+package struct Caller: Sendable {
+    /// Stands in what they append.
+    package let actor: EventActor
+    package let roles: Set<Role>
+    /// Whether users and bots among the roles may speak and read in all conversations, and not only in their own.
+    package let isInAll: Bool
+    /// The token's, whose end ends their streams; `nil` where they have shown none.
+    package let credential: CredentialID?
+    private let kinds: Set<RoleKind>
+
+    package init(
+        _ actor: EventActor, _ roles: Set<Role>, isInAll: Bool = false, credential: CredentialID? = nil
+    ) {
+        (self.actor, self.roles, self.isInAll, self.credential) = (actor, roles, isInAll, credential)
+        kinds = Set(roles.map(RoleKind.init))
+    }
+
+    /// Whether one of its roles is of these kinds.
+    package func isAny(of wanted: Set<RoleKind>) -> Bool { !kinds.isDisjoint(with: wanted) }
+
+    /// Whether it reads every conversation; what an auditor reads so is recorded.
+    package var readsAll: Bool { isAny(of: [.app, .reader, .auditor]) || isInAll }
+
+    /// Whether what it reads has to be recorded first: it sees bodies as an auditor alone.
+    package var isRecorded: Bool { isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !isInAll }
+
+    /// The ids under which it takes part in conversations, of users and bots.
+    package var selves: [String] {
+        roles.compactMap { role in
+            switch role {
+            case .user(let id), .bot(let id): id
+            default: nil
+            }
+        }.sorted()
+    }
+
+    /// Whether it is that user or bot, by the bytes of the id.
+    package func isSelf(_ id: String) -> Bool { isUser(id) || isBot(id) }
+
+    /// Whether it is that user.
+    package func isUser(_ id: String) -> Bool {
+        roles.contains { if case .user(let own) = $0 { own.hasSameBytes(as: id) } else { false } }
+    }
+
+    /// Whether it is that bot.
+    package func isBot(_ id: String) -> Bool {
+        roles.contains { if case .bot(let own) = $0 { own.hasSameBytes(as: id) } else { false } }
+    }
+}

@@ -1,0 +1,101 @@
+package import EventStore
+
+/// When one takes part in a conversation: what they may read of it. Times are those of recording; what an author states does not count.
+package struct Membership: Hashable, Sendable {
+    /// From `since` on, before `until`; `nil`: from the beginning, without end.
+    package struct Span: Hashable, Sendable {
+        package var since: HybridTime?
+        package var until: HybridTime?
+    }
+
+    package private(set) var spans: [Span]
+
+    package static let none = Membership(spans: [])
+    package static let always = Membership(spans: [Span()])
+
+    /// Whether an event that was recorded then is seen.
+    package func sees(_ time: HybridTime) -> Bool {
+        spans.contains { span in
+            (span.since.map { time >= $0 } ?? true) && (span.until.map { time <= $0 } ?? true)
+        }
+    }
+
+    /// Whether it goes on.
+    package var isOpen: Bool { spans.contains { $0.until == nil } }
+    package var isEmpty: Bool { spans.isEmpty }
+
+    private static let types = ["conversation.started", "participant.joined", "participant.left"]
+    private static let page = 500
+
+    /// When `member` takes part in `conversation`, of all that views show.
+    ///
+    /// Who is named at the beginning takes part from the beginning; who joins, from then on, unless the beginning says `"history":"all"`; who
+    /// leaves, to that moment. Of a conversation that keeps no list of who takes part, that is each who has said something there.
+    package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
+        let all = try views.participants(of: conversation)
+        let participant = all.first { $0.user.hasSameBytes(as: member) }
+        if participant?.joined != nil {
+            self.init(of: member, try Self.words(conversation, views))
+            return
+        }
+        let keepsList = all.contains { $0.joined != nil }
+        if participant != nil, !keepsList {
+            self = .always
+            return
+        }
+        let starter = try views.conversationSummary(conversation)?.startedBy
+        self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
+    }
+
+    /// Whether an event of this type may change who takes part.
+    package static func mayChange(with type: String) -> Bool { types.contains(type) }
+
+    /// What was said of who takes part, in the order of recording.
+    private static func words(_ conversation: String, _ views: ViewReader) throws(StoreError) -> [Event] {
+        var query = TimelineQuery()
+        query.types = types
+        var events: [Event] = []
+        var bound: DisplayKey?
+        repeat {
+            let page = try views.oldest(page, of: .conversation(conversation), query, after: bound)
+            events += page.entries.map(\.stored.event)
+            bound = page.next
+        } while bound != nil
+        return events.sorted { ($0.header.hlc, $0.header.dot) < ($1.header.hlc, $1.header.dot) }
+    }
+
+    /// - Parameter events: Of the three types, in the order of recording.
+    package init(of member: String, _ events: [Event]) {
+        spans = []
+        var isForAll = false
+        let opening = events.first?.header.dot
+        for event in events {
+            guard let payload = event.payload.map(JSONObject.init(validated:)) else { continue }
+            let time = event.header.hlc
+            if event.header.type == Self.types[0] {
+                // Only its first beginning opens a conversation's past: a later one could be anyone's.
+                let isOpening = event.header.dot == opening
+                if isOpening { isForAll = payload.string("history") == "all" }
+                let names = payload.strings("participants") ?? []
+                if names.contains(where: { $0.hasSameBytes(as: member) }) { open(isOpening ? nil : time) }
+                continue
+            }
+            guard (payload.string("user") ?? event.header.user).hasSameBytes(as: member) else { continue }
+            if event.header.type == Self.types[1] { open(isForAll ? nil : time) } else { close(time) }
+        }
+    }
+
+    private init(spans: [Span]) { self.spans = spans }
+
+    private mutating func open(_ time: HybridTime?) {
+        if spans.last?.until == nil, !spans.isEmpty { return }
+        spans.append(Span(since: time))
+    }
+
+    private mutating func close(_ time: HybridTime) {
+        // Who leaves without a beginning has been there.
+        if spans.isEmpty { spans = [Span(until: time)] }
+        guard let last = spans.indices.last, spans[last].until == nil else { return }
+        spans[last].until = time
+    }
+}

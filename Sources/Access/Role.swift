@@ -1,0 +1,85 @@
+internal import EventStore
+
+/// What a credential may do (docs/operating/access.md). Roles add up.
+package enum Role: Hashable, Sendable {
+    /// A person: appends as this user, reads the conversations that the user is in.
+    case user(String)
+    /// A bot: appends as this author, in the conversations that it is in.
+    case bot(String)
+    /// A program that speaks for all users, as a chat server does.
+    case app
+    /// Reads everything.
+    case reader
+    /// Reads everything, with a reason, and is recorded.
+    case auditor
+    /// Keeps the node running; sees no bodies.
+    case `operator`
+    /// Gives and takes credentials, peers; sees no bodies.
+    case admin
+
+    /// Roles that no other node can grant, and no event.
+    package var isOfNodeAlone: Bool { self == .admin || self == .operator }
+
+    /// The roles without those of one person or bot, by their texts.
+    private static let plain: [(text: String, role: Role)] = [
+        ("app", .app), ("reader", .reader), ("auditor", .auditor), ("operator", .operator), ("admin", .admin),
+    ]
+
+    /// Reads `app`, `reader`, `auditor`, `operator`, `admin`, `user:<id>` or `bot:<id>`.
+    package init?(text: String) {
+        if let known = Self.plain.first(where: { $0.text == text }) {
+            self = known.role
+            return
+        }
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let id = String(text[text.index(after: colon)...])
+        guard (1...Limits.identifier).contains(id.utf8.count), id.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+            return nil
+        }
+        switch text[..<colon] {
+        case "user": self = .user(id)
+        case "bot": self = .bot(id)
+        default: return nil
+        }
+    }
+
+    /// The text that is read back as it.
+    package var text: String {
+        switch self {
+        case .user(let id): "user:\(id)"
+        case .bot(let id): "bot:\(id)"
+        case .app: "app"
+        case .reader: "reader"
+        case .auditor: "auditor"
+        case .operator: "operator"
+        case .admin: "admin"
+        }
+    }
+
+    /// What a role's text looks like, for errors.
+    package static let forms = "user:<id>, bot:<id>, app, reader, auditor, operator or admin"
+
+    /// Reads all of them; `nil` where one is none.
+    package static func roles(_ texts: [String]) -> Set<Role>? {
+        let roles = texts.compactMap(Role.init(text:))
+        return roles.count == texts.count ? Set(roles) : nil
+    }
+}
+
+/// A role without the person or bot that it is of: what a route asks for.
+package enum RoleKind: String, Hashable, Sendable, CaseIterable {
+    case user, bot, app, reader, auditor, `operator`, admin
+
+    package init(_ role: Role) {
+        self =
+            switch role {
+            case .user: .user
+            case .bot: .bot
+            case .app: .app
+            case .reader: .reader
+            case .auditor: .auditor
+            case .operator: .operator
+            case .admin: .admin
+            }
+    }
+}

@@ -1,0 +1,17 @@
+/// Everything that the API does, by the names that its OpenAPI document gives it (`operationId`).
+package enum Operation: String, CaseIterable, Sendable {
+    // The log and its views.
+    case appendEvents, listEvents, getEvent, followChanges
+    case listConversations, getConversation, listRows, tellLive
+    case getProfile, listHistory, listSurveys, getSurvey
+    // Subscriptions.
+    case listSubscriptions, putSubscription, getSubscription, deleteSubscription
+    case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries
+    case listParked, retryParked, moveSubscription
+    // Who asks, and what they may.
+    case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
+    // The node and its peers.
+    case getStatus, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
+    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine
+    case getOpenAPI
+}

@@ -1,0 +1,318 @@
+internal import Access
+
+/// Every route of the API: who routes, checks roles and parameters, counts, and writes the OpenAPI document reads it here.
+package enum RouteTable {
+    package static let all: [RouteSpecification] =
+        log + views + subscriptions + deliveries + access + node + peers + [document]
+
+    /// What a path and a method lead to. `HEAD` leads where `GET` does.
+    ///
+    /// - Parameter path: What stands between the slashes, decoded.
+    package static func match(_ method: String, _ path: [String]) -> RouteMatch {
+        guard path.count >= 2, path[0] == "v1" else { return .none }
+        let method = method == "HEAD" ? "GET" : method
+        var methods: [String] = []
+        for route in byWord[path[1]] ?? [] {
+            guard let values = route.values(in: path) else { continue }
+            if route.method == method { return .found(route, values) }
+            methods.append(route.method)
+        }
+        return methods.isEmpty ? .none : .otherMethod(methods)
+    }
+
+    package static func route(_ operation: Operation) -> RouteSpecification? { all.first { $0.operation == operation } }
+
+    /// By the word behind `/v1/`.
+    private static let byWord: [String: [RouteSpecification]] = Dictionary(grouping: all) { route in
+        if case .word(let word)? = route.segments.dropFirst().first { word } else { "" }
+    }
+
+    /// What any route may answer with.
+    package static let commonErrors: [ErrorCode] = [
+        .http, .parameter, .unauthenticated, .role, .rate, .fault, .busy, .closed,
+    ]
+
+    // MARK: Who
+
+    private static let speakers: Set<RoleKind> = [.user, .bot, .app]
+    private static let readers: Set<RoleKind> = [.user, .bot, .app, .reader, .auditor]
+    /// Those who read what belongs to many.
+    private static let allReaders: Set<RoleKind> = [.app, .reader, .auditor]
+    private static let workers: Set<RoleKind> = [.bot, .app]
+    private static let keepers: Set<RoleKind> = [.bot, .app, .operator]
+    private static let watchers: Set<RoleKind> = [.operator, .auditor, .admin]
+    private static let admins: Set<RoleKind> = [.admin]
+
+    // MARK: Parameters
+
+    private static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
+    private static let cursor = RouteParameter(
+        "cursor", .text, "`next` of the page before, with the same path and parameters.")
+    private static let paging = [limit, cursor]
+    private static let types = RouteParameter("type", .text, repeatable: true, "Only events of this type.")
+    private static let authors = RouteParameter("author", .text, repeatable: true, "Only events of this author.")
+    private static let conversations = RouteParameter(
+        "conversation", .text, repeatable: true, "Only events of this conversation.")
+    private static let timeline =
+        paging + [
+            RouteParameter("order", .choice(["newest", "oldest"]), "Which end comes first; `newest` unless said."),
+            RouteParameter("since", .time, "Only what happened from then on."),
+            RouteParameter("until", .time, "Only what happened before then."),
+            RouteParameter(
+                "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
+            types, authors,
+            RouteParameter(
+                "known_at", .number(0...UInt64(Int64.max)), "Only what this node's log had by that position."),
+        ]
+
+    // MARK: Routes
+
+    private static let log: [RouteSpecification] = [
+        RouteSpecification(
+            .appendEvents, "POST", "/v1/events", speakers, "Appends events, all or none unless said.",
+            parameters: [
+                RouteParameter(
+                    "atomicity", .choice(["whole", "each"]), "`each`: each line stands for itself; else `whole`."),
+                RouteParameter("expect", .text, "`<conversation>:<n>`: only if it has n events here."),
+                RouteParameter("ids", .choice(["derived"]), "Lines without `id` get one from their content."),
+            ],
+            request: RouteBody(
+                "application/x-ndjson", schema: .ref("Event"),
+                example: #"{"type":"message.posted","user":"u-1","subject":"conversation/c-1","data":{"text":"안녕하세요"}}"#),
+            answers: [
+                .lines("All lines are stored, now or before.", .ref("AppendedLine")),
+                RouteAnswer(207, "Some are.", "application/x-ndjson", .ref("AppendedLine")),
+                RouteAnswer(409, "None is: an id or a version stands against it.", "application/x-ndjson", .ref("AppendedLine")),
+                RouteAnswer(422, "None is: a line is no event.", "application/x-ndjson", .ref("AppendedLine")),
+            ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author]),
+        RouteSpecification(
+            .listEvents, "GET", "/v1/events", allReaders, "The log in this node's order.",
+            parameters: paging + [
+                RouteParameter("wait_ms", .number(0...25_000), "So long an empty answer waits for an event.")
+            ],
+            answers: [.lines("A page; its last line is the end.", .oneOf([.ref("Event"), .ref("End")]))],
+            errors: [.cursor]),
+        RouteSpecification(
+            .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
+            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
+        RouteSpecification(
+            .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
+            parameters: [
+                RouteParameter("after", .text, "`now`, `first`, a cursor or a vector; `now` unless said."),
+                RouteParameter("limit", .number(1...1_000), "Of a page: at most so many events; 50 unless said."),
+                RouteParameter("live", .choice(["0", "1"]), "`1`: a stream has live items, too."),
+                RouteParameter("wait_ms", .number(0...25_000), "Of a page: so long an empty one waits."),
+                types, RouteParameter("user", .text, repeatable: true, "Only events of this user."), authors,
+                conversations,
+                RouteParameter("origin", .text, repeatable: true, "Only what this origin, or `local`, appended."),
+            ],
+            answers: [
+                .json("A page.", .ref("FeedPage")),
+                .lines("An event, or a line with `control`.", .oneOf([.ref("FeedEvent"), .ref("Control")])),
+                RouteAnswer(200, "Server-sent events.", "text/event-stream", .text),
+            ], errors: [.cursor, .cursorAhead]),
+    ]
+
+    private static let views: [RouteSpecification] = [
+        RouteSpecification(
+            .listConversations, "GET", "/v1/conversations", allReaders, "Conversations, the latest active first.",
+            parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
+            .getConversation, "GET", "/v1/conversations/{conversation}", readers,
+            "A conversation, then who takes part.", parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("Participant"), .ref("End")]))],
+            errors: [.notFound, .cursor]),
+        RouteSpecification(
+            .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
+            "A conversation's events, with what became of each message.", parameters: timeline,
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+        RouteSpecification(
+            .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
+            "Tells followers what matters only now.",
+            request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
+            answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
+        RouteSpecification(
+            .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
+            errors: [.notFound, .cursor]),
+        RouteSpecification(
+            .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
+            parameters: timeline + [conversations],
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+        RouteSpecification(
+            .listReaders, "GET", "/v1/users/{user}/readers", [.user, .auditor, .admin],
+            "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
+        RouteSpecification(
+            .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
+            .getSurvey, "GET", "/v1/surveys/{survey}", allReaders, "How often each answer was given.",
+            parameters: paging + [RouteParameter("question", .text, "Only of this question.")],
+            answers: [.lines("A page.", .oneOf([.ref("SurveyAnswer"), .ref("End")]))], errors: [.notFound, .cursor]),
+    ]
+
+    private static let subscriptions: [RouteSpecification] = [
+        RouteSpecification(
+            .listSubscriptions, "GET", "/v1/subscriptions", keepers, "Subscriptions.",
+            answers: [.lines("All of them.", .oneOf([.ref("Subscription"), .ref("Count")]))]),
+        RouteSpecification(
+            .getSubscription, "GET", "/v1/subscriptions/{name}", keepers, "A subscription.",
+            answers: [.json("It.", .ref("Subscription"))], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .putSubscription, "PUT", "/v1/subscriptions/{name}", workers, "Makes a subscription.",
+            request: RouteBody(
+                schema: .ref("SubscriptionDefinition"),
+                example: #"{"start":"now","filter":{"type":["message.posted"]}}"#),
+            answers: [
+                .json("It was there with these members.", .ref("Subscription")),
+                .json(201, "It was made.", .ref("Subscription")),
+            ], errors: [.exists]),
+        RouteSpecification(
+            .deleteSubscription, "DELETE", "/v1/subscriptions/{name}", keepers, "Ends a subscription.",
+            answers: [RouteAnswer(204, "It is no more.")], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .listParked, "GET", "/v1/subscriptions/{name}/parked", keepers, "Events that were set aside.",
+            answers: [.lines("All of them.", .oneOf([.ref("Parked"), .ref("Count")]))],
+            errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .retryParked, "POST", "/v1/subscriptions/{name}/retry", keepers, "Delivers parked events again.",
+            request: RouteBody(
+                schema: .object([("events", .array(.uuid))]),
+                example: #"{"events":["0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"]}"#),
+            answers: [.json("How many.", .object([("retried", .integer)]))], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .moveSubscription, "POST", "/v1/subscriptions/{name}/move", keepers, "Makes this node its home.",
+            request: RouteBody(schema: .anyObject, optional: true, example: "{}"),
+            answers: [.json("It.", .ref("Subscription"))], errors: [.notFound]),
+    ]
+
+    private static let deliveries: [RouteSpecification] = [
+        RouteSpecification(
+            .streamDeliveries, "GET", "/v1/subscriptions/{name}/deliveries", workers, "A stream of deliveries.",
+            parameters: [
+                RouteParameter("window", .number(1...1_000), "At most so many are out at a time; 32 unless said.")
+            ],
+            answers: [
+                .lines("A delivery, or a line with `control`.", .oneOf([.ref("Delivery"), .ref("Control")])),
+                RouteAnswer(200, "Server-sent events.", "text/event-stream", .text),
+            ], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .pullDeliveries, "POST", "/v1/subscriptions/{name}/pull", workers, "Deliveries, up to so many.",
+            request: RouteBody(
+                schema: .object([("max?", .integer), ("wait_ms?", .integer)]), optional: true,
+                example: #"{"max":10,"wait_ms":0}"#),
+            answers: [.json("None or more.", .object([("deliveries", .array(.ref("Delivery")))]))],
+            errors: [.notFound, .elsewhere]),
+        settling(
+            .ackDeliveries, "ack", "The work is done.", [], .object([("done", .integer), ("late", .array(.text))])),
+        settling(
+            .releaseDeliveries, "release", "They come again.", [("delay_ms?", .integer), ("error?", .text)],
+            .object([("count", .integer)])),
+        settling(
+            .extendDeliveries, "extend", "Gives them time.", [], .object([("count", .integer)])),
+        settling(
+            .parkDeliveries, "park", "Sets them aside.", [("reason?", .text)], .object([("count", .integer)])),
+    ]
+
+    private static func settling(
+        _ operation: Operation, _ word: String, _ summary: String, _ members: [(String, Schema)], _ answer: Schema
+    ) -> RouteSpecification {
+        RouteSpecification(
+            operation, "POST", "/v1/subscriptions/{name}/\(word)", workers, summary,
+            request: RouteBody(
+                schema: .object([("deliveries", .array(.text))] + members),
+                example: #"{"deliveries":["<the member delivery of a delivery>"]}"#),
+            answers: [.json("What came of it.", answer)], errors: [.notFound, .elsewhere, .deliveryStale])
+    }
+
+    private static let access: [RouteSpecification] = [
+        RouteSpecification(
+            .getMe, "GET", "/v1/me", Set(RoleKind.allCases), "Who asks, and what they may.",
+            answers: [.json("The caller.", .ref("Caller"))]),
+        RouteSpecification(
+            .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
+            answers: [.lines("All of them.", .oneOf([.ref("Credential"), .ref("Count")]))]),
+        RouteSpecification(
+            .createCredential, "POST", "/v1/credentials", admins, "Gives a token; its secret is told once.",
+            request: RouteBody(
+                schema: .ref("CredentialRequest"),
+                example: #"{"principal":"bot/medibot","roles":["bot:medibot"],"scope":"all"}"#),
+            answers: [.json(201, "It, with its token.", .ref("Credential"))], errors: [.json]),
+        RouteSpecification(
+            .revokeCredential, "DELETE", "/v1/credentials/{id}", admins, "Takes a token back, for good.",
+            answers: [RouteAnswer(204, "It counts no more.")], errors: [.notFound]),
+        RouteSpecification(
+            .listAccess, "GET", "/v1/access", [.auditor, .admin], "Who has read what, as far as reads are recorded.",
+            parameters: paging,
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor]),
+    ]
+
+    private static let node: [RouteSpecification] = [
+        RouteSpecification(
+            .getStatus, "GET", "/v1/status", watchers, "All about the node and its peers.",
+            answers: [.json("The node.", .anyObject)]),
+        RouteSpecification(
+            .waitForNodes, "POST", "/v1/wait", [.user, .bot, .app, .operator, .admin],
+            "When a vector is durable on so many nodes.",
+            parameters: [
+                RouteParameter("nodes", .number(1...1_000), "On so many; 1 unless said."),
+                RouteParameter("timeout_ms", .number(0...25_000), "At most so long."),
+            ],
+            request: RouteBody(
+                "text/plain", schema: .text, example: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f/1"),
+            answers: [
+                .json("How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .integer)]))
+            ], errors: [.limit]),
+        RouteSpecification(
+            .settleFinding, "POST", "/v1/findings", admins, "Settles a finding that is open here.",
+            request: RouteBody(
+                schema: .object([("code", .text), ("subject?", .text), ("note?", .text)]),
+                example: #"{"code":"CLOCK","subject":"","note":"ntp was repaired"}"#),
+            answers: [.json(201, "It is settled.", .anyObject)], errors: [.json, .noFinding]),
+        RouteSpecification(
+            .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
+            "Builds the views anew, with what was refused.",
+            answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
+    ]
+
+    private static let peers: [RouteSpecification] = [
+        RouteSpecification(
+            .listPeers, "GET", "/v1/peers", watchers, "The peers.", answers: [.json("They.", .anyObject)]),
+        RouteSpecification(
+            .addPeer, "POST", "/v1/peers", admins, "Lets a node in.",
+            request: RouteBody(
+                schema: .object([("name", .text), ("node", .text), ("address?", .text)]),
+                example: #"{"name":"busan","node":"<64 hexadecimal digits>","address":"busan.example:7460"}"#),
+            answers: [.json(201, "It is let in.", .anyObject)], errors: [.json, .name]),
+        RouteSpecification(
+            .removePeer, "DELETE", "/v1/peers/{name}", admins, "Lets a node in no more.",
+            answers: [.json("It was removed.", .anyObject)], errors: [.noPeer, .configured]),
+        RouteSpecification(
+            .pausePeer, "POST", "/v1/peers/{name}/pause", admins, "Exchanges nothing with it for now.",
+            answers: [.json("It is paused.", .anyObject)], errors: [.noPeer]),
+        RouteSpecification(
+            .resumePeer, "POST", "/v1/peers/{name}/resume", admins, "Goes on.",
+            answers: [.json("It goes on.", .anyObject)], errors: [.noPeer]),
+        RouteSpecification(
+            .pingPeer, "POST", "/v1/peers/{name}/ping", [.operator, .admin], "Asks for a sign of life.",
+            answers: [.json("It is there.", .anyObject)], errors: [.noPeer, .noPong]),
+        RouteSpecification(
+            .createInvitation, "POST", "/v1/invitations", admins, "Makes a line with which a node joins.",
+            request: RouteBody(
+                schema: .object([("name?", .text), ("valid_s?", .integer), ("addresses?", .array(.text))]),
+                example: #"{"name":"busan","valid_s":3600}"#),
+            answers: [.json(201, "The line.", .anyObject)], errors: [.json, .notListening]),
+        RouteSpecification(
+            .joinPeer, "POST", "/v1/join", admins, "Joins the node that gave a line.",
+            request: RouteBody(
+                schema: .object([("line", .text), ("name?", .text)]), example: #"{"line":"<of an invitation>"}"#),
+            answers: [.json(201, "It has joined.", .anyObject)],
+            errors: [.json, .invitation, .ownInvitation, .expired, .cluster, .refused, .unreachable, .name]),
+    ]
+
+    private static let document = RouteSpecification(
+        .getOpenAPI, "GET", "/v1/openapi.json", Set(RoleKind.allCases), "This document.",
+        answers: [.json("OpenAPI 3.1.", .anyObject)])
+}

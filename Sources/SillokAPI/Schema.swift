@@ -1,0 +1,22 @@
+/// The form of a JSON value, as OpenAPI 3.1 and JSON Schema 2020-12 have it.
+package indirect enum Schema: Sendable {
+    case text
+    /// RFC 3339.
+    case time
+    case uuid
+    case integer
+    case number
+    case boolean
+    case array(Schema)
+    case choice([String])
+    /// Members; those whose names end with `?` may be missing. Others may be there, too.
+    case object([(String, Schema)])
+    /// An object of which nothing more is said.
+    case anyObject
+    /// Any JSON value.
+    case any
+    /// One of several.
+    case oneOf([Schema])
+    /// One of ``RouteTable/schemas``.
+    case ref(String)
+}

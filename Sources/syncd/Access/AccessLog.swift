@@ -1,0 +1,59 @@
+internal import Access
+internal import EventStore
+internal import SyncEngine
+
+/// Records who reads what others have said, before they read it (INV-17).
+///
+/// ## Concurrency model
+/// One lock around what was recorded lately. Recording blocks the thread that is about to answer.
+final class AccessLog: Sendable {
+    /// One read: the same again is not recorded for a while.
+    private struct Read: Hashable {
+        let actor: EventActor
+        let route: String
+        let subject: String
+        let reason: String
+    }
+
+    /// What is recorded again after so long, milliseconds.
+    static let validity: Int64 = 600_000
+    private static let most = 4_096
+    private static let longestReason = 1_024
+    private static let header = "Sillok-Reason"
+
+    private let store: EventStore
+    private let recent = Lock<[Read: Int64]>([:])
+
+    init(_ store: EventStore) { self.store = store }
+
+    /// Why a recorded caller reads; `nil` where the request does not say.
+    static func reason(_ request: HTTPRequest) -> String? {
+        guard let text = request.header(header), !text.allSatisfy(\.isWhitespace),
+            text.utf8.count <= longestReason
+        else { return nil }
+        return text
+    }
+
+    /// Records a read of a caller whose reads are recorded. It is durable when this returns.
+    ///
+    /// - Parameters:
+    ///   - route: Its label: the path with each name as `{}`.
+    ///   - subject: What is read: the path.
+    ///   - users: Whom it concerns, at most 100; none: many.
+    func record(
+        _ caller: Caller, route: String, subject: String, users: [String], reason: String
+    ) throws(StoreError) {
+        let read = Read(actor: caller.actor, route: route, subject: subject, reason: reason)
+        let now = WallClock.now
+        let isKnown = recent.withLock { recent in recent[read].map { now - $0 < Self.validity && now >= $0 } ?? false }
+        guard !isKnown else { return }
+        let draft = AccessGrant.draft(
+            reading: route, subject: subject, users: users, reason: reason, by: caller.actor,
+            at: store.identity.node)
+        _ = try store.recordBlocking([draft])
+        recent.withLock { recent in
+            if recent.count >= Self.most { recent = [:] }
+            recent[read] = now
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import Access
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// Finds out who asks: by the token that a request shows, else by the process at the other end of the socket.
+///
+/// ## Concurrency model
+/// One lock around what is known. The API's loop asks; a thread of its own reads the log when grants have changed; requests that give or take
+/// tokens wait for that.
+final class Authenticator: Sendable {
+    enum Refusal: Error {
+        case missing
+        case invalid(String)
+        /// Too many wrong ones came from there.
+        case tooMany
+        /// It is not known yet which tokens there are.
+        case starting
+    }
+
+    private struct State {
+        var sockets: SocketCallers
+        var file: CredentialsFile
+        var records: AccessRecords
+        /// The log was read once.
+        var isRead = false
+        var attempts = AttemptLimit()
+    }
+
+    private let store: EventStore
+    private let reader: EventReader
+    private let state: Lock<State>
+    /// What the log tells; held while it is read.
+    private let source: Lock<AccessRecords>
+    private let worker = SerialWorker<Void>(name: "api-access") {}
+    private let changed = Lock<(@Sendable () -> Void)?>(nil)
+
+    init(_ store: EventStore, _ views: ProjectorThread, _ api: DaemonConfiguration.API) throws(StoreError) {
+        self.store = store
+        reader = EventReader(Freshness(store.files, projector: views))
+        let file = try CredentialsFile(store.files)
+        let records = AccessRecords(own: store.identity.node, trustsPeers: api.trustGrants)
+        source = Lock(records)
+        state = Lock(State(sockets: SocketCallers(api.socket), file: file, records: records))
+        _ = store.observeCommits { [weak self] notice in
+            // A notice without events stands for many.
+            let isOfAccess = notice.events.contains { $0.event.header.type.hasPrefix("access.") }
+            if isOfAccess || notice.events.isEmpty { self?.readSoon() }
+        }
+        readSoon()
+    }
+
+    /// Runs `body` when credentials have changed.
+    func observe(_ body: @escaping @Sendable () -> Void) { changed.withLock { $0 = body } }
+
+    /// The configuration was read again.
+    func take(_ socket: DaemonConfiguration.Socket) { state.withLock { $0.sockets = SocketCallers(socket) } }
+
+    func stop() {
+        changed.withLock { $0 = nil }
+        worker.stop()
+    }
+
+    // MARK: Asking
+
+    /// Who has sent a request.
+    func caller(_ request: HTTPRequest) -> Result<Caller, Refusal> {
+        guard let header = request.header("Authorization") else {
+            guard let peer = request.peer, let caller = state.withLock({ $0.sockets.caller(peer) }) else {
+                return .failure(.missing)
+            }
+            return .success(caller)
+        }
+        let parts = header.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            return .failure(.invalid("Authorization: 'Bearer' and a token"))
+        }
+        let source = request.peer?.principal ?? request.address ?? ""
+        let now = WallClock.now
+        return state.withLock { state in
+            let grant = AccessToken(text: String(parts[1])).flatMap { token in
+                state.file.grant(of: token, at: now).flatMap { state.records.isRevoked($0.credential) ? nil : $0 }
+                    ?? state.records.grant(of: token, at: now)
+            }
+            if let caller = grant?.caller { return .success(caller) }
+            guard state.isRead else { return .failure(.starting) }
+            guard state.attempts.takes(source, now: now) else { return .failure(.tooMany) }
+            return .failure(.invalid("the token is none, is over, or was taken back"))
+        }
+    }
+
+    /// Whether who was let in would be let in still.
+    func stands(_ caller: Caller) -> Bool {
+        guard let id = caller.credential else { return true }
+        let now = WallClock.now
+        return state.withLock { state in
+            if let grant = state.file.grant(id) { return !grant.isOver(at: now) && !state.records.isRevoked(id) }
+            return !state.isRead || state.records.stands(id, at: now)
+        }
+    }
+
+    // MARK: Giving and taking
+
+    /// Gives a token. What it is to be used for counts here when this returns.
+    func create(_ grant: AccessGrant, _ token: AccessToken, by caller: Caller) throws(StoreError) {
+        if grant.roles.contains(where: \.isOfNodeAlone) {
+            try changeFile { file throws(StoreError) in try file.add(grant, token.verifier) }
+        }
+        _ = try store.recordBlocking([grant.draft(token.verifier, by: caller.actor, at: store.identity.node)])
+        try read()
+    }
+
+    /// Takes a token back; false if there is none of this id.
+    func revoke(_ id: CredentialID, by caller: Caller) throws(StoreError) -> Bool {
+        let isKnown = state.withLock { $0.file.grant(id) != nil || $0.records.grant(id) != nil }
+        guard isKnown else { return false }
+        try changeFile { file throws(StoreError) in try file.remove(id) }
+        _ = try store.recordBlocking([
+            AccessGrant.revocation(of: id, by: caller.actor, at: store.identity.node)
+        ])
+        try read()
+        return true
+    }
+
+    /// All that were given and count here.
+    var all: [AccessRecords.Listed] { state.withLock { $0.records.all } }
+
+    private func changeFile(
+        _ change: (inout CredentialsFile) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        // One thread gives and takes.
+        var file = state.withLock { $0.file }
+        try change(&file)
+        state.withLock { [file] in $0.file = file }
+    }
+
+    // MARK: Reading
+
+    private func readSoon() {
+        worker.submit { [weak self] _ in
+            guard let self else { return }
+            do throws(StoreError) { try read() } catch {
+                // The views are being built: until they are here, tokens are asked to wait.
+                sleepMilliseconds(500)
+                readSoon()
+            }
+        }
+    }
+
+    private func read() throws(StoreError) {
+        try source.withLock { records throws(StoreError) in
+            try reader.fresh { views throws(StoreError) in try records.update(views) }
+            state.withLock { [records] state in
+                state.records = records
+                state.isRead = true
+            }
+        }
+        changed.withLock { $0 }?()
+    }
+}
+
+/// How often wrong tokens came from where: ten a minute are answered, more are not looked at.
+struct AttemptLimit: Sendable {
+    private static let most = 10
+    private static let window: Int64 = 60_000
+    private static let mostSources = 1_024
+
+    private var sources: [String: (count: Int, since: Int64)] = [:]
+
+    /// Counts one more; false if there were too many.
+    mutating func takes(_ source: String, now: Int64) -> Bool {
+        var one = sources[source] ?? (0, now)
+        if now - one.since >= Self.window || now < one.since { one = (0, now) }
+        one.count += 1
+        if sources.count >= Self.mostSources, sources[source] == nil {
+            let oldest = sources.min { $0.value.since < $1.value.since }?.key
+            if let oldest { sources[oldest] = nil }
+        }
+        sources[source] = one
+        return one.count <= Self.most
+    }
+}

@@ -1,0 +1,74 @@
+internal import Access
+internal import CommandLineKit
+
+extension ConfigurationKind<[DaemonConfiguration.SocketGrant]> {
+    /// The value of `api.socket.roles`: `{"group:support":["auditor"],"uid:1001":["bot:medibot"]}`.
+    static let socketRoles = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        guard case .object(let members) = value.content else {
+            throw ConfigurationFailure("expected an object, not \(value.kind)")
+        }
+        var grants: [DaemonConfiguration.SocketGrant] = []
+        for member in members {
+            guard let holder = DaemonConfiguration.SocketGrant.Holder(text: member.name) else {
+                throw ConfigurationFailure(
+                    "'\(member.name)' names no one; write uid:<number>, user:<name> or group:<name>",
+                    at: member.position)
+            }
+            guard case .array(let elements) = member.value.content else {
+                throw ConfigurationFailure(
+                    "expected an array of roles, not \(member.value.kind)", at: member.value.position)
+            }
+            var roles: Set<Role> = []
+            for element in elements {
+                guard case .string(let text) = element.content, let role = Role(text: text) else {
+                    throw ConfigurationFailure("a role is \(Role.forms)", at: element.position)
+                }
+                roles.insert(role)
+            }
+            grants.append(DaemonConfiguration.SocketGrant(holder: holder, roles: roles))
+        }
+        return grants
+    } show: { grants in
+        let members = grants.map { grant in
+            let roles = grant.roles.map(\.text).sorted().map(ConfigurationText.quoted).joined(separator: ",")
+            return "\(ConfigurationText.quoted(grant.holder.text)):[\(roles)]"
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+}
+
+extension DaemonConfiguration {
+    /// What those may do who come over the socket as a user or with a group.
+    struct SocketGrant: Sendable, Equatable {
+        enum Holder: Sendable, Equatable {
+            case uid(UInt32)
+            case user(String)
+            case group(String)
+
+            init?(text: String) {
+                guard let colon = text.firstIndex(of: ":") else { return nil }
+                let name = String(text[text.index(after: colon)...])
+                guard !name.isEmpty else { return nil }
+                switch text[..<colon] {
+                case "uid":
+                    guard let uid = UInt32(name) else { return nil }
+                    self = .uid(uid)
+                case "user": self = .user(name)
+                case "group": self = .group(name)
+                default: return nil
+                }
+            }
+
+            var text: String {
+                switch self {
+                case .uid(let uid): "uid:\(uid)"
+                case .user(let name): "user:\(name)"
+                case .group(let name): "group:\(name)"
+                }
+            }
+        }
+
+        let holder: Holder
+        let roles: Set<Role>
+    }
+}

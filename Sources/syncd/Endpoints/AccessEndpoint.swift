@@ -1,0 +1,109 @@
+internal import Access
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// `/v1/me` and `/v1/credentials`: who asks, and the tokens that this node gives.
+extension Service {
+    private static let requestMembers: Set<String> = ["principal", "roles", "scope", "until", "valid_s"]
+
+    /// `GET /v1/me`.
+    func tellCaller(_ request: AdmittedRequest) {
+        var line = JSONLine(type: "caller")
+        line.add("actor", request.caller.actor.text)
+        line.add("principal", request.caller.actor.principal)
+        line.add("roles", request.caller.roles.map(\.text).sorted())
+        line.add("scope", request.caller.isInAll ? "all" : "own")
+        line.add("node", store.identity.node.description)
+        request.exchange.send(line)
+    }
+
+    /// `GET /v1/credentials`.
+    func listCredentials(_ exchange: HTTPExchange) {
+        let all = authenticator.all
+        var body: [UInt8] = []
+        let now = WallClock.now
+        for one in all {
+            var line = Self.line(one.grant)
+            line.add("state", one.isRevoked ? "revoked" : one.grant.isOver(at: now) ? "expired" : "valid")
+            line.add("at", Timestamp.text(one.at))
+            line.add("node", one.node.description)
+            line.write(to: &body)
+        }
+        var end = JSONLine(type: "end")
+        end.add("count", all.count)
+        end.write(to: &body)
+        exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+    }
+
+    /// `POST /v1/credentials`.
+    func createCredential(_ request: AdmittedRequest) throws(StoreError) {
+        let exchange = request.exchange
+        guard let object = exchange.object() else { return }
+        let grant: AccessGrant
+        let token = AccessToken.random()
+        do throws(BadParameter) { grant = try Self.grant(object, token.id) } catch {
+            return exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
+        try authenticator.create(grant, token, by: request.caller)
+        var line = Self.line(grant)
+        line.add("token", token.text)
+        exchange.send(line, status: 201, headers: [HTTPField("Cache-Control", "no-store")])
+    }
+
+    /// `DELETE /v1/credentials/{id}`.
+    func revokeCredential(_ request: AdmittedRequest) throws(StoreError) {
+        let text = request.values[0]
+        guard let id = CredentialID(text), try authenticator.revoke(id, by: request.caller) else {
+            return request.exchange.refuse(
+                .notFound, "there is no credential \(text)", hint: "'syncctl tokens list' has them")
+        }
+        request.exchange.reply(status: 204, contentType: nil)
+    }
+
+    private static func line(_ grant: AccessGrant) -> JSONLine {
+        var line = JSONLine(type: "credential")
+        line.add("credential", grant.credential.text)
+        line.add("principal", grant.principal)
+        line.add("roles", grant.roles.map(\.text).sorted())
+        line.add("scope", grant.isInAll ? "all" : "own")
+        if let until = grant.until { line.add("until", Timestamp.text(until)) }
+        return line
+    }
+
+    private static func grant(_ object: JSONObject, _ id: CredentialID) throws(BadParameter) -> AccessGrant {
+        var seen: Set<String> = []
+        for member in object {
+            guard requestMembers.contains(member.name) else {
+                throw BadParameter(
+                    message: "\(member.name): no such member", hint: requestMembers.sorted().joined(separator: ", "))
+            }
+            guard seen.insert(member.name).inserted else { throw BadParameter(message: "\(member.name): given twice") }
+        }
+        guard let principal = object.string("principal"), AccessGrant.isPrincipal(principal) else {
+            throw BadParameter(message: "principal: whom the token is for, 1 to 256 bytes", hint: "bot/medibot")
+        }
+        guard let texts = object.strings("roles"), texts.count == object.elements("roles")?.count,
+            (1...16).contains(texts.count), let roles = Role.roles(texts), roles.count == texts.count
+        else { throw BadParameter(message: "roles: a list of 1 to 16 different roles", hint: Role.forms) }
+        let scope = object["scope"] == nil ? "own" : object.string("scope")
+        guard let scope, ["own", "all"].contains(scope) else { throw BadParameter(message: "scope: own or all") }
+        return AccessGrant(
+            id, principal: principal, roles, isInAll: scope == "all", until: try until(object))
+    }
+
+    private static func until(_ object: JSONObject) throws(BadParameter) -> Int64? {
+        let now = WallClock.now
+        if object["valid_s"] != nil {
+            guard object["until"] == nil, let seconds = object.integer("valid_s"), (1...315_360_000).contains(seconds)
+            else { throw BadParameter(message: "valid_s: 1 to 315360000 seconds, without 'until'") }
+            return now + seconds * 1_000
+        }
+        guard object["until"] != nil else { return nil }
+        guard let time = object.string("until").flatMap(Timestamp.milliseconds), time > now else {
+            throw BadParameter(message: "until: a time that is to come", hint: "as 2027-08-01T09:00:00+09:00")
+        }
+        return time
+    }
+}

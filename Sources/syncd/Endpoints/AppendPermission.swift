@@ -1,0 +1,61 @@
+internal import Access
+internal import EventStore
+internal import SyncEngine
+
+/// What a caller may append: decided from the roles, and from who takes part in which conversation.
+extension Service {
+    /// Takes away what the caller may not append, and edits of what others have written. Waits for the views where it has to know.
+    func permit(_ batch: inout AppendBatch, _ caller: Caller) throws(StoreError) {
+        let isApp = caller.roles.contains(.app)
+        guard !isApp || batch.hasAmendments else { return }
+        batch = try reader.fresh { [batch] views throws(StoreError) in
+            var batch = batch
+            var memberships: [String: Bool] = [:]
+            try batch.refuse { draft throws(StoreError) in
+                if !isApp, let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+                guard case .foreign(let author) = try views.verdict(on: draft) else { return nil }
+                return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
+            }
+            return batch
+        }
+    }
+
+    private static func problem(
+        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader, _ memberships: inout [String: Bool]
+    ) throws(StoreError) -> AppendBatch.Problem? {
+        let question: Caller.Question
+        do throws(AppendRefusal) { question = try caller.mayAppend(draft) } catch {
+            return .init(code: "E_AUTHOR", message: error.description)
+        }
+        guard case .takesPart(let member, let conversation) = question else { return nil }
+        // The bytes of both, of which the first cannot have a line feed.
+        let key = member + "\n" + conversation
+        let known = memberships[key]
+        let isIn = if let known { known } else { try takesPart(member, conversation, views) }
+        memberships[key] = isIn
+        return isIn
+            ? nil : .init(code: "E_AUTHOR", message: AppendRefusal.conversation(conversation).description)
+    }
+
+    /// Whether one takes part in a conversation now, or it has no event yet.
+    private static func takesPart(
+        _ member: String, _ conversation: String, _ views: ViewReader
+    ) throws(StoreError) -> Bool {
+        guard try views.conversationSummary(conversation) != nil else { return true }
+        return try Membership(of: member, in: conversation, views).isOpen
+    }
+}
+
+extension AppendRefusal: CustomStringConvertible {
+    /// One sentence for people.
+    public var description: String {
+        switch self {
+        case .role: "the roles do not let append"
+        case .author(let author): "author: \(author) is another one than the token is for"
+        case .user(let user): "user: \(user) is another one than the token is for"
+        case .type(let type): "type: \(type) is for bots"
+        case .conversation(let conversation): "subject: the token's holder is not in conversation \(conversation)"
+        case .noConversation: "subject: a bot's event of a user has a conversation"
+        }
+    }
+}
