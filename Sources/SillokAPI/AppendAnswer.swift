@@ -13,11 +13,15 @@ package struct AppendAnswer: Sendable {
     package init(expecting count: Int) { text.reserveCapacity(count * 224 + 80) }
 
     /// 200: all lines are stored. 207: some are (only of a request with `atomicity=each`). Nothing is: 409 when another event
-    /// or a newer version stands in the way, else 422.
+    /// or a newer version stands in the way, 403 when who asks may not, else 422.
     package var status: Int {
         guard rejected > 0 else { return 200 }
         guard accepted.appended + accepted.already == 0 else { return 207 }
-        return reason == "E_ID_REUSED" || reason == "E_VERSION" ? 409 : 422
+        return switch reason {
+        case "E_ID_REUSED", "E_VERSION": 409
+        case "E_AUTHOR", "E_NOT_AUTHOR": 403
+        default: 422
+        }
     }
 
     package mutating func reject(_ number: Int, _ rejection: AppendRejection) {

@@ -174,7 +174,7 @@ enum Daemon {
             if let reason = wake.wait(milliseconds: signs.pause, for: { $0.reason }) {
                 guard case .reload = reason else { return reason }
                 wake.withLock { $0.isReloadWanted = false }
-                reload(service, run)
+                reload(service, server, run)
                 continue
             }
             if let loss = store.findLoss() { return .loss(loss) }
@@ -192,11 +192,12 @@ enum Daemon {
     }
 
     /// Reads the configuration again and takes all that has changed, or nothing.
-    private static func reload(_ service: Service, _ run: Run) {
+    private static func reload(_ service: Service, _ server: APIServer, _ run: Run) {
         run.manager.tell(.reloading)
         defer { run.manager.tell(.ready) }
         do throws(CommandFailure) {
             let reload = try Reload(from: run.live.current, to: try run.reread())
+            try server.renewCertificate(reload.configuration.api)
             run.live.take(reload.configuration)
             service.authenticator.take(reload.configuration.api.socket)
             run.log.setLevel(reload.configuration.log.level)

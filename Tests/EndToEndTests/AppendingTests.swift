@@ -169,9 +169,11 @@ struct AppendBatchTests {
         id: EventID(UUIDBits(high: 0x0198_e2c1_f3a0_7abc, low: 0x8def_0123_4567_89ab)),
         hlc: HybridTime(milliseconds: 0x0198_e2c1_f3a0, counter: 3))
 
+    private static let actor = EventActor(.socket, principal: "uid:1000")!
+
     private static func batch(_ lines: String..., as atomicity: Atomicity = .each) -> AppendBatch {
         AppendBatch(
-            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: nil, NativeLineParser())
+            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: actor, NativeLineParser())
     }
 
     private static func expected(_ type: String, _ number: Int) -> String {

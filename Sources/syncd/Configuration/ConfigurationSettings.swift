@@ -48,6 +48,8 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("api.socket.group", \.api.socket.group, .optional(.string)),
         ConfigurationSetting("api.socket.roles", \.api.socket.roles, .socketRoles, reload: true),
         ConfigurationSetting("api.listen", \.api.listen, .optional(.address)),
+        ConfigurationSetting("api.tls.certificate", \.api.tls.certificate, .optional(.path)),
+        ConfigurationSetting("api.tls.key", \.api.tls.key, .optional(.path)),
         ConfigurationSetting("api.trust_grants", \.api.trustGrants, .bool),
         ConfigurationSetting("api.max_body", \.api.maxBody, .size),
         ConfigurationSetting("api.max_pending", \.api.maxPending, .size),

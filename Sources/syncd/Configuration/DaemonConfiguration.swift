@@ -62,6 +62,8 @@ struct DaemonConfiguration: Sendable, Equatable {
         var socket = Socket()
         /// Where it is served over TCP, to those who show a token; `nil` for nowhere.
         var listen: NetworkAddress?
+        /// With what TCP is encrypted.
+        var tls = TLS()
         /// Whether tokens that other nodes of the cluster have given count here.
         var trustGrants = true
         /// The largest request body in bytes.
@@ -72,6 +74,13 @@ struct DaemonConfiguration: Sendable, Equatable {
         var maxConnections: UInt64 = 1_024
         /// Milliseconds between two requests of a connection, and between two bytes of one.
         var idleTimeout: Int64 = 60_000
+    }
+
+    struct TLS: Sendable, Equatable {
+        /// A PEM file: the certificate, then those that lead to a root; `nil` for no TLS.
+        var certificate: String?
+        /// A PEM file: its private key.
+        var key: String?
     }
 
     struct Socket: Sendable, Equatable {
@@ -152,6 +161,9 @@ struct NetworkAddress: Sendable, Equatable, CustomStringConvertible {
     }
 
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Whether only programs of this machine reach it (RFC 6890).
+    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }
 
 extension UInt8 {

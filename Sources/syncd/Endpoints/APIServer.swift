@@ -20,6 +20,8 @@ final class APIServer: Sendable {
     private let subscriptions: SubscriptionHub
     private let usage: HTTPUsage
     private let authenticator: Authenticator
+    /// For connections that come from now on.
+    private let certificate = Lock<ServerTLS?>(nil)
     /// What serves a socket that outlives the daemon.
     private let handedOver = Lock<LoopBound<HTTPServer>?>(nil)
     /// What supervisors ask for.
@@ -42,8 +44,10 @@ final class APIServer: Sendable {
         } catch {
             throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
         }
+        try certificate.withLock { tls throws(CommandFailure) in tls = try Self.tls(api) }
         let loop = loop
         let handedOver = handedOver
+        let certificate = certificate
         /// Where metrics are served.
         let metrics = Lock<String?>(nil)
         let readers: ReadPool
@@ -67,19 +71,24 @@ final class APIServer: Sendable {
             feed.reconsider()
             subscriptions.reconsider()
         }
-        let failure = loop.sync { () -> String? in
-            do throws(TransportError) {
-                try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
-                try loop.onSignal([SIGINT, SIGTERM]) { signal in
-                    // The second one means now. Everything acknowledged is durable already.
-                    if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
-                    wake.wakeAll { $0.signal = signal }
+        let failure = loop.sync { () -> CommandFailure? in
+            do throws(CommandFailure) {
+                try Self.orFail(Self.unusable(api)) { () throws(TransportError) in
+                    try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
+                    try loop.onSignal([SIGINT, SIGTERM]) { signal in
+                        // The second one means now. Everything acknowledged is durable already.
+                        if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
+                        wake.wakeAll { $0.signal = signal }
+                    }
                 }
-                if let told = try Self.serveProbes(service, configuration.metrics, manager, prober, on: loop) {
-                    metrics.withLock { $0 = told }
+                let told = try Self.orFail(
+                    Self.occupied("E_METRICS", "metrics", "metrics.listen", configuration.metrics.listen)
+                ) { () throws(TransportError) in
+                    try Self.serveProbes(service, configuration.metrics, manager, prober, on: loop)
                 }
+                metrics.withLock { $0 = told }
                 let given = manager.api
-                if given == nil, api.socket.path == nil { return nil }
+                if given == nil, api.socket.path == nil, api.listen == nil { return nil }
                 var limits = HTTPLimits()
                 limits.maximumBodyBytes = Int(clamping: api.maxBody)
                 limits.maximumPendingBytes = max(Int(clamping: api.maxPending), 2 * limits.maximumBodyBytes)
@@ -112,30 +121,60 @@ final class APIServer: Sendable {
                     default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }
                     }
                 }
-                if let given {
-                    try server.listen(given: ServiceManager.copy(of: given))
-                    handedOver.withLock { $0 = loop.bind(server) }
-                } else if let path = api.socket.path {
-                    try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+                try Self.orFail(Self.unusable(api)) { () throws(TransportError) in
+                    if let given {
+                        try server.listen(given: ServiceManager.copy(of: given))
+                        handedOver.withLock { $0 = loop.bind(server) }
+                    } else if let path = api.socket.path {
+                        try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+                    }
                 }
+                guard let listen = api.listen else { return nil }
+                let tls = certificate.withLock { $0 }.map { first in { certificate.withLock { $0 } ?? first } }
+                let port = try Self.orFail(Self.occupied("E_LISTEN", "the API", "api.listen", listen)) {
+                    () throws(TransportError) in try server.listen(host: listen.host, port: listen.port, tls: tls)
+                }
+                log.info("API at \(tls == nil ? "http" : "https")://\(NetworkAddress(host: listen.host, port: port))")
                 return nil
             } catch {
-                return error.description
+                return error
             }
         }
-        if let failure = failure ?? nil {
-            // It is served first.
-            if manager.metrics == nil, metrics.withLock({ $0 }) == nil, let listen = configuration.metrics.listen {
-                throw CommandFailure(
-                    code: "E_METRICS", "cannot serve metrics at \(listen): \(failure)",
-                    hint: "another address for metrics.listen; 'ss -ltnp' shows who listens where",
-                    exitCode: .unreachable)
-            }
-            throw Self.unusable(api, failure)
-        }
+        if let failure = failure ?? nil { throw failure }
         if let place = metrics.withLock({ $0 }) { log.info("metrics at http://\(place)/metrics") }
         if manager.api == nil, let path = api.socket.path, let group = api.socket.group {
             Self.give(path, to: group, log)
+        }
+    }
+
+    /// What `body` gives, or the failure that `tell` makes of a sentence.
+    private static func orFail<Value>(
+        _ tell: (String) -> CommandFailure, _ body: () throws(TransportError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(TransportError) { return try body() } catch { throw tell(error.description) }
+    }
+
+    private static func occupied(
+        _ code: String, _ what: String, _ key: String, _ address: NetworkAddress?
+    ) -> (String) -> CommandFailure {
+        { reason in
+            CommandFailure(
+                code: code, "cannot serve \(what) at \(address?.description ?? ""): \(reason)",
+                hint: "another address for \(key); 'ss -ltnp' shows who listens where", exitCode: .unreachable)
+        }
+    }
+
+    /// Reads the certificate and its key again. Connections that are open keep theirs.
+    func renewCertificate(_ api: DaemonConfiguration.API) throws(CommandFailure) {
+        try certificate.withLock { tls throws(CommandFailure) in tls = try Self.tls(api) }
+    }
+
+    private static func tls(_ api: DaemonConfiguration.API) throws(CommandFailure) -> ServerTLS? {
+        guard let certificate = api.tls.certificate, let key = api.tls.key else { return nil }
+        do throws(TLSSetupError) { return try ServerTLS(certificate: certificate, key: key) } catch {
+            throw CommandFailure(
+                code: "E_CONFIG", "api.tls: \(error)",
+                hint: "PEM files that the daemon's user can read, of one key pair", exitCode: .configuration)
         }
     }
 
@@ -190,15 +229,17 @@ final class APIServer: Sendable {
         guard let path = api.socket.path, let slash = path.lastIndex(of: "/") else { return }
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         guard folder != store, access(folder, W_OK | X_OK) != 0 else { return }
-        throw unusable(api, "\(folder): \(String(cString: strerror(errno)))")
+        throw unusable(api)("\(folder): \(String(cString: strerror(errno)))")
     }
 
-    private static func unusable(_ api: DaemonConfiguration.API, _ reason: String) -> CommandFailure {
-        CommandFailure(
-            code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(reason)",
-            hint: "api.socket.path (--socket) in a folder that is there and writable; "
-                + "systemd makes /run/syncd with RuntimeDirectory=syncd",
-            exitCode: .cannotCreate)
+    private static func unusable(_ api: DaemonConfiguration.API) -> (String) -> CommandFailure {
+        { reason in
+            CommandFailure(
+                code: "E_SOCKET", "cannot serve \(api.socket.path ?? ""): \(reason)",
+                hint: "api.socket.path (--socket) in a folder that is there and writable; "
+                    + "systemd makes /run/syncd with RuntimeDirectory=syncd",
+                exitCode: .cannotCreate)
+        }
     }
 
     /// Hands the socket to the group that may use it. Where there is no such group, or we may not, it stays ours alone.

@@ -124,7 +124,7 @@ extension Service {
         let exchange = request.exchange
         guard var batch = appendBatch(request, NativeLineParser()) else { return }
         do throws(StoreError) {
-            try permit(&batch, request.caller)
+            try permit(&batch, request.caller, isImport: exchange.request.queryItem("ids") != nil)
             var condition: AppendCondition?
             if let text = exchange.request.queryItem("expect") {
                 guard let expected = ExpectedVersion(text) else {

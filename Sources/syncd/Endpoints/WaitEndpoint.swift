@@ -5,9 +5,6 @@ internal import SyncEngine
 
 /// `POST /v1/wait`: answers when the events of a vector are durable on so many nodes. A long poll: the client asks again.
 extension Service {
-    /// Longest wait of one request, milliseconds.
-    private static let longestWait = 25_000
-
     func wait(_ exchange: HTTPExchange) {
         let request = exchange.request
         // Each entry has one slash; counted before anything is read.
@@ -21,15 +18,8 @@ extension Service {
         guard let vector = VersionVector(utf8: request.body) else {
             return exchange.refuse(.parameter, "the body is <origin>/<seq> of each origin, blanks between")
         }
-        guard let nodes = Int(request.queryItem("nodes") ?? "1"), nodes > 0 else {
-            return exchange.refuse(.parameter, "nodes is a number from 1")
-        }
-        guard let milliseconds = Int(request.queryItem("timeout_ms") ?? "0"), (0...Self.longestWait) ~= milliseconds
-        else {
-            return exchange.refuse(
-                .parameter, "timeout_ms is a number of milliseconds up to \(Self.longestWait)",
-                hint: "ask again when the answer says reached: false")
-        }
+        let nodes = request.number("nodes") ?? 1
+        let milliseconds = request.number("timeout_ms") ?? 0
         // What says nothing is durable everywhere; but it comes from a failed command.
         guard !vector.entries.isEmpty else { return exchange.refuse(.parameter, "the body has no vector") }
         let timeout = Duration.milliseconds(milliseconds)

@@ -23,6 +23,7 @@ struct Settings {
                 hint: "syncd --print-config shows every key.", exitCode: .configuration)
         }
         var configuration = loaded.configuration
+        try Self.requireSafe(configuration.api)
         if isDevelopment {
             if arguments.value("data-dir") == nil {
                 configuration.storage.dir = Self.absolute(arguments.positional("dir") ?? "syncd-dev")
@@ -39,6 +40,20 @@ struct Settings {
             }
         }
         self.configuration = configuration
+    }
+
+    /// Tokens must not be read on their way.
+    private static func requireSafe(_ api: DaemonConfiguration.API) throws(CommandFailure) {
+        func refuse(_ what: String, _ hint: String) -> CommandFailure {
+            CommandFailure(code: "E_CONFIG", what, hint: hint, exitCode: .configuration)
+        }
+        guard (api.tls.certificate == nil) == (api.tls.key == nil) else {
+            throw refuse("api.tls has a certificate or a key, but not both", "api.tls.certificate and api.tls.key")
+        }
+        guard let listen = api.listen, !listen.isLoopback, api.tls.certificate == nil else { return }
+        throw refuse(
+            "api.listen: \(listen) can be reached from elsewhere, and without TLS others can read the tokens on their way",
+            "api.tls.certificate and api.tls.key; or 127.0.0.1 and a proxy that ends TLS")
     }
 
     /// What all sources say together, and what is wrong with them; with the name of the file.

@@ -27,6 +27,8 @@ final class HTTPConnection {
     private unowned let server: HTTPServer
     private let number: UInt64
     private let descriptor: Int32
+    /// What its bytes go through; `nil` where they are not encrypted.
+    private let tls: TLSStream?
     private let peer: PeerCredentials?
     private let address: String?
     private var parser: HTTPParser
@@ -65,8 +67,9 @@ final class HTTPConnection {
     /// Owns `descriptor`, which does not block.
     init(
         server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32, from address: SocketAddress,
-        isReserved: Bool
+        tls: TLSStream?, isReserved: Bool
     ) {
+        self.tls = tls
         self.server = server
         self.number = number
         self.limits = limits
@@ -124,9 +127,10 @@ final class HTTPConnection {
     private func readable(isEnding: Bool) {
         if isReading { letGo() }
         guard isReading else { return }
-        let isHeld = if case .reading = phase { parser.isAtStart } else { false }
+        let isHeld = if case .reading = phase { parser.isAtStart && tls == nil } else { false }
         guard let count = receive(isHeld ? Int32(MSG_PEEK) : 0) else { return }
-        if isEnding || count == server.scratch.count {
+        // A record of TLS has 16 KiB at most, and the kernel does not speak of those that were read with it.
+        if isEnding || count == server.scratch.count || tls != nil {
             // In another turn: others want to be read, too.
             later { [weak self] in self?.readable(isEnding: isEnding) }
         }
@@ -144,6 +148,15 @@ final class HTTPConnection {
 
     /// Reads into the server's memory; `nil` if there is nothing, or no client any more.
     private func receive(_ flags: Int32, most: Int = .max) -> Int? {
+        if let tls {
+            switch server.scratch.withUnsafeMutableBytes({ tls.read(into: $0) }) {
+            case .bytes(let count): return count
+            case .wait: return nil
+            case .ended: ended()
+            case .failed: close()
+            }
+            return nil
+        }
         while true {
             let count = server.scratch.withUnsafeMutableBytes {
                 recv(descriptor, $0.baseAddress, min(most, $0.count), flags)
@@ -307,6 +320,7 @@ final class HTTPConnection {
 
     /// How many bytes the kernel took; a client that is gone is closed.
     private func write(_ bytes: ArraySlice<UInt8>) -> Int {
+        if let tls { return write(bytes, tls) }
         while true {
             let count = bytes.withUnsafeBytes {
                 Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -316,6 +330,21 @@ final class HTTPConnection {
             if errno != EAGAIN { close() }
             return 0
         }
+    }
+
+    /// As ``write(_:)``, a record after the other.
+    private func write(_ bytes: ArraySlice<UInt8>, _ tls: TLSStream) -> Int {
+        var rest = bytes
+        while !rest.isEmpty {
+            switch rest.withUnsafeBytes({ tls.write($0) }) {
+            case .bytes(let count): rest = rest.dropFirst(count)
+            case .wait: return rest.startIndex - bytes.startIndex
+            case .ended, .failed:
+                close()
+                return rest.startIndex - bytes.startIndex
+            }
+        }
+        return bytes.count
     }
 
     /// After an answer: the next request, or the end.
@@ -336,6 +365,7 @@ final class HTTPConnection {
         if hasEnded { return close() }
         phase = .leaving
         deadline = lastProgress + Self.goodbye
+        tls?.finish()
         shutdown(descriptor, Int32(SHUT_WR))
         watchReading(true)
     }

@@ -61,12 +61,16 @@ package final class HTTPServer: LoopResource {
         files.append(file)
     }
 
-    /// Serves TCP. Nothing is encrypted, so use a loopback address.
+    /// Serves TCP.
+    ///
+    /// - Parameter tls: With what it is encrypted, asked for each connection; without it use a loopback address.
     /// - Returns: the local port, which the kernel chose if `port` is 0.
     @discardableResult
-    package func listen(host: String, port: UInt16) throws(TransportError) -> UInt16 {
+    package func listen(
+        host: String, port: UInt16, tls: (() -> ServerTLS)? = nil
+    ) throws(TransportError) -> UInt16 {
         loop.assertOnLoop()
-        try serve(ListeningSocket.bindTCP(host: host, port: port))
+        try serve(ListeningSocket.bindTCP(host: host, port: port), tls)
         return sockets.last?.boundPort ?? 0
     }
 
@@ -116,23 +120,30 @@ package final class HTTPServer: LoopResource {
 
     // MARK: Connections
 
-    private func serve(_ descriptor: Int32) throws(TransportError) {
+    private func serve(_ descriptor: Int32, _ tls: (() -> ServerTLS)? = nil) throws(TransportError) {
         guard !isClosed else {
             Glibc.close(descriptor)
             throw .loopNotRunning
         }
         sockets.append(
-            try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] in accepted($0, from: $1) })
+            try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] descriptor, address in
+                accepted(descriptor, from: address, tls?())
+            })
     }
 
-    private func accepted(_ descriptor: Int32, from address: SocketAddress) {
+    private func accepted(_ descriptor: Int32, from address: SocketAddress, _ tls: ServerTLS?) {
+        let stream = tls?.stream(over: descriptor)
+        guard (tls == nil) == (stream == nil) else {
+            Glibc.close(descriptor)
+            return
+        }
         accepted += 1
         if connections.count >= limits.maximumConnections, let oldest = nextToGo {
             usage.change { $0.crowdedOut += 1 }
             oldest.close()
         }
         let connection = HTTPConnection(
-            server: self, number: accepted, limits: limits, descriptor: descriptor, from: address,
+            server: self, number: accepted, limits: limits, descriptor: descriptor, from: address, tls: stream,
             isReserved: connections.count >= limits.maximumConnections)
         connections[ObjectIdentifier(connection)] = connection
         updateAccepting()
