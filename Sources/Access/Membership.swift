@@ -30,7 +30,8 @@ package struct Membership: Hashable, Sendable {
     /// When `member` takes part in `conversation`, of all that views show.
     ///
     /// Who is named at the beginning takes part from the beginning; who joins, from then on, unless the beginning says `"history":"all"`; who
-    /// leaves, to that moment. Of a conversation that keeps no list of who takes part, that is each who has said something there.
+    /// leaves, to that moment. In a conversation that keeps no list of who takes part, that is each who has said something there, and each in
+    /// whose history one of its events stands.
     package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
         let all = try views.participants(of: conversation)
         let participant = all.first { $0.user.hasSameBytes(as: member) }
@@ -39,12 +40,24 @@ package struct Membership: Hashable, Sendable {
             return
         }
         let keepsList = all.contains { $0.joined != nil }
-        if participant != nil, !keepsList {
-            self = .always
-            return
+        if !keepsList {
+            let isOwn = try participant != nil || Self.isOwn(conversation, member, views)
+            if isOwn {
+                self = .always
+                return
+            }
         }
         let starter = try views.conversationSummary(conversation)?.startedBy
         self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
+    }
+
+    /// Whether an event of the conversation stands in the member's history: that of a chatbot and its user.
+    private static func isOwn(
+        _ conversation: String, _ member: String, _ views: ViewReader
+    ) throws(StoreError) -> Bool {
+        var query = TimelineQuery()
+        query.conversations = [conversation]
+        return try !views.newest(1, of: .user(member), query).entries.isEmpty
     }
 
     /// Whether an event of this type may change who takes part.
