@@ -27,8 +27,16 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
 
     /// The accepted forms, for people.
     package static let forms = """
-        Accepted: 2h, 1h30m, 2h ago, 2시간 전, now, today, yesterday 14:00, 오늘, 어제, 2026-08-01, '2026-08-01 09:00', \
-        09:00, 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
+        Accepted: 2h, 1h30m, 2h ago, 2시간 전, 이틀 전, 방금, now, today, yesterday 14:00, monday 3pm, last week, last month, 오늘, \
+        어제 오후 3시, 그저께, 월요일, 지난주, 지난주 금요일, 지난달, 09:00, 2026-08-01, '2026-08-01 09:00', 8월 1일, \
+        '2026년 8월 1일 오후 3시 20분', '2026. 8. 1.', 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
+        """
+
+    /// What the forms leave open, for people.
+    package static let rules = """
+        A span alone means ago. A day alone means its first moment; a day of the week, or a date without its year, is the latest \
+        that has begun. Weeks begin on Monday. A time that clocks jump over is read as if they had not jumped yet, a time they \
+        show twice is the first one.
         """
 }
 
@@ -43,7 +51,8 @@ package struct TimeSyntax: Sendable {
     ///   - zone: the zone of times without one.
     ///   - zones: where zones are found by name.
     package init(now: Int64, zone: Zone, zones: ZoneDirectory = .system) {
-        self.now = now
+        // Clocks of tests and broken machines show more than the calendar has.
+        self.now = min(max(now, Self.years.lowerBound), Self.years.upperBound)
         self.zone = zone
         self.zones = zones
     }
@@ -55,12 +64,15 @@ package struct TimeSyntax: Sendable {
         let milliseconds: Int64
         if scanner.take("@") {
             milliseconds = try epoch(&scanner)
-        } else if let offset = dayWord(&scanner) {
-            milliseconds = try day(offset, &scanner)
-        } else if let clock = try scanner.dateOrTime() {
-            milliseconds = try absolute(clock, &scanner)
         } else if scanner.takeWord("now") || scanner.takeWord("지금") {
             milliseconds = now
+        } else if scanner.takeWord("방금") {
+            _ = scanner.takeWord("전")
+            milliseconds = now - Self.moment
+        } else if let day = try scanner.dayWords() {
+            milliseconds = try absolute(TimeScanner.Clock(day: day, time: try scanner.clock() ?? 0), &scanner)
+        } else if let clock = try scanner.dateOrTime() {
+            milliseconds = try absolute(clock, &scanner)
         } else {
             milliseconds = try span(scanner.rest)
             return try checked(milliseconds)
@@ -69,10 +81,16 @@ package struct TimeSyntax: Sendable {
         return try checked(milliseconds)
     }
 
+    /// How long ago `방금` is.
+    private static let moment: Int64 = 60_000
+
+    /// The years 1 to 9999.
+    private static let years =
+        CivilTime(year: 1, month: 1, day: 1).milliseconds...CivilTime(year: 9_999, month: 12, day: 31).milliseconds
+        + CivilTime.dayLength - 1
+
     private func checked(_ milliseconds: Int64) throws(TimeSyntaxError) -> Int64 {
-        let first = CivilTime(year: 1, month: 1, day: 1).milliseconds
-        let last = CivilTime(year: 9_999, month: 12, day: 31).milliseconds + CivilTime.dayLength
-        guard milliseconds >= first, milliseconds < last else { throw .outOfRange }
+        guard Self.years.contains(milliseconds) else { throw .outOfRange }
         return milliseconds
     }
 
@@ -85,26 +103,6 @@ package struct TimeSyntax: Sendable {
         return isNegative ? -milliseconds : milliseconds
     }
 
-    private func dayWord(_ scanner: inout TimeScanner) -> Int64? {
-        for (word, offset) in [("today", 0), ("오늘", 0), ("yesterday", -1), ("어제", -1)] as [(String, Int64)]
-        where scanner.takeWord(word) {
-            return offset
-        }
-        return nil
-    }
-
-    /// A day counted from today, at midnight or at the time of day that follows.
-    private func day(_ offset: Int64, _ scanner: inout TimeScanner) throws(TimeSyntaxError) -> Int64 {
-        var civil = zone.civil(at: now)
-        civil.millisecondOfDay = 0
-        var target = CivilTime(milliseconds: civil.milliseconds + offset * CivilTime.dayLength)
-        if !scanner.isAtEnd {
-            guard let time = try scanner.timeOfDay() else { throw .unknownForm }
-            target.millisecondOfDay = time
-        }
-        return zone.instant(of: target)
-    }
-
     private func absolute(
         _ clock: TimeScanner.Clock, _ scanner: inout TimeScanner
     ) throws(TimeSyntaxError) -> Int64 {
@@ -115,7 +113,7 @@ package struct TimeSyntax: Sendable {
             guard let found = zones.zone(named: name) else { throw .unknownZone(name) }
             zone = found
         }
-        var civil = clock.date ?? zone.civil(at: now)
+        guard var civil = clock.day.civil(today: zone.civil(at: now)) else { throw .noSuchTime }
         civil.millisecondOfDay = clock.time
         return zone.instant(of: civil)
     }
