@@ -20,10 +20,13 @@ enum Syncctl {
         commands: subcommands.map(\.command),
         globalOptions: [
             .value("store", "DIR", "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd)."),
+            .flag("human", "For people: aligned, in colour and in their language (default)."),
             .flag("json", "JSON objects, one a line, the last one of type 'end'."),
             .flag("plain", "Tab-separated or undecorated text for scripts."),
             .flag("quiet", short: "q", "No messages and no progress; errors are still told."),
             .flag("utc", "Show times in UTC."),
+            .flag("no-pager", "Long output goes to the terminal, too, and not into a pager."),
+            .value("lang", "LANGUAGE", "English or Korean.", allowed: Language.allCases.map(\.rawValue)),
             .value("color", "WHEN", "Colour.", allowed: ColorChoice.allCases.map(\.rawValue)),
         ])
 
@@ -65,11 +68,13 @@ enum Syncctl {
         do throws(CommandFailure) {
             words = try ProgramStart.arguments()
             let code = try run(words, terminal, output)
-            try output.flush()
+            try output.finish()
             exit(code.rawValue)
         } catch {
             // What was printed before the failure is still true.
-            try? output.flush()
+            try? output.finish()
+            // Who leaves a pager has seen enough.
+            if output.isPaged, error.exitCode == .brokenPipe { exit(ExitCode.success.rawValue) }
             let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
             Output.message(wantsJSON ? error.json : error.text(program: table.program))
             exit(error.exitCode.rawValue)
@@ -99,14 +104,28 @@ enum Syncctl {
                 throw usageFailure("'\(arguments.command.name)' is no command")
             }
             if let form = terminal.environment["SYNCCTL_OUTPUT"], OutputForm(rawValue: form) == nil {
-                throw usageFailure("SYNCCTL_OUTPUT=\(form): it is human, plain or json")
+                throw usageFailure("SYNCCTL_OUTPUT=\(form): it is human, plain, json or csv")
             }
+            let forms = ["human", "plain", "json", "csv"].filter { arguments.declares($0) && arguments.flag($0) }
+            if forms.count > 1 { throw usageFailure("--\(forms[0]) and --\(forms[1]) do not go together") }
             let session = Session(arguments, terminal: terminal, output: output)
             if let zone = terminal.environment["TZ"], !arguments.flag("utc"), !Zone.isKnown(zone) {
-                session.say("TZ=\(zone) is no time zone here: times are shown in UTC")
+                session.say(.unknownZone, zone)
             }
+            page(session, output)
             return try subcommand.run(session)
         }
+    }
+
+    /// Long output of commands that read goes into a pager, unless it comes bit by bit or a program reads it.
+    private static func page(_ session: Session, _ output: Output) {
+        let isRead = session.arguments.command.group == "Read" && [.human, .plain].contains(session.form)
+        let follows = session.has("follow") && session.arguments.flag("follow")
+        let terminal = session.terminal
+        guard isRead, !follows, !session.arguments.flag("no-pager"), let rows = terminal.rows, rows > 0,
+            terminal.isTerminal(.output), let pager = Pager(environment: terminal.environment)
+        else { return }
+        output.page(through: pager, rows: rows, columns: terminal.width)
     }
 
     static let version = "0.1.0"
