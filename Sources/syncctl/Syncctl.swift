@@ -15,7 +15,13 @@ enum Syncctl {
         SubscriptionsCommand.retry, SubscriptionsCommand.move, SubscriptionsCommand.delete,
     ]
 
-    static let table = CommandTable(
+    static let table: CommandTable = {
+        var table = english
+        table.korean = KoreanHelp.texts
+        return table
+    }()
+
+    private static let english = CommandTable(
         program: "syncctl", summary: "reads, writes and checks an event store",
         commands: subcommands.map(\.command),
         globalOptions: [
@@ -76,9 +82,21 @@ enum Syncctl {
             // Who leaves a pager has seen enough.
             if output.isPaged, error.exitCode == .brokenPipe { exit(ExitCode.success.rawValue) }
             let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
-            Output.message(wantsJSON ? error.json : error.text(program: table.program))
+            let language = language(words, terminal)
+            let meaning = language == .korean ? KoreanErrors.meanings[error.code] : nil
+            Output.message(
+                wantsJSON ? error.json : error.text(program: table.program, in: language, meaning: meaning))
             exit(error.exitCode.rawValue)
         }
+    }
+
+    /// Also of a command line that cannot be read.
+    private static func language(_ words: [String], _ terminal: Terminal) -> Language {
+        for (index, word) in words.enumerated() {
+            if word.hasPrefix("--lang=") { return Language(rawValue: String(word.dropFirst(7))) ?? .english }
+            if word == "--lang", index + 1 < words.count { return Language(rawValue: words[index + 1]) ?? .english }
+        }
+        return Language(environment: terminal.environment)
     }
 
     private static func run(
@@ -97,7 +115,7 @@ enum Syncctl {
         let invocation = try usage { try table.parse(words.isEmpty ? ["--help"] : words) }
         switch invocation {
         case .help(let topic):
-            try output.write(table.help(for: topic, width: terminal.width))
+            try output.write(table.help(for: topic, width: terminal.width, in: language(words, terminal)))
             return .success
         case .run(let arguments):
             guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {

@@ -14,20 +14,49 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
     case unknownZone(String)
 
     /// What is wrong, and what would be right.
-    package var message: String {
+    package var message: String { message(.english) }
+
+    /// The same in this language.
+    package func message(_ language: Language) -> String {
+        let values: [String] =
+            switch self {
+            case .unevenSpan(let unit): [unit]
+            case .unknownZone(let name): [name]
+            default: [Self.forms(language)]
+            }
+        return phrase.text(language, values)
+    }
+
+    private var phrase: Phrase {
         switch self {
-        case .unknownForm: "not a time. \(Self.forms)"
-        case .unevenSpan(let unit): "'\(unit)' has no fixed length: give days or weeks (30d, 52w) or a date"
-        case .missingUnit: "a number needs a unit (2h, 7d), or @ before it for seconds since 1970"
-        case .noSuchTime: "there is no such day or time of day"
-        case .outOfRange: "only the years 1 to 9999 can be given"
-        case .unknownZone(let name): "unknown time zone '\(name)'; a name is like Asia/Seoul, an offset like +09:00"
+        case .unknownForm: Phrase("not a time. {0}", "시각으로 읽을 수 없습니다. {0}")
+        case .unevenSpan:
+            Phrase(
+                "'{0}' has no fixed length: give days or weeks (30d, 52w) or a date",
+                "길이가 일정하지 않은 단위입니다: {0}. 일이나 주(30일 전, 52주 전) 또는 날짜로 쓰십시오")
+        case .missingUnit:
+            Phrase(
+                "a number needs a unit (2h, 7d), or @ before it for seconds since 1970",
+                "숫자에는 단위가 필요합니다(2h, 7일 전). 1970년부터 센 초는 앞에 @을 붙입니다")
+        case .noSuchTime: Phrase("there is no such day or time of day", "그런 날짜나 시각은 없습니다")
+        case .outOfRange: Phrase("only the years 1 to 9999 can be given", "1년부터 9999년까지만 쓸 수 있습니다")
+        case .unknownZone:
+            Phrase(
+                "unknown time zone '{0}'; a name is like Asia/Seoul, an offset like +09:00",
+                "알 수 없는 시간대입니다: '{0}'. 이름은 Asia/Seoul, 시차는 +09:00처럼 씁니다")
         }
     }
 
     /// The accepted forms, for people.
-    package static let forms = """
-        Accepted: 2h, 1h30m, 2h ago, 2시간 전, 이틀 전, 방금, now, today, yesterday 14:00, monday 3pm, last week, last month, 오늘, \
+    package static let forms = forms(.english)
+
+    /// The same with an introduction in this language.
+    package static func forms(_ language: Language) -> String {
+        Phrase("Accepted: {0}", "쓸 수 있는 형식: {0}").text(language, [list])
+    }
+
+    private static let list = """
+        2h, 1h30m, 2h ago, 2시간 전, 이틀 전, 방금, now, today, yesterday 14:00, monday 3pm, last week, last month, 오늘, \
         어제 오후 3시, 그저께, 월요일, 지난주, 지난주 금요일, 지난달, 09:00, 2026-08-01, '2026-08-01 09:00', 8월 1일, \
         '2026년 8월 1일 오후 3시 20분', '2026. 8. 1.', 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
         """

@@ -121,7 +121,7 @@ struct Session {
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
         } catch {
-            throw usageFailure("--\(option) '\(text)': \(error.message), \(Self.positionMark)10412")
+            throw usageFailure("--\(option) '\(text)': \(error.message(language)), \(Self.positionMark)10412")
         }
     }
 

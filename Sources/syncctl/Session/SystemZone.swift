@@ -1,7 +1,7 @@
 internal import CommandLineKit
 internal import Glibc
 
-/// What the zone of this process is called.
+/// What the zone of this process is named.
 enum SystemZone {
     /// `Asia/Seoul`: by `TZ`, else by what /etc/localtime is a link to; `nil` where neither names a zone.
     static func name(_ environment: [String: String]) -> String? {
