@@ -42,7 +42,16 @@ enum Syncctl {
             "ENVIRONMENT",
             [
                 ("SYNCCTL_STORE", "The store's folder, if --store names none."),
-                ("SYNCCTL_OUTPUT", "human, plain or json: the form of all answers, if no option says it."),
+                ("SYNCCTL_OUTPUT", "human, plain, json or csv: the form of all answers, if no option says it."),
+                (
+                    "SILLOK_LANG, LC_ALL, LC_MESSAGES, LANG",
+                    "The first of them that is set decides whether people are spoken to in Korean (ko, ko_KR.UTF-8) or in English."
+                ),
+                (
+                    "SILLOK_PAGER, PAGER",
+                    "What shows output that is longer than the screen, on terminals; empty or cat: nothing does. Default: less, with "
+                        + "LESS=FRX unless LESS is set, and with LESSSECURE=1 for root."
+                ),
                 ("TZ", "The zone of the times that are shown and read."),
                 ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM, COLUMNS", "As usual, for colour and width."),
                 ("ACCESSIBLE", "Records instead of tables, no animation."),
@@ -50,8 +59,16 @@ enum Syncctl {
         ManualChapter(
             "FILES",
             [
-                ("./syncd-dev, /var/lib/syncd", "Where a store is looked for."),
-                ("log.db, views.db, node.key", "A store: its events, what is read from them, its key."),
+                ("./syncd-dev, /var/lib/syncd", "Where a store is looked for, in this order."),
+                (
+                    "log.db, views.db, node.key",
+                    "In a store: its events, what is read from them (made again from the log where it is missing), its key."
+                ),
+                (
+                    "lock, api.sock",
+                    "In a store: who has it open, and the daemon's socket unless api.socket.path names another."
+                ),
+                ("/etc/localtime, /usr/share/zoneinfo", "The zone where TZ is not set, and zones by name."),
             ]),
         ManualChapter(
             "JSON",
@@ -104,6 +121,10 @@ enum Syncctl {
     ) throws(CommandFailure) -> ExitCode {
         if words == ["--version"] || words == ["version"] {
             try output.line("syncctl \(version)")
+            return .success
+        }
+        if let names = NameCompletion.answer(words, terminal) {
+            try output.write(names)
             return .success
         }
         if let text = table.generated(

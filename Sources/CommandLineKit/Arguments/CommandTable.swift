@@ -24,6 +24,10 @@ package struct CommandTable: Sendable, Equatable {
     /// The option every command has without being told.
     package static let helpOption = Command.Option.flag("help", short: "h", "Show this help.")
 
+    /// What shells ask the program with: `syncctl --complete users u- [STORE]` prints the names that begin so, one a line. It is in
+    /// no help, and answers soon or not at all.
+    package static let namesOption = "--complete"
+
     /// The command with this name (one or two words).
     package func command(named name: String) -> Command? {
         commands.first { $0.name == name }

@@ -10,8 +10,8 @@ enum ExportCommand {
                 .value("after", "POSITION", "Only what stands after this position."),
                 .value("through", "POSITION", "Up to this position."),
                 .value("origin", "ORIGIN", "Only events of this origin.", repeatable: true),
-                .value("user", short: "u", "USER", "Only this user's history."),
-                .value("conversation", "ID", "Only this conversation."),
+                .value("user", short: "u", "USER", "Only this user's history.", names: "users"),
+                .value("conversation", "ID", "Only this conversation.", names: "conversations"),
             ] + EventSelection.options + [
                 .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere."),
                 OutputForm.csvOption,

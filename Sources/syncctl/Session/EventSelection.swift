@@ -8,11 +8,11 @@ struct EventSelection {
     static let options: [Command.Option] = [
         .value("since", "TIME", "From then on."),
         .value("until", "TIME", "Before then."),
-        .value("type", "TYPE", "Only events of this type.", repeatable: true),
+        .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
         .value(
             "role", "ROLE", "Only messages: of people, of bots, or both.",
             allowed: DialogueRole.allCases.map(\.rawValue)),
-        .value("author", "USER", "Only what this user or bot has written.", repeatable: true),
+        .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
     ]
     static let knownAt = Command.Option.value(
         "known-at", "POSITION", "Only what this node's log had at this position.")

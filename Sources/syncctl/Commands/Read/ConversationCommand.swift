@@ -5,7 +5,8 @@ internal import SillokAPI
 enum ConversationCommand {
     static let entry = Subcommand(
         Command(
-            "conversation", "One conversation", group: "Read", arguments: [.init("id", "Which one.")],
+            "conversation", "One conversation", group: "Read",
+            arguments: [.init("id", "Which one.", names: "conversations")],
             options: TimelineOptions.options,
             examples: [
                 .init("syncctl conversation c-88", "from its beginning"),

@@ -5,9 +5,9 @@ enum HistoryCommand {
     static let entry = Subcommand(
         Command(
             "history", "One user's events across conversations", group: "Read",
-            arguments: [.init("user", "Whose history.")],
+            arguments: [.init("user", "Whose history.", names: "users")],
             options: TimelineOptions.options + [
-                .value("conversation", "ID", "Only this conversation.", repeatable: true)
+                .value("conversation", "ID", "Only this conversation.", repeatable: true, names: "conversations")
             ],
             examples: [
                 .init("syncctl history u-1029 --since yesterday", "what happened since midnight yesterday"),

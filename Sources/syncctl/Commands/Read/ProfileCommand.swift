@@ -6,7 +6,7 @@ enum ProfileCommand {
     static let entry = Subcommand(
         Command(
             "profile", "A user's profile, conflicts included", group: "Read",
-            arguments: [.init("user", "Whose profile.")], options: [OutputForm.csvOption],
+            arguments: [.init("user", "Whose profile.", names: "users")], options: [OutputForm.csvOption],
             examples: [.init("syncctl profile u-1029", "each field with who set it last")],
             discussion: """
                 A field that was set on two nodes which did not know of each other is in conflict and shows both \

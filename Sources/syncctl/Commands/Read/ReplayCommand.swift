@@ -7,8 +7,8 @@ enum ReplayCommand {
         Command(
             "replay", "Events of a scope in display order", group: "Read",
             options: [
-                .value("user", short: "u", "USER", "This user's history."),
-                .value("conversation", "ID", "This conversation."),
+                .value("user", short: "u", "USER", "This user's history.", names: "users"),
+                .value("conversation", "ID", "This conversation.", names: "conversations"),
                 .flag("all", "Everything."),
                 .value("as-of", "TIME", "Only what had happened by then."),
                 EventSelection.knownAt,

@@ -11,8 +11,8 @@ enum TailCommand {
                     "How many (default: 10; with --since, or a place in --cursor-file, all of them)."),
                 .flag("follow", short: "f", "Wait for more and print them as they come."),
             ] + EventSelection.options + [
-                .value("conversation", "ID", "Only this conversation.", repeatable: true),
-                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true),
+                .value("conversation", "ID", "Only this conversation.", repeatable: true, names: "conversations"),
+                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true, names: "users"),
                 .value(
                     "cursor-file", "FILE",
                     "Go on after the place kept in FILE, and keep the new one there; without FILE begin now."),
