@@ -140,7 +140,7 @@ extension SyncctlProgramTests {
         odd.environment["SYNCCTL_OUTPUT"] = "xml"
         let run = try await odd.run(["status"])
         #expect(run.code == 64 && run.lines.isEmpty)
-        #expect(run.errors.contains("SYNCCTL_OUTPUT=xml: it is human, plain or json"))
+        #expect(run.errors.contains("SYNCCTL_OUTPUT=xml: it is human, plain, json or csv"))
     }
 
     // MARK: Signals

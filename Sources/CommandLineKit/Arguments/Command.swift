@@ -39,6 +39,8 @@ package struct Command: Sendable, Equatable {
         package var count: Count
         /// The values it may have; empty for any.
         package var allowed: [String]
+        /// What kind of names of the store it is, if shells may ask for them (``CommandTable/namesOption``).
+        package var names: String?
 
         /// How many values an argument takes. Only the last argument of a command may take several.
         package enum Count: Sendable, Equatable {
@@ -51,7 +53,10 @@ package struct Command: Sendable, Equatable {
         }
 
         /// Describes a positional argument.
-        package init(_ name: String, _ help: String, count: Count = .required, allowed: [String] = []) {
+        package init(
+            _ name: String, _ help: String, count: Count = .required, allowed: [String] = [], names: String? = nil
+        ) {
+            self.names = names
             self.name = name
             self.help = help
             self.count = count
@@ -73,6 +78,8 @@ package struct Command: Sendable, Equatable {
         package var help: String
         /// The values it may have; empty for any.
         package var allowed: [String]
+        /// As ``Argument/names``.
+        package var names: String?
 
         /// An option that is either there or not.
         package static func flag(_ name: String, short: Character? = nil, _ help: String) -> Option {
@@ -82,11 +89,11 @@ package struct Command: Sendable, Equatable {
         /// An option with a value.
         package static func value(
             _ name: String, short: Character? = nil, _ placeholder: String, _ help: String,
-            repeatable: Bool = false, allowed: [String] = []
+            repeatable: Bool = false, allowed: [String] = [], names: String? = nil
         ) -> Option {
             Option(
                 name: name, short: short, placeholder: placeholder, isRepeatable: repeatable, help: help,
-                allowed: allowed)
+                allowed: allowed, names: names)
         }
     }
 

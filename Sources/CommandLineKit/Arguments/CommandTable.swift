@@ -8,6 +8,8 @@ package struct CommandTable: Sendable, Equatable {
     package var commands: [Command]
     /// The options every command has.
     package var globalOptions: [Command.Option]
+    /// Texts of the help in Korean, by the English ones. What is not here stays English.
+    package var korean: [String: String] = [:]
 
     /// Describes a program.
     package init(
@@ -22,9 +24,18 @@ package struct CommandTable: Sendable, Equatable {
     /// The option every command has without being told.
     package static let helpOption = Command.Option.flag("help", short: "h", "Show this help.")
 
+    /// What shells ask the program with: `syncctl --complete users u- [STORE]` prints the names that begin so, one a line. It is in
+    /// no help, and answers soon or not at all.
+    package static let namesOption = "--complete"
+
     /// The command with this name (one or two words).
     package func command(named name: String) -> Command? {
         commands.first { $0.name == name }
+    }
+
+    /// A text of the help in this language.
+    func text(_ english: String, in language: Language) -> String {
+        language == .korean ? korean[english] ?? english : english
     }
 
     /// All options a command understands: its own first.

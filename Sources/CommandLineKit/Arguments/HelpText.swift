@@ -1,8 +1,8 @@
 extension CommandTable {
     /// The help of one command, of several, or of the program: examples first, then what can be given. It fits `width`
     /// columns as long as the examples and names do.
-    package func help(for topic: HelpTopic, width: Int = 80) -> String {
-        let text = HelpText(width: min(max(width, 40), 100))
+    package func help(for topic: HelpTopic, width: Int = 80, in language: Language = .english) -> String {
+        let text = HelpText(width: min(max(width, 40), 100), language: language, table: self)
         switch topic {
         case .command(let command): return text.text(for: command, in: self)
         case .commands(let word): return text.text(forCommandsBeginning: word, in: self)
@@ -13,9 +13,10 @@ extension CommandTable {
 
 extension CommandTable {
     /// `syncctl history <user> [options]`.
-    func usage(of command: Command) -> String {
+    func usage(of command: Command, in language: Language = .english) -> String {
         let title = command.name.isEmpty ? program : program + " " + command.name
-        return ([title] + command.arguments.map(\.usage) + ["[options]"]).joined(separator: " ")
+        let options = HelpWording.optionsOperand.phrase.text(language)
+        return ([title] + command.arguments.map(\.usage) + [options]).joined(separator: " ")
     }
 
     /// The headings that commands stand under, each once.
@@ -37,45 +38,57 @@ extension Command.Argument {
     }
 
     /// Its help with the values it may have.
-    var explanation: String { help + choices(allowed) }
+    var explanation: String { help + choices(allowed, .english) }
 }
 
 extension Command.Option {
     /// Its help with the values it may have.
-    var explanation: String { help + choices(allowed) + (isRepeatable ? " Repeatable." : "") }
+    var explanation: String { explanation(help, .english) }
+
+    fileprivate func explanation(_ help: String, _ language: Language) -> String {
+        help + choices(allowed, language) + (isRepeatable ? HelpWording.repeatable.phrase.text(language) : "")
+    }
 }
 
-private func choices(_ allowed: [String]) -> String {
-    allowed.isEmpty ? "" : " One of: \(allowed.joined(separator: ", "))."
+private func choices(_ allowed: [String], _ language: Language) -> String {
+    allowed.isEmpty ? "" : HelpWording.oneOf.phrase.text(language, [allowed.joined(separator: ", ")])
 }
 
 private struct HelpText {
     let width: Int
+    let language: Language
+    let table: CommandTable
+
+    private func heading(_ wording: HelpWording, _ values: String...) -> String {
+        wording.phrase.text(language, values)
+    }
+
+    private func text(_ english: String) -> String { table.text(english, in: language) }
 
     func text(for command: Command, in table: CommandTable) -> String {
         let title = command.name.isEmpty ? table.program : table.program + " " + command.name
-        var lines = wrap("\(title): \(command.summary)", indent: 0)
-        lines += ["", "Usage: " + table.usage(of: command)]
+        var lines = wrap("\(title): \(text(command.summary))", indent: 0)
+        lines += ["", heading(.usage, table.usage(of: command, in: language))]
         if !command.examples.isEmpty {
-            lines += ["", "Examples:"]
+            lines += ["", heading(.examples)]
             for example in command.examples {
                 lines.append("  " + example.command)
-                lines += wrap(example.shows, indent: 6)
+                lines += wrap(text(example.shows), indent: 6)
             }
         }
-        lines += list("Commands:", table.commands.filter { $0.name.hasPrefix(command.name + " ") })
+        lines += list(heading(.commands), table.commands.filter { $0.name.hasPrefix(command.name + " ") })
         if !command.arguments.isEmpty {
-            lines += ["", "Arguments:"]
+            lines += ["", heading(.arguments)]
             for argument in command.arguments {
-                lines += entry("<\(argument.name)>", argument.explanation)
+                lines += entry("<\(argument.name)>", text(argument.help) + choices(argument.allowed, language))
             }
         }
-        lines += section("Options:", command.options)
-        lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
+        lines += section(heading(.options), command.options)
+        lines += section(heading(.generalOptions), table.globalOptions + [CommandTable.helpOption])
         if command.options.contains(where: { $0.placeholder == "TIME" }) {
-            lines += ["", "TIME:"] + wrap(TimeSyntaxError.forms, indent: 2)
+            lines += ["", heading(.time)] + wrap(TimeSyntaxError.forms(language), indent: 2)
         }
-        for paragraph in command.discussion.split(separator: "\n\n") {
+        for paragraph in text(command.discussion).split(separator: "\n\n") {
             lines += [""] + wrap(String(paragraph), indent: 0)
         }
         return lines.joined(separator: "\n") + "\n"
@@ -83,21 +96,24 @@ private struct HelpText {
 
     func text(forCommandsBeginning word: String, in table: CommandTable) -> String {
         let title = table.program + " " + word
-        var lines = ["Usage: \(title) <command> [options]"]
-        lines += list("Commands:", table.commands.filter { $0.name.hasPrefix(word + " ") })
-        lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
-        lines += ["", "More: \(title) <command> --help"]
+        let operands = "\(title) \(heading(.commandOperand))"
+        var lines = [heading(.usage, "\(operands) \(heading(.optionsOperand))")]
+        lines += list(heading(.commands), table.commands.filter { $0.name.hasPrefix(word + " ") })
+        lines += section(heading(.generalOptions), table.globalOptions + [CommandTable.helpOption])
+        lines += ["", heading(.more, "\(operands) --help")]
         return lines.joined(separator: "\n") + "\n"
     }
 
     func text(for table: CommandTable) -> String {
-        var lines = wrap("\(table.program): \(table.summary)", indent: 0)
-        lines += ["", "Usage: \(table.program) <command> [options]"]
+        let operands = "\(table.program) \(heading(.commandOperand))"
+        var lines = wrap("\(table.program): \(text(table.summary))", indent: 0)
+        lines += ["", heading(.usage, "\(operands) \(heading(.optionsOperand))")]
         for group in table.groups {
-            lines += list(group.isEmpty ? "Commands:" : group + ":", table.commands.filter { $0.group == group })
+            let title = group.isEmpty ? heading(.commands) : text(group) + ":"
+            lines += list(title, table.commands.filter { $0.group == group })
         }
-        lines += section("General options:", table.globalOptions + [CommandTable.helpOption])
-        lines += ["", "More: \(table.program) <command> --help"]
+        lines += section(heading(.generalOptions), table.globalOptions + [CommandTable.helpOption])
+        lines += ["", heading(.more, "\(operands) --help")]
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -105,7 +121,7 @@ private struct HelpText {
         if commands.isEmpty { return [] }
         return ["", title]
             + commands.flatMap { command in
-                entry(([command.name] + command.arguments.map(\.usage)).joined(separator: " "), command.summary)
+                entry(([command.name] + command.arguments.map(\.usage)).joined(separator: " "), text(command.summary))
             }
     }
 
@@ -115,7 +131,7 @@ private struct HelpText {
         for option in options {
             let short = option.short.map { "-\($0), " } ?? "    "
             let value = option.placeholder.map { " " + $0 } ?? ""
-            lines += entry(short + "--" + option.name + value, option.explanation)
+            lines += entry(short + "--" + option.name + value, option.explanation(text(option.help), language))
         }
         return lines
     }

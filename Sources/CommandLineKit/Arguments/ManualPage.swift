@@ -1,5 +1,5 @@
 extension CommandTable {
-    /// What an installation puts beside the program, if the command line is `--generate man` or `--generate bash`.
+    /// What an installation puts beside the program, if the command line is `--generate` with `man`, `bash`, `zsh` or `fish`.
     package func generated(
         by words: [String], section: Int, version: String, seeAlso: [String], chapters: [ManualChapter] = []
     ) -> String? {
@@ -7,6 +7,8 @@ extension CommandTable {
         case ["--generate", "man"]:
             manualPage(section: section, version: version, seeAlso: seeAlso, chapters: chapters)
         case ["--generate", "bash"]: bashCompletion()
+        case ["--generate", "zsh"]: zshCompletion()
+        case ["--generate", "fish"]: fishCompletion()
         default: nil
         }
     }
@@ -42,8 +44,9 @@ extension CommandTable {
         page.section("GENERAL OPTIONS")
         page.options(globalOptions + [Self.helpOption])
         if allOptions.contains(where: { $0.placeholder == "TIME" }) {
-            page.section("TIME FORMATS")
+            page.section("TIME")
             page.text(TimeSyntaxError.forms)
+            page.text(TimeSyntaxError.rules)
         }
         for chapter in chapters {
             page.section(chapter.title)
@@ -72,22 +75,40 @@ package struct ManualChapter: Sendable {
 /// A page under construction. What is written is plain text; the marks that roff would take for its own are escaped.
 private struct ManualPage {
     private(set) var roff = ""
+    private var isBehindHeading = false
 
     mutating func heading(_ program: String, section: Int, version: String) {
         roff = ".TH \(program.uppercased()) \(section) \"\" \"\(program) \(version)\" \"Sillok\"\n"
     }
 
-    mutating func section(_ title: String) { roff += ".SH \"\(escaped(title))\"\n" }
-
-    mutating func subsection(_ title: String) { roff += ".SS \"\(escaped(title))\"\n" }
-
-    mutating func bold(_ text: String) { roff += ".B \"\(escaped(text))\"\n" }
-
-    mutating func text(_ text: String) {
-        for paragraph in text.split(separator: "\n\n") { roff += ".PP\n\(escaped(String(paragraph)))\n" }
+    mutating func section(_ title: String) {
+        roff += ".SH \"\(escaped(title))\"\n"
+        isBehindHeading = true
     }
 
-    mutating func item(_ term: String, _ text: String) { roff += ".TP\n.B \"\(escaped(term))\"\n\(escaped(text))\n" }
+    mutating func subsection(_ title: String) {
+        roff += ".SS \"\(escaped(title))\"\n"
+        isBehindHeading = true
+    }
+
+    mutating func bold(_ text: String) {
+        roff += ".B \"\(escaped(text))\"\n"
+        isBehindHeading = false
+    }
+
+    mutating func text(_ text: String) {
+        for paragraph in text.split(separator: "\n\n") {
+            // Behind a heading a paragraph begins by itself.
+            roff += isBehindHeading ? "" : ".PP\n"
+            roff += filled(String(paragraph))
+            isBehindHeading = false
+        }
+    }
+
+    mutating func item(_ term: String, _ text: String) {
+        roff += ".TP\n.B \"\(escaped(term))\"\n\(filled(text))"
+        isBehindHeading = false
+    }
 
     mutating func options(_ options: [Command.Option]) {
         for option in options {
@@ -106,6 +127,20 @@ private struct ManualPage {
         }
     }
 
+    /// Words on lines that readers of the source can read, too; roff fills them anew.
+    private func filled(_ text: String) -> String {
+        var lines = ""
+        var line = ""
+        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+            if !line.isEmpty, escaped(line).utf8.count + 1 + escaped(String(word)).utf8.count > 78 {
+                lines += escaped(line) + "\n"
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return lines + escaped(line) + "\n"
+    }
+
     /// groff_char(7): a backslash, dashes that are to be typed, quotes within arguments; and lines that begin like a request.
     private func escaped(_ text: String) -> String {
         var out = ""
@@ -119,7 +154,13 @@ private struct ManualPage {
             case "^": out += "\\(ha"
             case "~": out += "\\(ti"
             case ".": out += out.isEmpty || out.hasSuffix("\n") ? "\\&." : "."
-            default: out.append(character)
+            default:
+                // Not all readers of manual pages take UTF-8; all take the names of characters.
+                for scalar in character.unicodeScalars {
+                    let digits = String(scalar.value, radix: 16, uppercase: true)
+                    let name = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+                    out += scalar.isASCII ? String(scalar) : "\\[u\(name)]"
+                }
             }
         }
         return out

@@ -8,6 +8,9 @@ package struct ParsedArguments: Sendable, Equatable {
     let optionValues: [String: [String]]
     let positionalValues: [String: [String]]
 
+    /// Whether the command has an option of this name, given or not.
+    package func declares(_ name: String) -> Bool { declared.contains { $0.name == name } }
+
     /// Whether the flag was given.
     package func flag(_ name: String) -> Bool {
         require(option: name, isFlag: true)
@@ -26,9 +29,12 @@ package struct ParsedArguments: Sendable, Equatable {
         return optionValues[name] ?? []
     }
 
-    /// The value of an option as an integer in `range`, or `nil` if it was not given.
-    package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
-        guard let text = value(name) else { return nil }
+    /// The value of an option as an integer in `range`, or `nil` if it was not given. A `mark` may stand before it.
+    package func integer(
+        _ name: String, in range: ClosedRange<Int>, after mark: String = ""
+    ) throws(UsageError) -> Int? {
+        guard var text = value(name) else { return nil }
+        if text.hasPrefix(mark) { text.removeFirst(mark.count) }
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.count - digits.count <= 1
         else {

@@ -35,11 +35,14 @@ package struct CommandFailure: Error, Sendable, Equatable {
     ///     syncctl: cannot reach syncd at /run/syncd/api.sock: permission denied
     ///       The socket belongs to group syncd-clients.
     ///       Try: log in as a member of that group   [E_SOCKET_PERM]
-    package func text(program: String) -> String {
+    ///
+    /// - Parameter meaning: What the code means, in the language of the reader; it stands first, then.
+    package func text(program: String, in language: Language = .english, meaning: String? = nil) -> String {
         if exitCode == .brokenPipe { return "" }
-        var lines = ["\(program): \(Sanitizer.lines(what))"]
+        var lines = ["\(program): \(meaning ?? Sanitizer.lines(what))"]
+        if meaning != nil { lines.append("  " + Sanitizer.lines(what)) }
         if let why { lines.append("  " + Sanitizer.lines(why)) }
-        if let hint { lines.append("  Try: " + Sanitizer.lines(hint)) }
+        if let hint { lines.append("  \(Phrase("Try", "해결 방법").text(language)): " + Sanitizer.lines(hint)) }
         return lines.joined(separator: "\n") + "   [\(code)]\n"
     }
 

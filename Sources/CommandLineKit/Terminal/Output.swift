@@ -8,10 +8,19 @@ internal import Glibc
 /// To a terminal no DEL and no C1 control is written: they stand as `\u007f` and `\u0080` to `\u009f`, in JSON the same text.
 /// Elsewhere every byte goes out as it came, for an event is what it was when it was hashed.
 package final class Output {
-    private let descriptor: Int32
+    private var descriptor: Int32
     private let capacity: Int
     private let isTerminal: Bool
     private var buffer: [UInt8] = []
+    private var paging: Paging?
+    private var pager: Pager?
+
+    /// What has not been written because it may fit on the screen.
+    private struct Paging {
+        let pager: Pager
+        let rows: Int
+        let columns: Int
+    }
 
     /// Writes to one of the standard streams.
     package convenience init(_ stream: StandardStream) {
@@ -45,7 +54,7 @@ package final class Output {
 
     /// Adds bytes.
     package func write(_ bytes: [UInt8]) throws(CommandFailure) {
-        if bytes.count >= capacity {
+        if bytes.count >= capacity, paging == nil {
             try flush()
             return try Self.writeAll(isTerminal ? Self.escaped(bytes) : bytes, to: descriptor)
         }
@@ -53,8 +62,36 @@ package final class Output {
         if buffer.count >= capacity { try flush() }
     }
 
+    /// From here on what is written waits until it is longer than a screen of this size; then `pager` shows it.
+    package func page(through pager: Pager, rows: Int, columns: Int) {
+        paging = Paging(pager: pager, rows: rows, columns: columns)
+    }
+
+    /// Whether a pager shows what is written.
+    package var isPaged: Bool { pager != nil }
+
+    /// Writes what is left. With a pager it waits until its reader has left.
+    package func finish() throws(CommandFailure) {
+        defer { pager?.finish() }
+        if !startsPager() { paging = nil }
+        try flush()
+    }
+
+    /// Starts the pager where what waits is longer than the screen.
+    private func startsPager() -> Bool {
+        guard let paging, ScreenHeight.of(buffer, columns: paging.columns, atMost: paging.rows) >= paging.rows else {
+            return false
+        }
+        self.paging = nil
+        guard let descriptor = paging.pager.start() else { return false }
+        self.descriptor = descriptor
+        pager = paging.pager
+        return true
+    }
+
     /// Hands everything to the system. On an error the rest is dropped, so that it is reported once.
     package func flush() throws(CommandFailure) {
+        if paging != nil, !startsPager(), paging != nil { return }
         let bytes = isTerminal ? Self.escaped(buffer) : buffer
         buffer.removeAll(keepingCapacity: true)
         try Self.writeAll(bytes, to: descriptor)

@@ -28,14 +28,16 @@ package struct Terminal: Sendable, Equatable {
     package var columns: Int?
     /// The environment variables.
     package var environment: [String: String] = [:]
+    /// The lines of the terminal, if there is one.
+    package var rows: Int?
 
     /// The terminal and environment of this process.
     package static func current() -> Terminal {
         let streams: [StandardStream] = [.input, .output, .error]
         let interactive = Set(streams.filter { isatty($0.rawValue) == 1 })
         return Terminal(
-            interactive: interactive, columns: interactive.isEmpty ? nil : measuredColumns(),
-            environment: processEnvironment())
+            interactive: interactive, columns: interactive.isEmpty ? nil : measured().map { Int($0.ws_col) },
+            environment: processEnvironment(), rows: measured().map { Int($0.ws_row) })
     }
 
     /// Whether the stream is a terminal.
@@ -91,12 +93,10 @@ package struct Terminal: Sendable, Equatable {
         return variables
     }
 
-    private static func measuredColumns() -> Int? {
+    private static func measured() -> winsize? {
         for stream: StandardStream in [.output, .error, .input] {
             var size = winsize()
-            if ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 {
-                return Int(size.ws_col)
-            }
+            if ioctl(stream.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return size }
         }
         return nil
     }

@@ -6,6 +6,19 @@ package enum TimeFormat {
         return "\(date(civil)) \(timeOfDay(civil))"
     }
 
+    /// `2026-08-01 11:02`, with its seconds if it has any, as ``TimeSyntax`` reads it back in the same zone. Of a time that clocks
+    /// show twice the later one has its offset behind it.
+    package static func brief(_ milliseconds: Int64, in zone: Zone) -> String {
+        let civil = zone.civil(at: milliseconds)
+        let seconds = civil.millisecondOfDay / 1_000
+        let time = timeOfDay(civil)
+        let text = "\(date(civil)) \(seconds % 60 == 0 ? String(time.dropLast(3)) : time)"
+        var shown = civil
+        shown.millisecondOfDay = seconds * 1_000
+        let isFirst = zone.instant(of: shown) == milliseconds - (civil.millisecondOfDay - shown.millisecondOfDay)
+        return isFirst ? text : "\(text) \(offset(zone.offset(milliseconds)))"
+    }
+
     /// `+09:00` for an offset in seconds; seconds beyond the minute, which only dates before 1972 have, are appended.
     package static func offset(_ seconds: Int) -> String {
         let amount = Int(seconds.magnitude)

@@ -1,8 +1,8 @@
 /// Reads the parts of a time from left to right. Blanks at both ends do not count.
 struct TimeScanner {
-    /// A date, a time of day, or both.
+    /// A day and a time of day.
     struct Clock {
-        var date: CivilTime?
+        var day: NamedDay
         var time: Int64
     }
 
@@ -32,6 +32,21 @@ struct TimeScanner {
         return true
     }
 
+    /// Takes `word` where the rest begins with it, whatever follows. Composed and decomposed Hangul are the same here.
+    mutating func takePrefix(_ word: String) -> Bool {
+        guard rest.starts(with: word) else { return false }
+        rest.removeFirst(word.count)
+        return true
+    }
+
+    /// Whether ``takeWord(_:)`` would take `word`.
+    func startsWithWord(_ word: String) -> Bool {
+        var copy = self
+        return copy.takeWord(word)
+    }
+
+    mutating func dropBlanks() { rest.dropBlanks() }
+
     mutating func digits() -> Substring? {
         let digits = rest.prefix { $0.isASCIIDigit }
         rest.removeFirst(digits.count)
@@ -45,10 +60,11 @@ struct TimeScanner {
         return Int64((digits + "00").prefix(3))
     }
 
-    /// `2026-08-01`, `2026-08-01 09:00`, `2026-08-01T09:00:00.123` or `09:00`; `nil` if it looks like none of them.
+    /// `2026-08-01`, `2026-08-01 09:00`, `2026-08-01 오전 9시`, `2026-08-01T09:00:00.123` or `09:00`; `nil` if it looks like none
+    /// of them.
     mutating func dateOrTime() throws(TimeSyntaxError) -> Clock? {
         guard isDate else {
-            return try timeOfDay().map { Clock(date: nil, time: $0) }
+            return try clock().map { Clock(day: .fromToday(0), time: $0) }
         }
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2) else {
             throw .unknownForm
@@ -57,10 +73,10 @@ struct TimeScanner {
         if !date.exists { throw .noSuchTime }
         if take("T") || take("t") {
             guard let time = try timeOfDay() else { throw .unknownForm }
-            return Clock(date: date, time: time)
+            return Clock(day: .date(date), time: time)
         }
         rest.dropBlanks()
-        return Clock(date: date, time: try timeOfDay() ?? 0)
+        return Clock(day: .date(date), time: try clock() ?? 0)
     }
 
     /// `09:00`, `09:00:00` or `09:00:00.123` as milliseconds since midnight, and the blanks behind it; `nil` if no
@@ -97,7 +113,7 @@ struct TimeScanner {
 
     /// The rest, if it is a word that could name a zone.
     mutating func zoneName() -> String? {
-        guard let first = rest.first, first.isLetter else { return nil }
+        guard let first = rest.first, first.isLetter, first.isASCII else { return nil }
         defer { rest = rest[rest.endIndex...] }
         return String(rest)
     }

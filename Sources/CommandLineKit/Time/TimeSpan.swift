@@ -1,4 +1,4 @@
-/// Lengths of time as people write them: `90m`, `1h30m`, `2 hours`, `2시간`.
+/// Lengths of time as people write them: `90m`, `1h30m`, `2 hours`, `2시간`, `한 시간 반`, `이틀`.
 package enum TimeSpan {
     /// Why a text is no span.
     package enum Failure: Error, Equatable, Sendable {
@@ -12,18 +12,27 @@ package enum TimeSpan {
         case tooLong
     }
 
-    /// The milliseconds of a span: one or more whole numbers, each with a unit. Blanks between them do not matter.
+    /// The milliseconds of a span: one or more whole numbers, each with a unit. Blanks between them do not matter. Korean numbers
+    /// and days may be words.
     package static func milliseconds(_ text: String) throws(Failure) -> Int64 {
         var rest = text.lowercased()[...]
         var total: Int64 = 0
         rest.dropBlanks()
         if rest.isEmpty { throw .malformed }
         while !rest.isEmpty {
+            if let (word, length) = words.first(where: { rest.starts(with: $0.word) }) {
+                rest.removeFirst(word.count)
+                rest.dropBlanks()
+                total += length + (word.hasSuffix("시간") ? takeHalf(&rest) : 0)
+                if total > longest { throw .tooLong }
+                continue
+            }
             let digits = rest.prefix { $0.isASCIIDigit }
             if digits.isEmpty { throw .malformed }
             rest.removeFirst(digits.count)
             rest.dropBlanks()
-            let unit = rest.prefix { $0.isLetter }
+            var unit = rest.prefix { $0.isLetter }
+            if unit.starts(with: "시간반") { unit.removeLast() }
             rest.removeFirst(unit.count)
             rest.dropBlanks()
             if unit.isEmpty { throw rest.isEmpty ? .missingUnit : .malformed }
@@ -32,9 +41,17 @@ package enum TimeSpan {
             let (product, overflow) = number.multipliedReportingOverflow(by: length)
             let (sum, carry) = total.addingReportingOverflow(product)
             if overflow || carry || sum > longest { throw .tooLong }
-            total = sum
+            total = sum + (unit == "시간" ? takeHalf(&rest) : 0)
         }
         return total
+    }
+
+    /// The `반` behind hours: half of one more.
+    private static func takeHalf(_ rest: inout Substring) -> Int64 {
+        guard rest.first == "반" else { return 0 }
+        rest.removeFirst()
+        rest.dropBlanks()
+        return 1_800_000
     }
 
     /// A span for people, with its two largest units: `3s`, `4m 10s`, `12d 4h`. Below a second: `250ms`.
@@ -51,6 +68,20 @@ package enum TimeSpan {
 
     /// Ten thousand years, more than the years 1 to 9999 span.
     private static let longest: Int64 = 10_000 * 366 * 86_400_000
+
+    /// Native Korean numbers of days and hours, as they are said; the longer of two that begin alike first.
+    private static let words: [(word: String, length: Int64)] = {
+        let hours = ["한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열", "열한", "열두"]
+        let days = [
+            ("하루", 1), ("이틀", 2), ("사흘", 3), ("나흘", 4), ("닷새", 5), ("엿새", 6), ("열흘", 10), ("보름", 15), ("일주일", 7),
+        ]
+        var all = days.map { ($0.0, Int64($0.1) * 86_400_000) }
+        for (index, hour) in hours.enumerated() {
+            let length = Int64(index + 1) * 3_600_000
+            for text in ["\(hour) 시간", "\(hour)시간"] { all.append((text, length)) }
+        }
+        return all.sorted { $0.0.count > $1.0.count }.map { (word: $0.0, length: $0.1) }
+    }()
 
     private static func length(of unit: String) throws(Failure) -> Int64? {
         switch unit {

@@ -13,6 +13,7 @@ enum FreshViews {
     /// The views of the store in `files`.
     static func open(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> ViewReader {
         let voice = session.voice
+        let language = session.language
         let style = session.isJSON ? ProgressMeter.Style.off : session.style()
         let applied = Lock((progress: Progress("views", unit: "events", style: style), last: UInt64(0)))
         let told = Freshness.Told(
@@ -24,7 +25,7 @@ enum FreshViews {
                 }
             }, remark: voice.say,
             lacking: { count in
-                voice.say("the views are behind: the newest \(count) events are missing from this answer")
+                voice.say(Wording.viewsBehind.phrase.text(language, [String(count)]))
             })
         let views = try stored { try EventReader(Freshness(files, told)).views() }
         applied.withLock { $0.progress.finish(done: $0.last, total: nil) }

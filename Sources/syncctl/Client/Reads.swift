@@ -162,6 +162,7 @@ extension TimelineQuery {
         all += types.map { ("type", $0) }
         all += authors.map { ("author", $0) }
         all += conversations.map { ("conversation", $0) }
+        if let knownAt { all.append(("known_at", String(knownAt))) }
         return all
     }
 }

@@ -10,15 +10,20 @@ enum ExportCommand {
                 .value("after", "POSITION", "Only what stands after this position."),
                 .value("through", "POSITION", "Up to this position."),
                 .value("origin", "ORIGIN", "Only events of this origin.", repeatable: true),
-                .value("user", short: "u", "USER", "Only this user's history."),
-                .value("conversation", "ID", "Only this conversation."),
+                .value("user", short: "u", "USER", "Only this user's history.", names: "users"),
+                .value("conversation", "ID", "Only this conversation.", names: "conversations"),
+            ] + EventSelection.options + [
                 .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere."),
+                OutputForm.csvOption,
             ],
             examples: [
                 .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
                 .init("syncctl export | zstd > log.ndjson.zst", "the same, small"),
                 .init("syncctl export --after 10412", "what came after position 10412"),
                 .init("syncctl export --user u-1029", "all events of one user"),
+                .init(
+                    "syncctl export --since 2026-08-01 --until 2026-09-01 --csv > august.csv",
+                    "a month, for a spreadsheet"),
                 .init(
                     "syncctl export --evidence > audit.evidence", "headers, salts, payloads, keys and signed heads"),
             ],
@@ -36,9 +41,11 @@ enum ExportCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let wanted = try origins(session)
         if session.arguments.flag("evidence") {
-            for option in ["after", "through", "user", "conversation"] where session.arguments.value(option) != nil {
+            for option in ["after", "through", "user", "conversation", "since", "until", "type", "role", "author"]
+            where !session.arguments.values(option).isEmpty {
                 throw usageFailure("--evidence does not go with --\(option): origins are whole")
             }
+            if session.isCSV { throw usageFailure("--evidence is a form of its own and has no CSV") }
             return try EvidenceTransfer.export(session, origins: wanted)
         }
         let location = try StoreLocation.find(for: session)
@@ -49,8 +56,11 @@ enum ExportCommand {
         var count: UInt64 = 0
         var erased: UInt64 = 0
         var progress = Progress("export", unit: "events", style: session.style())
-        let replay = try selection(session, location.files, after: start, through: last)
-        let parts = try stored { try replay.parts(EventLines(reader).adder(upTo: top, of: wanted)) }
+        let selection = try EventSelection(session)
+        selection.range.tell(session)
+        let replay = try part(of: location.files, selection, session, after: start, through: last)
+        let parts = try stored { try replay.parts(adder(reader, session, selection, origins: wanted, upTo: top)) }
+        if session.isCSV { try session.output.write(EventCSV.header) }
         while let part = try stored({ try parts.next() }) {
             try session.output.write(part.bytes)
             count += part.count
@@ -59,24 +69,44 @@ enum ExportCommand {
             progress.update(done: count, total: replay.count)
         }
         progress.finish(done: count, total: count)
-        try session.end(count: count) { line in
+        try session.end(count: count, selection.range) { line in
             line.add("position", last)
             line.add("erased", erased)
         }
-        if erased > 0 {
-            session.say("\(erased) events are erased: their lines have no data, and import passes them over")
-        }
+        if erased > 0 { session.say(.erasedEvents, String(erased)) }
         return .success
     }
 
+    /// Makes what writes the events that were asked for, as lines or as records, for each thread.
+    private static func adder(
+        _ reader: LogReader, _ session: Session, _ selection: EventSelection, origins: Set<OriginID>?,
+        upTo top: UInt64
+    ) throws(StoreError) -> @Sendable () -> (inout LinePart, StoredEvent) -> Void {
+        let native = try EventLines(reader).adder(upTo: top, of: origins)
+        let (isCSV, all) = (session.isCSV, selection.isEverything)
+        return {
+            let add = native()
+            return { part, event in
+                let header = event.event.header
+                guard all || selection.matches(header) else { return }
+                guard isCSV else { return add(&part, event) }
+                if let origins, !origins.contains(header.dot.origin) { return }
+                part.bytes += EventCSV.record(event).utf8
+                part.count += 1
+                if event.event.isErased { part.erased += 1 }
+            }
+        }
+    }
+
     /// The part of the log that was asked for, in its order: of a user or a conversation what the views say they have.
-    private static func selection(
-        _ session: Session, _ files: StoreFiles, after start: UInt64, through last: UInt64
+    private static func part(
+        of files: StoreFiles, _ selection: EventSelection, _ session: Session, after start: UInt64,
+        through last: UInt64
     ) throws(CommandFailure) -> LogReplay {
-        let (user, conversation) = (session.arguments.value("user"), session.arguments.value("conversation"))
+        let (user, conversation) = (selection.users.first, selection.conversations.first)
         if user == nil, conversation == nil { return LogReplay(files, after: start, through: last) }
         let views = try FreshViews.open(session, files)
-        var query = TimelineQuery()
+        var query = selection.query
         query.withTwins = true
         query.knownAt = last
         let positions = try stored {

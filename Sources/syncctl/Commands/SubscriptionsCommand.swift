@@ -4,7 +4,7 @@ internal import SillokAPI
 
 /// What hands events to bots (docs/operating/following.md): making, looking, setting right. All of it is done by the running daemon.
 enum SubscriptionsCommand {
-    private static let name = Command.Argument("name", "What it is called.")
+    private static let name = Command.Argument("name", "What it is called.", names: "subscriptions")
 
     static let list = Subcommand(
         Command(
@@ -21,10 +21,16 @@ enum SubscriptionsCommand {
             "subscriptions create", "Makes a subscription", group: "Bots", arguments: [name],
             options: [
                 .value("start", "WHERE", "now (default), first, a time (RFC 3339), or a vector."),
-                .value("type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true),
-                .value("user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true),
-                .value("author", "USER", "Only by this author; may be repeated.", repeatable: true),
-                .value("conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true),
+                .value(
+                    "type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true, names: "types"
+                ),
+                .value(
+                    "user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true,
+                    names: "users"),
+                .value("author", "USER", "Only by this author; may be repeated.", repeatable: true, names: "users"),
+                .value(
+                    "conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true,
+                    names: "conversations"),
                 .value("late-ms", "N", "Pass over what happened so long before it was recorded."),
                 .value("ack-wait-ms", "N", "How long a delivery may take (default: 30000)."),
                 .value("attempts", "N", "After so many an event is parked (default: 5)."),

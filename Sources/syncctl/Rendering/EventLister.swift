@@ -10,20 +10,29 @@ struct EventLister {
     private let native: EventLines
     private var hasHeading = false
     private let showsIDs: Bool
+    /// Whether messages are shown whole, one after the other and not in a table.
+    private let isFull: Bool
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
         self.session = session
         native = try stored { try EventLines(reader) }
         showsIDs = session.arguments.flag("ids")
+        isFull = session.form == .human && session.arguments.flag("full")
         widths = showsIDs ? [19, 0, 36, 0, 0, 0, 0] : [19, 0, 0, 0, 0, 0]
+    }
+
+    /// What stands before the first event in CSV, also where there is none. Call once.
+    func begin() throws(CommandFailure) {
+        if session.isCSV { try session.output.write(EventCSV.header) }
     }
 
     private var columns: [TextTable.Column] {
         var columns: [TextTable.Column] = [
-            .whole("TIME (\(session.offset))"), .right("POSITION"), .whole("CONVERSATION"), .whole("WHO"),
-            .left("TYPE"), .left("TEXT"),
+            .whole("\(session.heading(.time)) (\(session.offset))"), .right(session.heading(.position)),
+            .whole(session.heading(.conversation)), .whole(session.heading(.who)), .left(session.heading(.type)),
+            .left(session.heading(.text)),
         ]
-        if showsIDs { columns.insert(.whole("ID"), at: 2) }
+        if showsIDs { columns.insert(.whole(session.heading(.id)), at: 2) }
         return columns
     }
 
@@ -34,6 +43,14 @@ struct EventLister {
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
         if session.isJSON {
             for event in events { try session.output.line(try stored { try native.wrapped(event) }) }
+            return
+        }
+        if session.isCSV {
+            for event in events { try session.output.write(EventCSV.record(event)) }
+            return
+        }
+        if isFull {
+            for event in events { try full(event) }
             return
         }
         let rows = events.map(cells)
@@ -55,6 +72,14 @@ struct EventLister {
         }
     }
 
+    private mutating func full(_ stored: StoredEvent) throws(CommandFailure) {
+        if hasHeading { try session.output.line() }
+        hasHeading = true
+        let message = MessageText(session)
+        try session.output.line(message.heading(stored, showsConversation: true))
+        for line in message.lines(TimelineEntry(stored: stored, history: nil)) { try session.output.line(line) }
+    }
+
     /// Tab-separated.
     private func line(_ cells: [String]) throws(CommandFailure) {
         try session.output.line(cells.joined(separator: "\t"))
@@ -71,11 +96,11 @@ struct EventLister {
     private func cells(_ stored: StoredEvent) -> [String] {
         let header = stored.event.header
         let ahead = header.time - session.now
-        let note = ahead > 60_000 ? "(+\(TimeSpan.text(ahead)) ahead) " : ""
+        let note = ahead > 60_000 ? "(\(session.shown(.ahead, session.span(ahead)))) " : ""
         var cells = [
             session.clock(header.time), String(stored.position), header.conversation ?? "-",
             session.form == .human ? EventText.who(header) : header.author,
-            header.type, note + EventText.summary(stored.event),
+            header.type, note + EventText.summary(stored.event, in: session.outputLanguage),
         ]
         if showsIDs { cells.insert(header.id.description, at: 2) }
         return session.form == .plain ? cells.map(Sanitizer.plain) : cells.map(Sanitizer.line)

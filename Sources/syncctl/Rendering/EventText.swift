@@ -1,3 +1,4 @@
+internal import CommandLineKit
 internal import EventStore
 
 /// What an event says, in one line for people. Not yet safe for a terminal: tables sanitize their cells.
@@ -8,19 +9,23 @@ enum EventText {
     }
 
     /// - Parameter text: What an edit has put where a message's text stood.
-    static func summary(_ event: Event, text: String? = nil) -> String {
-        guard !event.header.isOpaque else { return "(of a later format, or malformed)" }
-        guard let payload = event.payload else { return event.isErased ? "(erased)" : "(payload cannot be read)" }
+    static func summary(_ event: Event, text: String? = nil, in language: Language) -> String {
+        func note(_ wording: Wording, _ values: String...) -> String {
+            "(\(wording.phrase.text(language, values)))"
+        }
+        guard !event.header.isOpaque else { return note(.opaque) }
+        guard let payload = event.payload else { return note(event.isErased ? .erased : .unreadable) }
         let data = JSONObject(validated: payload)
         switch event.header.type {
         case "message.posted", "bot.replied", "message.edited":
-            return said(data, text) ?? compact(payload)
-        case "message.retracted": return data.string("reason").map { "(retracted: \($0))" } ?? "(retracted)"
+            return said(data, text, language) ?? compact(payload)
+        case "message.retracted":
+            return data.string("reason").map { note(.retractedForReason, $0) } ?? note(.retractedAlone)
         case "survey.answered": return answer(data) ?? compact(payload)
         case "profile.changed":
             return data.object("fields").map(fields) ?? compact(payload)
         case "conversation.started", "conversation.renamed": return data.string("title") ?? compact(payload)
-        case "bot.failed": return data.string("reason").map { "(failed: \($0))" } ?? compact(payload)
+        case "bot.failed": return data.string("reason").map { note(.failed, $0) } ?? compact(payload)
         default: return data.string("text") ?? compact(payload)
         }
     }
@@ -31,11 +36,12 @@ enum EventText {
     }
 
     /// The text, and how many attachments stand beside it.
-    private static func said(_ data: JSONObject, _ edited: String?) -> String? {
+    private static func said(_ data: JSONObject, _ edited: String?, _ language: Language) -> String? {
         let text = edited ?? data.string("text")
         let count = data.elements("attachments")?.count ?? 0
         if count == 0 { return text }
-        let note = "[\(Self.count(count, "attachment"))]"
+        let wording = count == 1 ? Wording.attachment : .attachments
+        let note = "[\(wording.phrase.text(language, [String(count)]))]"
         return text.map { $0.isEmpty ? note : "\($0) \(note)" } ?? note
     }
 

@@ -12,14 +12,14 @@ extension Session {
     /// Says that nothing was found, and whether that is because a name is nowhere in the log.
     ///
     /// - Parameters:
-    ///   - subject: `user` or `conversation`, and whose events were wanted.
+    ///   - subject: What is said where the name is unknown, and whose events were wanted.
     ///   - log: Where it was looked for.
-    func sayNothing(of subject: (kind: String, name: String), _ log: LogReader) throws(CommandFailure) {
+    func sayNothing(of subject: (kind: Wording, name: String), _ log: LogReader) throws(CommandFailure) {
         for type in arguments.values("type") where try stored({ try log.knows(type) }) == false {
             let nearest = Suggestion.nearest(to: type, among: Self.usualTypes)
-            return say("there is no event of type \(type)" + (nearest.map { "; did you mean \($0)?" } ?? ""))
+            return say(text(.noSuchType, type) + (nearest.map { text(.didYouMean, $0) } ?? ""))
         }
         let isKnown = try stored { try log.knows(subject.name) }
-        say(isKnown ? "no event of \(subject.name) matched" : "there is no \(subject.kind) \(subject.name)")
+        say(isKnown ? .noEventOf : subject.kind, subject.name)
     }
 }

@@ -2,34 +2,26 @@ internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
 
-/// The time filters of `history` and `conversation`.
+/// What `history` and `conversation` are asked for.
 struct TimelineOptions {
-    static let options: [Command.Option] = [
-        .value("since", "TIME", "From then on."),
-        .value("until", "TIME", "Before then."),
-        .value("first", "N", "Only the first N."),
-        .value("last", short: "n", "N", "Only the last N."),
-        .value("type", "TYPE", "Only events of this type.", repeatable: true),
-        .value(
-            "role", "ROLE", "Only messages: of people, of bots, or both.",
-            allowed: DialogueRole.allCases.map(\.rawValue)),
-        .value("author", "USER", "Only what this user or bot has written.", repeatable: true),
-        .flag("ids", "Show each event's id, which is the same on every node."),
-        .flag("original", "What messages said before they were edited."),
-        .flag("full", "Messages whole, with their line ends, and who edited them."),
-    ]
+    static let options: [Command.Option] =
+        EventSelection.options + [
+            EventSelection.knownAt,
+            .value("first", "N", "Only the first N."),
+            .value("last", short: "n", "N", "Only the last N."),
+            EventSelection.ids,
+            .flag("original", "What messages said before they were edited."),
+            MessageText.fullOption, OutputForm.csvOption,
+        ]
 
     let query: TimelineQuery
-    /// `2026-08-01 00:00:00 .. now (+09:00)`, for the heading.
-    let range: String
+    let range: TimeRange
 
     init(_ session: Session) throws(CommandFailure) {
-        var query = TimelineQuery()
-        query.since = try session.time("since")
-        query.until = try session.time("until")
-        query.types = session.arguments.values("type")
-        query.types += session.arguments.value("role").flatMap(DialogueRole.init)?.types ?? []
-        query.authors = session.arguments.values("author")
+        let selection = try EventSelection(session)
+        range = selection.range
+        var query = selection.query
+        query.conversations = selection.conversations
         let most = 1...100_000_000
         let first = try usage { try session.arguments.integer("first", in: most) }
         let last = try usage { try session.arguments.integer("last", in: most) }
@@ -40,8 +32,7 @@ struct TimelineOptions {
         default: throw usageFailure("--first and --last do not go together")
         }
         self.query = query
-        let from = query.since.map(session.clock) ?? "beginning"
-        range = "\(from) .. \(query.until.map(session.clock) ?? "now") (\(session.offset))"
+        range.tell(session)
     }
 }
 
@@ -80,6 +71,10 @@ struct TimelinePrinter {
     }
 
     private mutating func show(_ entry: TimelineEntry) throws(CommandFailure) {
+        if session.isCSV {
+            if count == 1 { try session.output.write(EventCSV.header) }
+            return try session.output.write(EventCSV.record(entry.stored, entry.history))
+        }
         if isFull { return try full(entry) }
         let header = entry.stored.event.header
         let style: TextStyle? = entry.isRetracted ? .dim : nil
@@ -93,12 +88,14 @@ struct TimelinePrinter {
     }
 
     func finish(title: String) throws(CommandFailure) {
-        guard !session.isJSON, !isFull, count > 0 else { return }
+        if session.isCSV, count == 0 { try session.output.write(EventCSV.header) }
+        guard !session.isJSON, !session.isCSV, !isFull, count > 0 else { return }
         var columns: [TextTable.Column] = [
-            .whole("TIME (\(session.offset))"), .right("POSITION"), .left("WHO"), .left("TYPE"), .left("TEXT"),
+            .whole("\(session.heading(.time)) (\(session.offset))"), .right(session.heading(.position)),
+            .left(session.heading(.who)), .left(session.heading(.type)), .left(session.heading(.text)),
         ]
-        if showsConversation { columns.insert(.whole("CONVERSATION"), at: 2) }
-        if session.arguments.flag("ids") { columns.insert(.whole("ID"), at: 2) }
+        if showsConversation { columns.insert(.whole(session.heading(.conversation)), at: 2) }
+        if session.arguments.flag("ids") { columns.insert(.whole(session.heading(.id)), at: 2) }
         var table = TextTable(columns)
         for row in rows { table.add(row) }
         if session.form == .human, session.width != nil {
@@ -109,13 +106,8 @@ struct TimelinePrinter {
     }
 
     private func full(_ entry: TimelineEntry) throws(CommandFailure) {
-        let header = entry.stored.event.header
-        let place = showsConversation ? header.conversation.map { [$0] } ?? [] : []
-        let heading =
-            ["\(session.clock(header.time)) (\(session.offset))", "position \(entry.stored.position)"] + place
-            + [header.author, header.type, header.id.description]
         if count > 1 { try session.output.line() }
-        try session.output.line(Sanitizer.line(heading.joined(separator: " · ")))
+        try session.output.line(message.heading(entry.stored, showsConversation: showsConversation))
         for line in message.lines(entry) { try session.output.line(line) }
     }
 

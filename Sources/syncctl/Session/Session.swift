@@ -9,6 +9,12 @@ enum OutputForm: String, Sendable {
     case plain
     /// NDJSON.
     case json
+    /// Comma-separated, for spreadsheets; of the commands that print records.
+    case csv
+
+    /// The option of commands that have it.
+    static let csvOption = Command.Option.flag(
+        "csv", "Comma-separated values (RFC 4180) under a line of column names.")
 }
 
 /// One run of a command: what was asked for, and where the answer goes.
@@ -17,6 +23,8 @@ struct Session {
     let terminal: Terminal
     let output: Output
     let form: OutputForm
+    /// People are spoken to in this language.
+    let language: Language
     /// Times are shown in this zone.
     let zone: Zone
     /// When the run began, Unix milliseconds.
@@ -26,14 +34,31 @@ struct Session {
         self.arguments = arguments
         self.terminal = terminal
         self.output = output
-        let usual = terminal.environment["SYNCCTL_OUTPUT"].flatMap(OutputForm.init) ?? .human
-        form = arguments.flag("json") ? .json : arguments.flag("plain") ? .plain : usual
+        form = Self.form(arguments, terminal)
+        let wanted = arguments.value("lang").flatMap(Language.init) ?? Language(environment: terminal.environment)
+        language = form == .json ? .english : wanted
         zone = arguments.flag("utc") ? .utc : .local
         now = WallClock.now
     }
 
+    /// What an option says, else the environment. A command without records, which has no CSV, is plain then.
+    private static func form(_ arguments: ParsedArguments, _ terminal: Terminal) -> OutputForm {
+        let hasCSV = arguments.declares("csv")
+        for form in [OutputForm.human, .plain, .json] where arguments.flag(form.rawValue) { return form }
+        if hasCSV, arguments.flag("csv") { return .csv }
+        let usual = terminal.environment["SYNCCTL_OUTPUT"].flatMap(OutputForm.init) ?? .human
+        return usual == .csv && !hasCSV ? .plain : usual
+    }
+
     var isQuiet: Bool { arguments.flag("quiet") }
     var isJSON: Bool { form == .json }
+    var isCSV: Bool { form == .csv }
+
+    /// The language of the answer: programs read English.
+    var outputLanguage: Language { form == .human ? language : .english }
+
+    /// Whether the command has this option.
+    func has(_ option: String) -> Bool { arguments.declares(option) }
 
     var usesColor: Bool {
         form == .human
@@ -50,10 +75,13 @@ struct Session {
     var voice: Voice { Voice(isQuiet: isQuiet, isJSON: isJSON) }
 
     /// The last line of all JSON output: a reader that misses it knows that the answer was cut off.
-    func end(count: some FixedWidthInteger, _ fill: (inout JSONLine) -> Void = { _ in }) throws(CommandFailure) {
+    func end(
+        count: some FixedWidthInteger, _ range: TimeRange? = nil, _ fill: (inout JSONLine) -> Void = { _ in }
+    ) throws(CommandFailure) {
         guard isJSON else { return }
         var line = JSONLine(type: "end")
         line.add("count", count)
+        range?.add(to: &line)
         fill(&line)
         try output.line(line)
     }
@@ -89,16 +117,33 @@ struct Session {
     /// The moment a time option names, Unix milliseconds, or `nil` if it was not given.
     func time(_ option: String) throws(CommandFailure) -> Int64? {
         guard let text = arguments.value(option) else { return nil }
+        if text.hasPrefix(Self.positionMark) { return try timeOfEvent(option) }
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
         } catch {
-            throw usageFailure("--\(option) '\(text)': \(error.message)")
+            throw usageFailure("--\(option) '\(text)': \(error.message(language)), \(Self.positionMark)10412")
         }
+    }
+
+    /// What stands before a position where a time may be given, too.
+    static let positionMark = "seq:"
+
+    /// The time of the event at the position that the option names. Readers go by the time of display.
+    private func timeOfEvent(_ option: String) throws(CommandFailure) -> Int64? {
+        let reader = try StoreLocation.find(for: self).reader()
+        let top = try stored { try reader.top() }
+        guard let position = try position(option, upTo: top) else { return nil }
+        guard let event = try stored({ try reader.event(at: position) }) else {
+            throw CommandFailure(
+                code: "E_POSITION", "--\(option) \(position): there is no event at this position",
+                hint: "a position from 1 to \(top)", exitCode: .usage)
+        }
+        return event.event.header.displayKey.time
     }
 
     /// The value of a position option, or `nil` if it was not given.
     func position(_ option: String) throws(CommandFailure) -> UInt64? {
-        try usage { try arguments.integer(option, in: 0...Int.max) }.map { UInt64($0) }
+        try usage { try arguments.integer(option, in: 0...Int.max, after: Self.positionMark) }.map { UInt64($0) }
     }
 
     /// As ``position(_:)``, of a position that the log must have reached.
@@ -118,6 +163,12 @@ struct Session {
 
     /// A moment for people, in this session's zone.
     func clock(_ milliseconds: Int64) -> String { TimeFormat.local(milliseconds, in: zone) }
+
+    /// The same as briefly as it can be read back.
+    func moment(_ milliseconds: Int64) -> String { TimeFormat.brief(milliseconds, in: zone) }
+
+    /// `Asia/Seoul`, or the offset of a zone without a name.
+    var zoneName: String { arguments.flag("utc") ? "UTC" : SystemZone.name(terminal.environment) ?? offset }
 
     /// `+09:00`, for the heading over times.
     var offset: String { TimeFormat.offset(zone.offset(now)) }

@@ -38,7 +38,7 @@ struct StoreLocation {
             let files = StoreFiles(folder)
             try require(files)
             // Where there is one alone there is no question which.
-            if found.count > 1 { session.say("using the store \(folder)") }
+            if found.count > 1 { session.say(.usingStore, folder) }
             return StoreLocation(files: files, isNamed: false)
         }
         throw CommandFailure(

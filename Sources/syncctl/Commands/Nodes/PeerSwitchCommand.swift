@@ -8,14 +8,14 @@ enum PeerSwitchCommand {
     static let pause = Subcommand(
         Command(
             "peers pause", "Interrupts the exchange with a node", group: "Nodes",
-            arguments: [.init("name", "What it is called.")],
+            arguments: [.init("name", "What it is called.", names: "peers")],
             examples: [.init("syncctl peers pause busan-1", "until syncctl peers resume busan-1, restarts included")]),
         run: { (session) throws(CommandFailure) in try run(session, isPaused: true) })
 
     static let resume = Subcommand(
         Command(
             "peers resume", "Goes on with a node", group: "Nodes",
-            arguments: [.init("name", "What it is called.")],
+            arguments: [.init("name", "What it is called.", names: "peers")],
             examples: [.init("syncctl peers resume busan-1", "what was missed is sent at once")]),
         run: { (session) throws(CommandFailure) in try run(session, isPaused: false) })
 
@@ -37,7 +37,7 @@ enum PeerPingCommand {
     static let entry = Subcommand(
         Command(
             "peers ping", "Asks a node for signs of life", group: "Nodes",
-            arguments: [.init("name", "What it is called.")],
+            arguments: [.init("name", "What it is called.", names: "peers")],
             options: [.value("count", short: "c", "N", "How many times (default: 3).")],
             examples: [.init("syncctl peers ping busan-1", "times there and back, and how its clock stands")]),
         run: run)

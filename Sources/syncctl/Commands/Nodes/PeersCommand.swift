@@ -41,7 +41,7 @@ enum PeersCommand {
     static let remove = Subcommand(
         Command(
             "peers remove", "Ends the exchange with a node that is gone for good", group: "Nodes",
-            arguments: [.init("name", "What it is called.")],
+            arguments: [.init("name", "What it is called.", names: "peers")],
             examples: [.init("syncctl peers remove laptop", "what it sent stays")]), run: runRemove)
 
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {

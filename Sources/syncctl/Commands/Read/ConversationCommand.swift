@@ -5,7 +5,8 @@ internal import SillokAPI
 enum ConversationCommand {
     static let entry = Subcommand(
         Command(
-            "conversation", "One conversation", group: "Read", arguments: [.init("id", "Which one.")],
+            "conversation", "One conversation", group: "Read",
+            arguments: [.init("id", "Which one.", names: "conversations")],
             options: TimelineOptions.options,
             examples: [
                 .init("syncctl conversation c-88", "from its beginning"),
@@ -21,26 +22,27 @@ enum ConversationCommand {
         var printer = TimelinePrinter(session, showsConversation: false)
         try reads.timeline(.conversation(id), options.query) { row throws(CommandFailure) in try printer.add(row) }
         if !session.isJSON {
-            let names = participants(found?.participants ?? [])
+            let names = participants(found?.participants ?? [], session)
             let title = [id, found?.summary.string("title"), names].compactMap { $0 }
-            try printer.finish(title: (title + [options.range]).joined(separator: " · "))
+            let count = session.eventCount(printer.count)
+            try printer.finish(title: (title + [count]).joined(separator: " · "))
         }
-        try session.end(count: printer.count) { line in
+        try session.end(count: printer.count, options.range) { line in
             line.add("conversation", id)
             if let summary = found?.summary {
                 if let title = summary.string("title") { line.add("title", title) }
                 if let version = summary.integer("version") { line.add("version", version) }
             }
         }
-        if printer.count == 0 { try session.sayNothing(of: ("conversation", id), reads.log()) }
+        if printer.count == 0 { try session.sayNothing(of: (.noConversation, id), reads.log()) }
         return printer.count == 0 ? .nothingFound : .success
     }
 
-    private static func participants(_ all: [JSONObject]) -> String? {
+    private static func participants(_ all: [JSONObject], _ session: Session) -> String? {
         let names = all.filter { $0.bool("joined") ?? true }.compactMap { $0.string("user") }
         if names.isEmpty { return nil }
         let shown = names.prefix(5).joined(separator: ", ")
-        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+        return names.count > 5 ? session.shown(.andMore, shown, String(names.count - 5)) : shown
     }
 }
 
@@ -50,7 +52,7 @@ enum ConversationsCommand {
             "conversations", "Conversations, the latest active first", group: "Read",
             options: [
                 .value("last", short: "n", "N", "How many (default: 50)."),
-                .flag("all", "All of them."),
+                .flag("all", "All of them."), OutputForm.csvOption,
             ],
             examples: [
                 .init("syncctl conversations", "the 50 that were active last"),
@@ -63,18 +65,24 @@ enum ConversationsCommand {
         let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
         let reads = try Reads(session)
         var table = TextTable([
-            .whole("LAST (\(session.offset))"), .whole("CONVERSATION"), .right("EVENTS"), .right("MESSAGES"),
-            .left("STARTED BY"), .left("TITLE"),
+            .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
+            .right(session.heading(.events)), .right(session.heading(.messages)),
+            .left(session.heading(.startedBy)), .left(session.heading(.title)),
         ])
+        let csv = MemberCSV(columns: [
+            "conversation", "title", "category", "started_by", "version", "messages", "first_time", "last_time",
+        ])
+        if session.isCSV { try session.output.write(csv.header) }
         var count = 0
         try reads.conversations(limit: limit) { line throws(CommandFailure) in
             count += 1
             guard !session.isJSON else { return try session.print(line) }
+            guard !session.isCSV else { return try session.output.write(csv.record(line)) }
             table.add(cells(line, session))
         }
-        if !session.isJSON, count > 0 { try session.print(table) }
+        if !table.isEmpty { try session.print(table) }
         try session.end(count: count)
-        if count == 0 { session.say("no conversations") }
+        if count == 0 { session.say(.noConversations) }
         return count == 0 ? .nothingFound : .success
     }
 

@@ -5,9 +5,9 @@ enum HistoryCommand {
     static let entry = Subcommand(
         Command(
             "history", "One user's events across conversations", group: "Read",
-            arguments: [.init("user", "Whose history.")],
+            arguments: [.init("user", "Whose history.", names: "users")],
             options: TimelineOptions.options + [
-                .value("conversation", "ID", "Only this conversation.", repeatable: true)
+                .value("conversation", "ID", "Only this conversation.", repeatable: true, names: "conversations")
             ],
             examples: [
                 .init("syncctl history u-1029 --since yesterday", "what happened since midnight yesterday"),
@@ -21,15 +21,12 @@ enum HistoryCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let user = session.arguments.positional("user") ?? ""
         let options = try TimelineOptions(session)
-        var query = options.query
-        query.conversations = session.arguments.values("conversation")
         let reads = try Reads(session)
         var printer = TimelinePrinter(session, showsConversation: true)
-        try reads.timeline(.user(user), query) { row throws(CommandFailure) in try printer.add(row) }
-        let events = EventText.count(printer.count, "event")
-        try printer.finish(title: "\(user) · \(events) · \(options.range)")
-        try session.end(count: printer.count) { line in line.add("user", user) }
-        if printer.count == 0 { try session.sayNothing(of: ("user", user), reads.log()) }
+        try reads.timeline(.user(user), options.query) { row throws(CommandFailure) in try printer.add(row) }
+        try printer.finish(title: "\(user) · \(session.eventCount(printer.count))")
+        try session.end(count: printer.count, options.range) { line in line.add("user", user) }
+        if printer.count == 0 { try session.sayNothing(of: (.noUser, user), reads.log()) }
         return printer.count == 0 ? .nothingFound : .success
     }
 }

@@ -6,7 +6,7 @@ enum ProfileCommand {
     static let entry = Subcommand(
         Command(
             "profile", "A user's profile, conflicts included", group: "Read",
-            arguments: [.init("user", "Whose profile.")],
+            arguments: [.init("user", "Whose profile.", names: "users")], options: [OutputForm.csvOption],
             examples: [.init("syncctl profile u-1029", "each field with who set it last")],
             discussion: """
                 A field that was set on two nodes which did not know of each other is in conflict and shows both \
@@ -17,33 +17,43 @@ enum ProfileCommand {
         let user = session.arguments.positional("user") ?? ""
         let fields = try Reads(session).profile(of: user)
         var table = TextTable([
-            .left("FIELD"), .left("SET BY"), .whole("TIME (\(session.offset))"), .left("STATE"), .left("VALUE"),
+            .left(session.heading(.field)), .left(session.heading(.setBy)),
+            .whole("\(session.heading(.time)) (\(session.offset))"), .left(session.heading(.state)),
+            .left(session.heading(.value)),
         ])
+        let csv = MemberCSV(columns: [
+            "name", "value", "author", "time", "event", "position", "conflict", "concurrent",
+        ])
+        if session.isCSV { try session.output.write(csv.header) }
         for field in fields {
             if session.isJSON {
                 try session.print(field)
                 continue
             }
+            if session.isCSV {
+                try session.output.write(csv.record(field))
+                continue
+            }
             let value = field.raw("value")
             let others = (field.elements("concurrent") ?? []).compactMap(\.object).filter { $0.raw("value") != value }
-            table.add(cells(field.string("name") ?? "", field, others.isEmpty ? "set" : "conflict", session))
-            for write in others { table.add(cells("", write, "also said", session)) }
+            table.add(cells(field.string("name") ?? "", field, others.isEmpty ? .isSet : .inConflict, session))
+            for write in others { table.add(cells("", write, .alsoSaid, session)) }
         }
-        if !session.isJSON, !fields.isEmpty { try session.print(table) }
+        if !table.isEmpty { try session.print(table) }
         try session.end(count: fields.count) { line in
             line.add("user", user)
             line.add("conflicts", fields.count { $0.bool("conflict") == true })
         }
-        if fields.isEmpty { session.say("no profile of \(user)") }
+        if fields.isEmpty { session.say(.noProfile, user) }
         return fields.isEmpty ? .nothingFound : .success
     }
 
     private static func cells(
-        _ name: String, _ write: JSONObject, _ state: String, _ session: Session
+        _ name: String, _ write: JSONObject, _ state: Wording, _ session: Session
     ) -> [TextTable.Cell] {
         [
             .init(name), .init(write.string("author") ?? ""), .init(session.clock(write.moment("time"))),
-            .init(state, style: state == "set" ? nil : .yellow),
+            .init(session.heading(state), style: state == .isSet ? nil : .yellow),
             .init(write["value"].map(EventText.text) ?? ""),
         ]
     }

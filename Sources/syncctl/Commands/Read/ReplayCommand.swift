@@ -7,16 +7,14 @@ enum ReplayCommand {
         Command(
             "replay", "Events of a scope in display order", group: "Read",
             options: [
-                .value("user", short: "u", "USER", "This user's history."),
-                .value("conversation", "ID", "This conversation."),
+                .value("user", short: "u", "USER", "This user's history.", names: "users"),
+                .value("conversation", "ID", "This conversation.", names: "conversations"),
                 .flag("all", "Everything."),
                 .value("as-of", "TIME", "Only what had happened by then."),
-                .value("known-at", "POSITION", "Only what this node's log had at this position."),
-                .value("since", "TIME", "From then on."),
-                .value("until", "TIME", "Before then."),
-                .value("type", "TYPE", "Only events of this type.", repeatable: true),
+                EventSelection.knownAt,
+            ] + EventSelection.options + [
                 .flag("scan", "Search the whole log, and trust no index."),
-                .flag("ids", "Show each event's id, which is the same on every node."),
+                EventSelection.ids, MessageText.fullOption, OutputForm.csvOption,
             ],
             examples: [
                 .init("syncctl replay --conversation c-88 --as-of '2026-08-01 11:03'", "what stood there then"),
@@ -36,11 +34,14 @@ enum ReplayCommand {
         let scope = try Scope(session)
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
-        let bounds = try Bounds(session, reader)
-        let positions = try find(scope, bounds, location, session)
+        let last = try stored { try reader.top() }
+        let top = try session.position("known-at", upTo: last) ?? last
+        let selection = try EventSelection(session)
+        selection.range.tell(session)
+        let positions = try find(scope, selection, upTo: top, location, session)
         let replay = LogReplay(location.files, at: positions)
         if session.isJSON {
-            let adder = try stored { try EventLines(reader).adder(upTo: bounds.top) }
+            let adder = try stored { try EventLines(reader).adder(upTo: top) }
             let parts = try stored { try replay.parts(adder) }
             while let part = try stored({ try parts.next() }) {
                 try session.output.write(part.bytes)
@@ -48,21 +49,26 @@ enum ReplayCommand {
             }
         } else {
             var lister = try EventLister(session, reader)
+            try lister.begin()
             let parts = try stored { try replay.parts() }
             while let part = try stored({ try parts.next() }) { try lister.print(part) }
         }
-        try session.end(count: positions.count) { line in line.add("position", bounds.top) }
-        if positions.isEmpty { session.say("no event of \(scope.description) matched") }
+        try session.end(count: positions.count, selection.range) { line in line.add("position", top) }
+        if positions.isEmpty {
+            if let name = scope.name { session.say(.noEventOf, name) } else { session.say(.noEventsMatched) }
+        }
         return positions.isEmpty ? .nothingFound : .success
     }
 
     /// The positions of the scope's events, in display order.
     private static func find(
-        _ scope: Scope, _ bounds: Bounds, _ location: StoreLocation, _ session: Session
+        _ scope: Scope, _ selection: EventSelection, upTo top: UInt64, _ location: StoreLocation, _ session: Session
     ) throws(CommandFailure) -> [UInt64] {
-        if session.arguments.flag("scan") { return try scan(scope, bounds, location, session) }
-        var query = bounds.query
-        query.types = session.arguments.values("type")
+        if session.arguments.flag("scan") { return try scan(selection, upTo: top, location, session) }
+        var query = selection.query
+        query.knownAt = top
+        // Twins are of the record, too.
+        query.withTwins = true
         switch scope {
         case .user(let user):
             let views = try FreshViews.open(session, location.files)
@@ -70,16 +76,15 @@ enum ReplayCommand {
         case .conversation(let conversation):
             let views = try FreshViews.open(session, location.files)
             return try stored { try views.positions(conversation: conversation, query) }
-        case .all: return try scan(scope, bounds, location, session)
+        case .all: return try scan(selection, upTo: top, location, session)
         }
     }
 
     /// The same by looking at every event of the log.
     private static func scan(
-        _ scope: Scope, _ bounds: Bounds, _ location: StoreLocation, _ session: Session
+        _ selection: EventSelection, upTo top: UInt64, _ location: StoreLocation, _ session: Session
     ) throws(CommandFailure) -> [UInt64] {
-        let types = session.arguments.values("type")
-        let replay = LogReplay(location.files, through: bounds.top)
+        let replay = LogReplay(location.files, through: top)
         var places: [Place] = []
         var progress = Progress("replay", unit: "events", style: session.style())
         let parts = try stored {
@@ -87,21 +92,18 @@ enum ReplayCommand {
                 { (part: inout PlacePart, stored) in
                     part.last = stored.position
                     let header = stored.event.header
-                    let key = header.displayKey
-                    if scope.matches(header), bounds.contains(key.time),
-                        types.isEmpty || EventFilter.contains(types, header.type)
-                    {
-                        part.places.append(Place(key: key, position: stored.position))
+                    if selection.matches(header) {
+                        part.places.append(Place(key: header.displayKey, position: stored.position))
                     }
                 }
             }
         }
         while let part = try stored({ try parts.next() }) {
             places += part.places
-            progress.update(done: part.last, total: bounds.top)
+            progress.update(done: part.last, total: top)
             parts.giveBack(part)
         }
-        progress.finish(done: bounds.top, total: bounds.top)
+        progress.finish(done: top, total: top)
         places.sort { $0.key < $1.key }
         return places.map(\.position)
     }
@@ -123,55 +125,12 @@ private enum Scope {
         }
     }
 
-    func matches(_ header: EventHeader) -> Bool {
+    /// Whose; `nil` for all.
+    var name: String? {
         switch self {
-        case .user(let user): header.user.utf8.elementsEqual(user.utf8)
-        case .conversation(let conversation): header.conversation?.utf8.elementsEqual(conversation.utf8) ?? false
-        case .all: true
+        case .user(let name), .conversation(let name): name
+        case .all: nil
         }
-    }
-
-    var description: String {
-        switch self {
-        case .user(let user): "user \(user)"
-        case .conversation(let conversation): "conversation \(conversation)"
-        case .all: "the log"
-        }
-    }
-}
-
-/// Which part of it, in display time and in the log.
-private struct Bounds {
-    /// The last position that counts.
-    let top: UInt64
-    private let from: Int64?
-    private let to: Int64?
-    private let asOf: Int64?
-
-    init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
-        from = try session.time("since")
-        to = try session.time("until")
-        asOf = try session.time("as-of")
-        let last = try stored { try reader.top() }
-        top = try session.position("known-at", upTo: last) ?? last
-    }
-
-    /// The same for the views: twins are of the record, too.
-    var query: TimelineQuery {
-        var query = TimelineQuery()
-        query.since = from
-        let end = asOf.map { $0 == .max ? $0 : $0 + 1 }
-        query.until = [to, end].compactMap { $0 }.min()
-        query.knownAt = top
-        query.withTwins = true
-        return query
-    }
-
-    func contains(_ time: Int64) -> Bool {
-        if let from, time < from { return false }
-        if let to, time >= to { return false }
-        if let asOf, time > asOf { return false }
-        return true
     }
 }
 

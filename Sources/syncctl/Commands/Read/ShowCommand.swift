@@ -6,7 +6,8 @@ enum ShowCommand {
     static let entry = Subcommand(
         Command(
             "show", "One event in full", group: "Read",
-            arguments: [.init("event", "An event id, a position, or <origin>/<sequence>.")],
+            arguments: [.init("event", "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.")],
+            options: [OutputForm.csvOption],
             examples: [
                 .init("syncctl show 10412", "the event at a position of this log"),
                 .init("syncctl show 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "by its id; twins are listed"),
@@ -18,13 +19,18 @@ enum ShowCommand {
         let name = session.arguments.positional("event") ?? ""
         let reader = try StoreLocation.find(for: session).reader()
         guard let event = try find(name, reader) else {
-            session.say("no event \(name)")
+            session.say(.noEvent, name)
+            if session.isCSV { try session.output.write(EventCSV.header) }
             try session.end(count: 0)
             return .nothingFound
         }
         if session.isJSON {
             try session.output.write(try stored { try EventLines(reader).line(event) })
             try session.end(count: 1)
+            return .success
+        }
+        if session.isCSV {
+            try session.output.write(EventCSV.header + EventCSV.record(event))
             return .success
         }
         for line in try describe(event, session, reader) {
@@ -35,7 +41,8 @@ enum ShowCommand {
 
     private static func find(_ name: String, _ reader: LogReader) throws(CommandFailure) -> StoredEvent? {
         if let bits = UUIDBits(text: name) { return try stored { try reader.countingEvent(id: EventID(bits)) } }
-        if let position = UInt64(name) { return try stored { try reader.event(at: position) } }
+        let digits = name.hasPrefix(Session.positionMark) ? String(name.dropFirst(Session.positionMark.count)) : name
+        if let position = UInt64(digits) { return try stored { try reader.event(at: position) } }
         let parts = name.split(separator: "/")
         if parts.count == 2, let bits = UUIDBits(text: parts[0]), let seq = UInt64(parts[1]) {
             return try stored { try reader.event(Dot(origin: OriginID(bits), seq: seq)) }

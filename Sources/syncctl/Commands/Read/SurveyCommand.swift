@@ -7,7 +7,7 @@ enum SurveyCommand {
         Command(
             "survey", "Answers of a survey, counted", group: "Read",
             arguments: [.init("name", "Which survey; without one all are listed.", count: .optional)],
-            options: [.value("question", "ID", "Only this question.")],
+            options: [.value("question", "ID", "Only this question."), OutputForm.csvOption],
             examples: [
                 .init("syncctl survey", "which surveys there are"),
                 .init("syncctl survey pain", "how often each answer was given"),
@@ -21,6 +21,10 @@ enum SurveyCommand {
         let counts = lines.map { SurveyCount($0, survey: name) }
         if session.isJSON {
             for line in lines { try session.print(line) }
+        } else if session.isCSV {
+            let csv = MemberCSV(columns: ["survey", "question", "value", "count"])
+            try session.output.write(csv.header)
+            for line in lines { try session.output.write(csv.record(line)) }
         } else if !counts.isEmpty {
             try print(counts, session)
         }
@@ -28,19 +32,22 @@ enum SurveyCommand {
             line.add("survey", name)
             line.add("answers", counts.reduce(0) { $0 + $1.count })
         }
-        if counts.isEmpty { session.say("no answers to survey \(name)") }
+        if counts.isEmpty { session.say(.noAnswers, name) }
         return counts.isEmpty ? .nothingFound : .success
     }
 
     private static func list(_ surveys: [JSONObject], _ session: Session) throws(CommandFailure) -> ExitCode {
-        var table = TextTable([.left("SURVEY"), .right("ANSWERS")])
+        var table = TextTable([.left(session.heading(.survey)), .right(session.heading(.answers))])
+        let csv = MemberCSV(columns: ["survey", "answers"])
+        if session.isCSV { try session.output.write(csv.header) }
         for survey in surveys {
             if session.isJSON { try session.print(survey) }
+            if session.isCSV { try session.output.write(csv.record(survey)) }
             table.add([.init(survey.string("survey") ?? ""), .init(survey["answers"]?.numberText ?? "")])
         }
-        if !session.isJSON, !surveys.isEmpty { try session.print(table) }
+        if !session.isJSON, !session.isCSV, !surveys.isEmpty { try session.print(table) }
         try session.end(count: surveys.count)
-        if surveys.isEmpty { session.say("no surveys") }
+        if surveys.isEmpty { session.say(.noSurveys) }
         return surveys.isEmpty ? .nothingFound : .success
     }
 
@@ -49,7 +56,8 @@ enum SurveyCommand {
         var totals: [String: UInt64] = [:]
         for count in counts { totals[count.question, default: 0] += count.count }
         var table = TextTable([
-            .left("QUESTION"), .left("ANSWER"), .right("COUNT"), .right("SHARE"), .left(""),
+            .left(session.heading(.question)), .left(session.heading(.answer)), .right(session.heading(.count)),
+            .right(session.heading(.share)), .left(""),
         ])
         var previous: String?
         for count in inOrder(counts) {

@@ -7,20 +7,22 @@ enum TailCommand {
             "tail", "Newest events in the order of the log", group: "Read",
             options: [
                 .value(
-                    "last", short: "n", "N", "How many (default: 10; with a place in --cursor-file all new ones)."),
+                    "last", short: "n", "N",
+                    "How many (default: 10; with --since, or a place in --cursor-file, all of them)."),
                 .flag("follow", short: "f", "Wait for more and print them as they come."),
-                .flag("ids", "Show each event's id, which is the same on every node."),
-                .value("type", "TYPE", "Only events of this type.", repeatable: true),
-                .value("conversation", "ID", "Only this conversation.", repeatable: true),
-                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true),
+            ] + EventSelection.options + [
+                .value("conversation", "ID", "Only this conversation.", repeatable: true, names: "conversations"),
+                .value("user", short: "u", "USER", "Only this user's history.", repeatable: true, names: "users"),
                 .value(
                     "cursor-file", "FILE",
                     "Go on after the place kept in FILE, and keep the new one there; without FILE begin now."),
                 .flag("from-start", "Begin at the first event of the log, where --cursor-file keeps no place yet."),
+                EventSelection.ids, MessageText.fullOption, OutputForm.csvOption,
             ],
             examples: [
                 .init("syncctl tail -n 20", "the last 20 events"),
                 .init("syncctl tail -f --conversation c-88 --json", "one JSON object for each event as it comes"),
+                .init("syncctl tail --since 2h --role assistant", "what bots have said in the last two hours"),
                 .init(
                     "syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
             ],
@@ -38,42 +40,13 @@ enum TailCommand {
     }
 }
 
-/// Which events to show; an empty list means any.
-struct EventFilter {
-    let types: [String]
-    let conversations: [String]
-    let users: [String]
-
-    init(_ arguments: ParsedArguments) {
-        types = arguments.values("type")
-        conversations = arguments.values("conversation")
-        users = arguments.values("user")
-    }
-
-    /// Whether it is about some users or conversations.
-    var hasScope: Bool { !users.isEmpty || !conversations.isEmpty }
-
-    func matches(_ stored: StoredEvent) -> Bool {
-        let header = stored.event.header
-        if !types.isEmpty, !Self.contains(types, header.type) { return false }
-        if !users.isEmpty, !Self.contains(users, header.user) { return false }
-        if conversations.isEmpty { return true }
-        return header.conversation.map { Self.contains(conversations, $0) } ?? false
-    }
-
-    /// Byte by byte: canonically equivalent texts, which Swift's `==` holds for one, are two names.
-    static func contains(_ names: [String], _ name: String) -> Bool {
-        names.contains { $0.utf8.elementsEqual(name.utf8) }
-    }
-}
-
 private struct Tail {
     let session: Session
     let location: StoreLocation
     /// The files that the reader has open.
     var held: HeldFiles
     var reader: LogReader
-    let filter: EventFilter
+    let filter: EventSelection
     var lister: EventLister
     var count = 0
     private static let chunk: UInt64 = 500
@@ -85,7 +58,7 @@ private struct Tail {
     init(_ session: Session, _ location: StoreLocation) throws(CommandFailure) {
         self.session = session
         self.location = location
-        filter = EventFilter(session.arguments)
+        filter = try EventSelection(session)
         held = Self.held(location.files)
         reader = try location.reader()
         lister = try EventLister(session, reader)
@@ -95,6 +68,8 @@ private struct Tail {
         let cursor = session.arguments.value("cursor-file").map(CursorFile.init)
         let wanted = try usage { try session.arguments.integer("last", in: 0...10_000_000) }
         var position = try stored { try reader.top() }
+        filter.range.tell(session)
+        try lister.begin()
         if let cursor, let place = try cursor.load(reader) {
             position = try forward(from: place, to: position, atMost: wanted ?? .max)
         } else if session.arguments.flag("from-start") {
@@ -103,7 +78,11 @@ private struct Tail {
             position = try forward(from: 0, to: position, atMost: wanted ?? .max)
         } else if cursor == nil || wanted != nil {
             // A new place is here and now: a reader that has never asked has missed nothing.
-            try print(try newest(wanted ?? 10, upTo: position))
+            if wanted == nil, filter.range.since != nil {
+                try printAll(upTo: position)
+            } else {
+                try print(try newest(wanted ?? 10, upTo: position))
+            }
         }
         try cursor?.save(position, reader)
         var place = try stored { try reader.place(at: position) }
@@ -117,7 +96,8 @@ private struct Tail {
             place = try stored { try reader.place(at: position) }
             try cursor?.save(position, reader)
         }
-        try session.end(count: count) { line in line.add("position", position) }
+        try session.end(count: count, filter.range) { line in line.add("position", position) }
+        if count == 0, cursor == nil { session.say(.noEventsMatched) }
         return count > 0 || cursor != nil ? .success : .nothingFound
     }
 
@@ -143,7 +123,7 @@ private struct Tail {
             let size = Int(min(Self.chunk, top - position))
             position = try stored {
                 try reader.scan(after: position, limit: size) { event in
-                    if filter.matches(event) { found.append(event) }
+                    if filter.matches(event.event.header) { found.append(event) }
                     return found.count < room
                 }
             }
@@ -172,7 +152,7 @@ private struct Tail {
             var found: [StoredEvent] = []
             _ = try stored {
                 try reader.scan(after: start, limit: Int(end - start)) { event in
-                    if filter.matches(event) { found.append(event) }
+                    if filter.matches(event.event.header) { found.append(event) }
                     return true
                 }
             }
@@ -187,11 +167,34 @@ private struct Tail {
 extension Tail {
     /// The last `count` matching events up to `end`, by the views.
     private func indexed(upTo end: UInt64, _ count: Int) throws(CommandFailure) -> [StoredEvent] {
+        var events: [StoredEvent] = []
+        let replay = LogReplay(location.files, at: try positions(upTo: end).suffix(count))
+        try stored {
+            try replay.forEach { event in
+                events.append(event)
+                return true
+            }
+        }
+        return events
+    }
+
+    /// Prints all that matches up to `end`: of users and conversations by the views, else by all headers of the log.
+    private mutating func printAll(upTo end: UInt64) throws(CommandFailure) {
+        guard filter.hasScope else {
+            _ = try forward(from: 0, to: end, atMost: .max)
+            return
+        }
+        let replay = LogReplay(location.files, at: try positions(upTo: end))
+        let parts = try stored { try replay.parts() }
+        while let part = try stored({ try parts.next() }) { try print(part) }
+    }
+
+    /// The positions of the matching events of users and conversations, up to `end`.
+    private func positions(upTo end: UInt64) throws(CommandFailure) -> [UInt64] {
         let views = try FreshViews.open(session, location.files)
-        var query = TimelineQuery()
+        var query = filter.query
         query.knownAt = end
         query.withTwins = true
-        query.types = filter.types
         query.conversations = filter.users.isEmpty ? [] : filter.conversations
         var positions: Set<UInt64> = []
         for user in filter.users {
@@ -200,15 +203,7 @@ extension Tail {
         for conversation in filter.conversations where filter.users.isEmpty {
             positions.formUnion(try stored { try views.positions(conversation: conversation, query) })
         }
-        var events: [StoredEvent] = []
-        let replay = LogReplay(location.files, at: Array(positions.sorted().suffix(count)))
-        try stored {
-            try replay.forEach { event in
-                events.append(event)
-                return true
-            }
-        }
-        return events
+        return positions.sorted()
     }
 }
 

@@ -11,10 +11,10 @@ enum AppendCommand {
                 .init("input", "'-' reads native NDJSON from stdin.", count: .optional, allowed: ["-"])
             ],
             options: [
-                .value("user", short: "u", "USER", "Whose history it belongs to."),
+                .value("user", short: "u", "USER", "Whose history it belongs to.", names: "users"),
                 .value("text", "TEXT", "The payload's 'text'."),
                 .value("data", "JSON", "The payload, a JSON object; --text is added to it."),
-                .value("conversation", "ID", "The conversation it belongs to."),
+                .value("conversation", "ID", "The conversation it belongs to.", names: "conversations"),
                 .value("author", "USER", "Who did it (default: the user)."),
                 .value("type", "TYPE", "The event's type (default: message.posted; of a reply bot.replied)."),
                 .value("id", "UUID", "The idempotency key (default: a new one)."),

@@ -1,0 +1,67 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// Which events a reading command shows: the options that `history`, `conversation`, `tail`, `replay` and `export` share. Given several
+/// times, an option means any of its values; different ones must all hold. A list that is empty means any.
+struct EventSelection {
+    /// What all of them have.
+    static let options: [Command.Option] = [
+        .value("since", "TIME", "From then on."),
+        .value("until", "TIME", "Before then."),
+        .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
+        .value(
+            "role", "ROLE", "Only messages: of people, of bots, or both.",
+            allowed: DialogueRole.allCases.map(\.rawValue)),
+        .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
+    ]
+    static let knownAt = Command.Option.value(
+        "known-at", "POSITION", "Only what this node's log had at this position.")
+    static let ids = Command.Option.flag("ids", "Show each event's id, which is the same on every node.")
+
+    let range: TimeRange
+    let types: [String]
+    let authors: [String]
+    let conversations: [String]
+    let users: [String]
+
+    init(_ session: Session) throws(CommandFailure) {
+        let arguments = session.arguments
+        range = try TimeRange(session)
+        types = arguments.values("type") + (arguments.value("role").flatMap(DialogueRole.init)?.types ?? [])
+        authors = arguments.values("author")
+        conversations = session.has("conversation") ? arguments.values("conversation") : []
+        users = session.has("user") ? arguments.values("user") : []
+    }
+
+    /// Whether it is about some users or conversations, whose events the views list.
+    var hasScope: Bool { !users.isEmpty || !conversations.isEmpty }
+
+    /// Whether everything is wanted.
+    var isEverything: Bool { !hasScope && types.isEmpty && authors.isEmpty && range.isEmpty }
+
+    /// The same for the views, without its scope.
+    var query: TimelineQuery {
+        var query = TimelineQuery()
+        query.since = range.since
+        query.until = range.end
+        query.types = types
+        query.authors = authors
+        query.knownAt = range.knownAt
+        return query
+    }
+
+    /// The same for an event of the log. The views go by the time of display, and so does this.
+    func matches(_ header: EventHeader) -> Bool {
+        if !types.isEmpty, !Self.contains(types, header.type) { return false }
+        if !authors.isEmpty, !Self.contains(authors, header.author) { return false }
+        if !users.isEmpty, !Self.contains(users, header.user) { return false }
+        if !range.contains(header.displayKey.time) { return false }
+        if conversations.isEmpty { return true }
+        return header.conversation.map { Self.contains(conversations, $0) } ?? false
+    }
+
+    /// Byte by byte: canonically equivalent texts, which Swift's `==` holds for one, are two names.
+    static func contains(_ names: [String], _ name: String) -> Bool {
+        names.contains { $0.utf8.elementsEqual(name.utf8) }
+    }
+}

@@ -1,0 +1,95 @@
+/// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
+/// are not here.
+enum KoreanHelp {
+    static let texts = commands.merging(options) { $1 }.merging(arguments) { $1 }
+
+    private static let commands = [
+        "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
+        "Read": "읽기", "Write": "쓰기", "Take out": "내보내기", "Trust": "검증", "Nodes": "노드", "Administration": "관리",
+        "Bots": "봇",
+        "One user's events across conversations": "한 사용자의 모든 대화 이벤트를 봅니다",
+        "One conversation": "대화 하나를 봅니다",
+        "Conversations, the latest active first": "최근에 활동한 순서로 대화 목록을 봅니다",
+        "A user's profile, conflicts included": "사용자 프로필을 충돌까지 봅니다",
+        "Answers of a survey, counted": "설문 응답을 집계합니다",
+        "Newest events in the order of the log": "최신 이벤트를 로그 순서로 봅니다",
+        "One event in full": "이벤트 하나를 전부 봅니다",
+        "Events of a scope in display order": "범위를 정해 이벤트를 표시 순서로 다시 봅니다",
+        "Appends events from options or NDJSON": "옵션이나 NDJSON으로 이벤트를 추가합니다",
+        "Loads native NDJSON from a file or stdin": "파일이나 표준 입력의 NDJSON을 가져옵니다",
+        "Prints the log as native NDJSON": "로그를 NDJSON으로 출력합니다",
+        "Proves that nothing in the store was changed": "저장소의 내용이 바뀌지 않았음을 증명합니다",
+        "Origins, roots and a digest of every view, to compare nodes": "노드끼리 비교할 수 있도록 오리진, 루트, 뷰별 다이제스트를 출력합니다",
+        "This node on one screen": "이 노드의 상태를 한 화면에 보여 줍니다",
+        "How the clocks of the nodes stand to this one": "다른 노드의 시계가 이 노드와 얼마나 다른지 봅니다",
+        "What the store holds of each origin": "저장소가 오리진별로 가진 내용을 봅니다",
+        "Waits until events are durable on several nodes": "이벤트가 여러 노드에 안전하게 저장될 때까지 기다립니다",
+        "The nodes that are let in, and those that knock": "허용한 노드와 연결을 요청한 노드를 봅니다",
+        "Prints a line with which one other node may join": "다른 노드 하나를 초대하는 한 줄을 출력합니다",
+        "Joins the node that printed an invitation": "초대를 출력한 노드에 참여합니다",
+        "Lets a node in": "노드를 허용합니다",
+        "Ends the exchange with a node that is gone for good": "완전히 사라진 노드와의 교환을 끝냅니다",
+        "Interrupts the exchange with a node": "노드와의 교환을 잠시 멈춥니다",
+        "Goes on with a node": "멈춘 교환을 다시 시작합니다",
+        "Asks a node for signs of life": "노드가 응답하는지 확인합니다",
+        "Finds what is wrong, and says what to do": "문제를 찾아 해결 방법을 알려 줍니다",
+        "Says that a finding was seen and dealt with": "발견된 문제를 처리했다고 기록합니다",
+        "Events that views cannot read, with the reasons": "뷰가 읽지 못하는 이벤트와 그 이유를 봅니다",
+        "Reads them again, by building the views anew": "뷰를 새로 만들어 격리된 이벤트를 다시 읽습니다",
+        "Makes an empty store": "빈 저장소를 만듭니다",
+        "Copies a store, beside a running daemon, too": "저장소를 복사합니다. 데몬이 실행 중이어도 됩니다",
+        "Who hands events to bots, and how far the work is": "봇에 이벤트를 전달하는 구독과 처리 현황을 봅니다",
+        "Makes a subscription": "구독을 만듭니다",
+        "Events that were set aside, and why": "보류된 이벤트와 그 이유를 봅니다",
+        "Hands out parked events once more": "보류된 이벤트를 다시 전달합니다",
+        "Makes this node the home of a subscription": "이 노드를 구독의 담당 노드로 만듭니다",
+        "Ends a subscription": "구독을 끝냅니다",
+    ]
+
+    private static let options = [
+        "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":
+            "저장소 폴더. 기본값: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd.",
+        "For people: aligned, in colour and in their language (default).": "사람이 읽는 형식: 줄을 맞추고 색과 언어를 적용합니다(기본값).",
+        "JSON objects, one a line, the last one of type 'end'.": "한 줄에 JSON 객체 하나. 마지막 줄의 type은 'end'입니다.",
+        "Tab-separated or undecorated text for scripts.": "스크립트용: 탭으로 구분한, 꾸밈없는 텍스트.",
+        "Comma-separated values (RFC 4180) under a line of column names.": "열 이름 줄이 있는 CSV(RFC 4180).",
+        "No messages and no progress; errors are still told.": "안내와 진행 상황을 표시하지 않습니다. 오류는 표시합니다.",
+        "Show times in UTC.": "시각을 UTC로 표시합니다.",
+        "Long output goes to the terminal, too, and not into a pager.": "긴 출력도 페이저 없이 터미널에 바로 표시합니다.",
+        "English or Korean.": "영어 또는 한국어.",
+        "Colour.": "색.", "Show this help.": "이 도움말을 표시합니다.",
+        "From then on.": "이 시각부터.", "Before then.": "이 시각 전까지.",
+        "Only events of this type.": "이 종류의 이벤트만.",
+        "Only messages: of people, of bots, or both.": "메시지만: 사람, 봇, 또는 둘 다.",
+        "Only what this user or bot has written.": "이 사용자나 봇이 쓴 것만.",
+        "Only what this node's log had at this position.": "이 위치까지 이 노드의 로그에 있던 것만.",
+        "Only the first N.": "처음 N개만.", "Only the last N.": "마지막 N개만.",
+        "Show each event's id, which is the same on every node.": "모든 노드에서 같은 이벤트 ID를 함께 표시합니다.",
+        "What messages said before they were edited.": "수정되기 전의 메시지 내용을 보여 줍니다.",
+        "Messages whole, with their line ends, and who edited them.": "메시지를 줄바꿈 그대로 전부 보여 주고, 누가 수정했는지도 표시합니다.",
+        "Only this conversation.": "이 대화만.",
+        "How many (default: 50).": "개수(기본값: 50).", "All of them.": "모두.", "Only this question.": "이 문항만.",
+        "How many (default: 10; with --since, or a place in --cursor-file, all of them).":
+            "개수(기본값: 10. --since를 쓰거나 --cursor-file에 위치가 있으면 모두).",
+        "Wait for more and print them as they come.": "새 이벤트를 기다렸다가 오는 대로 출력합니다.",
+        "Only this user's history.": "이 사용자의 이벤트만.",
+        "Go on after the place kept in FILE, and keep the new one there; without FILE begin now.":
+            "FILE에 기록된 위치 다음부터 이어서 보고 새 위치를 다시 기록합니다. FILE이 없으면 지금부터 시작합니다.",
+        "Begin at the first event of the log, where --cursor-file keeps no place yet.":
+            "--cursor-file에 위치가 아직 없으면 로그의 첫 이벤트부터 시작합니다.",
+        "This user's history.": "이 사용자의 이벤트.", "This conversation.": "이 대화.", "Everything.": "전부.",
+        "Only what had happened by then.": "이 시각까지 일어난 일만.",
+        "Search the whole log, and trust no index.": "색인을 믿지 않고 로그 전체를 찾습니다.",
+        "Only what stands after this position.": "이 위치 다음 것만.", "Up to this position.": "이 위치까지.",
+        "Only events of this origin.": "이 오리진의 이벤트만.",
+        "With all that proves the events, to be checked or taken in elsewhere.":
+            "다른 곳에서 확인하거나 가져올 수 있도록 이벤트를 증명하는 자료를 모두 함께 출력합니다.",
+    ]
+
+    private static let arguments = [
+        "Whose history.": "누구의 이벤트인지.", "Which one.": "어느 대화인지.", "Whose profile.": "누구의 프로필인지.",
+        "Which survey; without one all are listed.": "설문 이름. 생략하면 모든 설문을 나열합니다.",
+        "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.":
+            "이벤트 ID, 위치(10412 또는 seq:10412), 또는 <origin>/<sequence>.",
+    ]
+}

@@ -1,0 +1,179 @@
+internal import CommandLineKit
+
+/// What `syncctl` says to people, in both languages. Codes of errors, JSON and CSV are in English alone.
+///
+/// A test finds a case that has no text. Korean text has no particles behind what is filled in: which one is right would
+/// depend on its last sound.
+enum Wording: String, CaseIterable, Sendable {
+    // Headings
+    case time, position, conversation, who, type, text, id
+    case last, events, messages, startedBy, title
+    case field, setBy, state, value, isSet, inConflict, alsoSaid
+    case survey, answers, question, answer, count, share
+    case name, home, open, out, behind, wants, event, attempts, at, reason, error
+    // Counts
+    case oneEvent, manyEvents, andMore
+    // What became of a message
+    case edited, editedTimes, retracted, retractedForReason, retractedAlone, otherEdit, otherRetraction,
+        otherAmendments
+    case hiddenAmendments, fullEdit, fullRetraction, doesNotCount
+    case erased, unreadable, opaque, failed, attachment, attachments, ahead
+    // Ranges
+    case between, from, before, asOf, knownAt, beginning, now, place
+    // Nothing found
+    case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
+        noEvent
+    case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined
+    // Remarks
+    case usingStore, unknownZone, viewsBehind, erasedEvents
+
+    /// The text in both languages.
+    var phrase: Phrase {
+        switch self {
+        case .time: Phrase("TIME", "시각")
+        case .position: Phrase("POSITION", "위치")
+        case .conversation: Phrase("CONVERSATION", "대화")
+        case .who: Phrase("WHO", "작성자")
+        case .type: Phrase("TYPE", "종류")
+        case .text: Phrase("TEXT", "내용")
+        case .id: Phrase("ID", "ID")
+        case .last: Phrase("LAST", "마지막 활동")
+        case .events: Phrase("EVENTS", "이벤트")
+        case .messages: Phrase("MESSAGES", "메시지")
+        case .startedBy: Phrase("STARTED BY", "시작한 사람")
+        case .title: Phrase("TITLE", "제목")
+        case .field: Phrase("FIELD", "항목")
+        case .setBy: Phrase("SET BY", "입력한 사람")
+        case .state: Phrase("STATE", "상태")
+        case .value: Phrase("VALUE", "값")
+        case .isSet: Phrase("set", "설정됨")
+        case .inConflict: Phrase("conflict", "충돌")
+        case .alsoSaid: Phrase("also said", "다른 값")
+        case .survey: Phrase("SURVEY", "설문")
+        case .answers: Phrase("ANSWERS", "응답 수")
+        case .question: Phrase("QUESTION", "문항")
+        case .answer: Phrase("ANSWER", "응답")
+        case .count: Phrase("COUNT", "건수")
+        case .share: Phrase("SHARE", "비율")
+        case .name: Phrase("NAME", "이름")
+        case .home: Phrase("HOME", "담당 노드")
+        case .open: Phrase("OPEN", "미처리")
+        case .out: Phrase("OUT", "처리 중")
+        case .behind: Phrase("BEHIND", "밀린 이벤트")
+        case .wants: Phrase("WANTS", "받는 종류")
+        case .event: Phrase("EVENT", "이벤트")
+        case .attempts: Phrase("ATTEMPTS", "시도")
+        case .at: Phrase("AT", "시각")
+        case .reason: Phrase("REASON", "사유")
+        case .error: Phrase("ERROR", "오류")
+        case .oneEvent: Phrase("1 event", "이벤트 1건")
+        case .manyEvents: Phrase("{0} events", "이벤트 {0}건")
+        case .andMore: Phrase("{0} and {1} more", "{0} 외 {1}명")
+        default: remark
+        }
+    }
+
+    private var remark: Phrase {
+        switch self {
+        case .edited: Phrase("edited by {0} at {1}", "수정됨: {0}, {1}")
+        case .editedTimes: Phrase("edited {2} times, last by {0} at {1}", "{2}회 수정됨, 마지막 수정: {0}, {1}")
+        case .retracted: Phrase("retracted by {0} at {1}", "회수됨: {0}, {1}")
+        case .retractedForReason: Phrase("retracted: {0}", "회수됨: {0}")
+        case .retractedAlone: Phrase("retracted", "회수됨")
+        case .otherEdit: Phrase("an edit by {0} at {1} does not count", "인정되지 않는 수정: {0}, {1}")
+        case .otherRetraction: Phrase("a retraction by {0} at {1} does not count", "인정되지 않는 회수: {0}, {1}")
+        case .otherAmendments:
+            Phrase("{0} edits and retractions by others do not count", "다른 사람의 수정과 회수 {0}건은 인정되지 않습니다")
+        case .hiddenAmendments: Phrase("{0} earlier edits and retractions are not listed", "이전 수정과 회수 {0}건은 생략했습니다")
+        case .fullEdit: Phrase("edited by {0} at {1}, event {2}", "수정됨: {0}, {1}, 이벤트 {2}")
+        case .fullRetraction: Phrase("retracted by {0} at {1}, event {2}", "회수됨: {0}, {1}, 이벤트 {2}")
+        case .doesNotCount: Phrase("does not count", "인정되지 않음")
+        case .erased: Phrase("erased", "삭제됨")
+        case .unreadable: Phrase("payload cannot be read", "내용을 읽을 수 없음")
+        case .opaque: Phrase("of a later format, or malformed", "이후 버전의 형식이거나 손상됨")
+        case .failed: Phrase("failed: {0}", "실패: {0}")
+        case .attachment: Phrase("1 attachment", "첨부 1개")
+        case .attachments: Phrase("{0} attachments", "첨부 {0}개")
+        case .ahead: Phrase("+{0} ahead", "{0} 앞선 시각")
+        case .between: Phrase("{0} to {1} ({2})", "{0}부터 {1} 전까지 ({2})")
+        case .from: Phrase("from {0} ({1})", "{0}부터 ({1})")
+        case .before: Phrase("before {0} ({1})", "{0} 전까지 ({1})")
+        case .asOf: Phrase("as of {0} ({1})", "{0} 기준 ({1})")
+        case .knownAt: Phrase("as known at position {0}", "위치 {0}까지 기록된 내용")
+        case .beginning: Phrase("beginning", "처음")
+        case .now: Phrase("now", "지금")
+        case .place: Phrase("position", "위치")
+        default: finding
+        }
+    }
+
+    private var finding: Phrase {
+        switch self {
+        case .noSuchType: Phrase("there is no event of type {0}", "이 종류의 이벤트가 없습니다: {0}")
+        case .didYouMean: Phrase("; did you mean {0}?", ". 혹시 이것을 찾으십니까? {0}")
+        case .noEventOf: Phrase("no event of {0} matched", "조건에 맞는 이벤트가 없습니다: {0}")
+        case .noUser: Phrase("there is no user {0}", "사용자를 찾을 수 없습니다: {0}")
+        case .noConversation: Phrase("there is no conversation {0}", "대화를 찾을 수 없습니다: {0}")
+        case .noConversations: Phrase("no conversations", "대화가 없습니다")
+        case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
+        case .noSurveys: Phrase("no surveys", "설문이 없습니다")
+        case .noAnswers: Phrase("no answers to survey {0}", "설문에 응답이 없습니다: {0}")
+        case .noEvent: Phrase("no event {0}", "이벤트를 찾을 수 없습니다: {0}")
+        case .noEventsMatched: Phrase("no event matched", "조건에 맞는 이벤트가 없습니다")
+        case .nothingParked: Phrase("nothing is parked", "보류된 이벤트가 없습니다")
+        case .noSubscriptions:
+            Phrase(
+                "no subscriptions; syncctl subscriptions create NAME makes one",
+                "구독이 없습니다. 새로 만들려면 syncctl subscriptions create NAME을 실행하십시오")
+        case .noPeers:
+            Phrase(
+                "no peers; syncctl peers invite here, or peers join with a line from another node",
+                "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 peers join을 실행하십시오")
+        case .nothingQuarantined: Phrase("nothing is quarantined", "격리된 이벤트가 없습니다")
+        case .usingStore: Phrase("using the store {0}", "사용하는 저장소: {0}")
+        case .unknownZone:
+            Phrase("TZ={0} is no time zone here: times are shown in UTC", "TZ={0}: 알 수 없는 시간대이므로 시각을 UTC로 표시합니다")
+        case .viewsBehind:
+            Phrase(
+                "the views are behind: the newest {0} events are missing from this answer",
+                "뷰가 아직 따라오지 못했습니다. 최근 이벤트 {0}건이 이 결과에 빠져 있습니다")
+        case .erasedEvents:
+            Phrase(
+                "{0} events are erased: their lines have no data, and import passes them over",
+                "이벤트 {0}건은 삭제되어 내용이 없으며, 가져올 때 건너뜁니다")
+        default: Phrase("", "")
+        }
+    }
+}
+
+extension Session {
+    /// A text for standard error, in the language of the user, with these values filled in.
+    func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
+
+    /// A text in the answer itself.
+    func shown(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(outputLanguage, values) }
+
+    /// The heading of a column.
+    func heading(_ wording: Wording) -> String { shown(wording) }
+
+    /// How long something is, with its two largest units.
+    func span(_ milliseconds: Int64) -> String {
+        let text = TimeSpan.text(milliseconds)
+        guard outputLanguage == .korean else { return text }
+        // Of `ms` before `m` and `s`.
+        let units = [("ms", "밀리초"), ("d", "일"), ("h", "시간"), ("m", "분"), ("s", "초")]
+        return text.split(separator: " ").map { part in
+            let digits = part.prefix { !$0.isLetter }
+            let unit = part.dropFirst(digits.count)
+            return digits + (units.first { $0.0 == unit }?.1 ?? String(unit))
+        }.joined(separator: " ")
+    }
+
+    /// How many events there are.
+    func eventCount(_ count: some BinaryInteger) -> String {
+        count == 1 ? shown(.oneEvent) : shown(.manyEvents, String(count))
+    }
+
+    /// Says something to the user in their language.
+    func say(_ wording: Wording, _ values: String...) { say(wording.phrase.text(language, values)) }
+}
