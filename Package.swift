@@ -106,12 +106,14 @@ let package = Package(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
             swiftSettings: strict),
         .testTarget(
-            name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "EventStore", "CommandLineKit"],
+            name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], swiftSettings: strict),
+        .testTarget(
+            name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "Access", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "syncd", "syncctl",
+                "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "Access", "syncd", "syncctl",
             ],
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.

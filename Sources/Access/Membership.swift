@@ -41,7 +41,8 @@ package struct Membership: Hashable, Sendable {
         }
         let keepsList = all.contains { $0.joined != nil }
         if !keepsList {
-            let isOwn = try participant != nil || Self.isOwn(conversation, member, views)
+            var isOwn = participant != nil
+            if !isOwn { isOwn = try Self.isOwn(conversation, member, views) }
             if isOwn {
                 self = .always
                 return

@@ -65,6 +65,9 @@ package enum ReadRoute: Hashable, Sendable {
         return query.isEmpty ? path : path + "?" + encodedQuery(query)
     }
 
+    /// Whether it comes in pages; an event is one line.
+    package var isPaged: Bool { if case .event = self { false } else { true } }
+
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {

@@ -13,6 +13,7 @@ enum Syncctl {
         QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry, BackupCommand.entry,
         SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,
         SubscriptionsCommand.retry, SubscriptionsCommand.move, SubscriptionsCommand.delete,
+        TokensCommand.list, TokensCommand.create, TokensCommand.revoke, WhoamiCommand.entry, AccessCommand.entry,
     ]
 
     static let table: CommandTable = {
@@ -25,6 +26,10 @@ enum Syncctl {
         program: "syncctl", summary: "reads, writes and checks an event store",
         commands: subcommands.map(\.command),
         globalOptions: [
+            .value("url", "URL", "A node to ask: unix:PATH, http:// or https:// (default: SYNCCTL_URL)."),
+            .value("token-file", "FILE", "The token to show it (default: SYNCCTL_TOKEN_FILE)."),
+            .value("ca-file", "FILE", "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE)."),
+            .value("reason", "TEXT", "Why an auditor reads: it is recorded."),
             .value("store", "DIR", "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd)."),
             .flag("human", "For people: aligned, in colour and in their language (default)."),
             .flag("json", "JSON objects, one a line, the last one of type 'end'."),
@@ -41,6 +46,8 @@ enum Syncctl {
         ManualChapter(
             "ENVIRONMENT",
             [
+                ("SYNCCTL_URL", "The node to ask, if neither --url nor --store says it."),
+                ("SYNCCTL_TOKEN_FILE, SYNCCTL_CA_FILE", "As --token-file and --ca-file."),
                 ("SYNCCTL_STORE", "The store's folder, if --store names none."),
                 ("SYNCCTL_OUTPUT", "human, plain, json or csv: the form of all answers, if no option says it."),
                 (

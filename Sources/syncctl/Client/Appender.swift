@@ -8,15 +8,22 @@ internal import SillokAPI
 enum Appender {
     /// `views` follow beside it when much is coming; `nil`: they are brought up to date in the end.
     case direct(EventStore, views: ProjectorThread?)
-    case daemon(DaemonClient)
+    /// `isImport`: what is appended happened elsewhere.
+    case daemon(DaemonClient, isImport: Bool)
 
-    /// - Parameter isBulk: Whether many events are coming.
+    /// Appends where the command line says: at the node of `--url`, or to the store here.
+    static func open(_ session: Session) throws(CommandFailure) -> Appender {
+        if let named = try DaemonClient.named(by: session) { return .daemon(named, isImport: false) }
+        return try open(StoreLocation.find(for: session).files)
+    }
+
+    /// - Parameter isBulk: Whether many events are coming, from elsewhere.
     static func open(_ files: StoreFiles, isBulk: Bool = false) throws(CommandFailure) -> Appender {
         // Another syncctl has the store for a moment only while it brings the views up to date.
         let start = WallClock.now
         while true {
             do throws(CommandFailure) {
-                if let daemon = try DaemonClient.running(files) { return .daemon(daemon) }
+                if let daemon = try DaemonClient.running(files) { return .daemon(daemon, isImport: isBulk) }
                 return try stored {
                     let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
                     guard isBulk else { return .direct(store, views: nil) }
@@ -55,9 +62,9 @@ enum Appender {
                 defer { withExtendedLifetime(handedIn) {} }
                 return try Self.results(of: drafts, store, answer)
             }
-        case .daemon(let client):
+        case .daemon(let client, let isImport):
             return { () throws(CommandFailure) in
-                try client.append(drafts)
+                try client.append(drafts, isImport: isImport)
             }
         }
     }
@@ -66,7 +73,7 @@ enum Appender {
     func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendedLine] {
         guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }
         switch self {
-        case .daemon(let client): return try client.append([draft], expecting: "\(conversation):\(expected)")
+        case .daemon(let client, _): return try client.append([draft], expecting: "\(conversation):\(expected)")
         case .direct(let store, _):
             let outcomes = try stored {
                 try Projector.catchUp(store.files)

@@ -7,30 +7,33 @@ extension DaemonClient {
     private static let longestBody = 900 << 10
 
     /// Appends through the daemon, in as many requests as the drafts need; with `expecting` there must be one draft.
-    func append(_ drafts: [EventDraft], expecting: String? = nil) throws(CommandFailure) -> [AppendedLine] {
+    func append(
+        _ drafts: [EventDraft], expecting: String? = nil, isImport: Bool = false
+    ) throws(CommandFailure) -> [AppendedLine] {
+        let conditions = expecting.map { [("expect", $0)] } ?? (isImport ? [("ids", "derived")] : [])
         var results: [AppendedLine] = []
         var body: [UInt8] = []
         var count = 0
         for draft in drafts {
             let line = draft.nativeLine
             if !body.isEmpty, body.count + line.count > Self.longestBody {
-                results += try post(body, count, expecting)
+                results += try post(body, count, conditions)
                 (body, count) = ([], 0)
             }
             body += line
             count += 1
         }
-        if count > 0 { results += try post(body, count, expecting) }
+        if count > 0 { results += try post(body, count, conditions) }
         return results
     }
 
     private func post(
-        _ body: [UInt8], _ count: Int, _ expecting: String?
+        _ body: [UInt8], _ count: Int, _ conditions: [(String, String)]
     ) throws(CommandFailure) -> [AppendedLine] {
-        let query = [("atomicity", "each")] + (expecting.map { [("expect", $0)] } ?? [])
+        let query = [("atomicity", "each")] + conditions
         let request = HTTPRequest(method: "POST", target: Route.events.path(with: query), body: body)
         // Of a request of which nothing was stored each line says why.
-        let answer = try ask(request, accepting: [409, 422])
+        let answer = try ask(request, accepting: [403, 409, 422])
         var results: [AppendedLine] = []
         for line in answer.body.split(separator: UInt8(ascii: "\n")) {
             switch AppendedLine.read(Array(line)) {

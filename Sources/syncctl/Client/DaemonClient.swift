@@ -3,11 +3,11 @@ internal import EventStore
 internal import Glibc
 internal import SillokAPI
 
-/// The daemon that owns a store, as `syncctl` reaches it.
+/// A daemon, as `syncctl` reaches it: the one that owns a store here, or one that `--url` names.
 struct DaemonClient {
-    /// The Unix socket of its API.
-    let socket: String
-    /// What it wrote into the store's lock.
+    /// Where its API is, and what opens it.
+    let place: NodePlace
+    /// What it wrote into the store's lock; of another node, its address.
     let owner: String
 
     /// How long a busy daemon is asked again, in milliseconds.
@@ -26,7 +26,24 @@ struct DaemonClient {
         }
         // A relative path is one of the daemon's own folder, which need not be ours.
         let isThere = parts[4].hasPrefix("/") || access(parts[4], F_OK) == 0
-        return DaemonClient(socket: isThere ? parts[4] : files.socket, owner: parts[0...2].joined(separator: " "))
+        return DaemonClient(
+            place: NodePlace(.socket(isThere ? parts[4] : files.socket)), owner: parts[0...2].joined(separator: " "))
+    }
+
+    /// The daemon that a command is to speak with: the one that `--url` names, else the one that has the store open, which must run.
+    static func required(by session: Session, to what: String) throws(CommandFailure) -> DaemonClient {
+        if let named = try named(by: session) { return named }
+        if let daemon = try running(StoreLocation.find(for: session).files) { return daemon }
+        throw CommandFailure(
+            code: "E_NO_DAEMON", "no syncd has this store open, and only it can \(what)",
+            hint: "start syncd, or name a node: --url", exitCode: .unreachable)
+    }
+
+    /// The node that `--url` or `SYNCCTL_URL` names; `nil` if there is none.
+    static func named(by session: Session) throws(CommandFailure) -> DaemonClient? {
+        guard let url = session.url else { return nil }
+        let place = try NodePlace(url: url, session)
+        return DaemonClient(place: place, owner: "the node at \(url)")
     }
 
     /// Asks until the daemon is not busy any more. The answer's status is 200 to 299, or one of `accepted`.
@@ -46,6 +63,14 @@ struct DaemonClient {
         JSONObject(validated: try ask(HTTPRequest(target: target, timeout: timeout)).body)
     }
 
+    /// The lines of a list, without its end.
+    func lines(_ target: String) throws(CommandFailure) -> [JSONObject] {
+        let body = try ask(HTTPRequest(target: target)).body
+        var lines = body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
+        guard lines.popLast()?.string("type") == "end" else { throw Self.misunderstood("no end line") }
+        return lines
+    }
+
     /// What it answers to `POST` of this object.
     @discardableResult
     func post(
@@ -60,9 +85,9 @@ struct DaemonClient {
         _ request: HTTPRequest, until end: Int64 = WallClock.now + pause
     ) throws(CommandFailure) -> HTTPRequest.Answer {
         do {
-            return try request.send(socket: socket)
+            return try request.send(to: place)
         } catch {
-            if error.isUnsent, access(socket, F_OK) != 0, WallClock.now < end {
+            if case .socket(let path) = place.address, error.isUnsent, access(path, F_OK) != 0, WallClock.now < end {
                 sleep(milliseconds: 100)
                 return try send(request, until: end)
             }
@@ -72,14 +97,24 @@ struct DaemonClient {
                     hint: "look whether it was done, and repeat it then",
                     exitCode: .tryAgain)
             }
-            let isForbidden = access(socket, R_OK | W_OK) != 0 && errno == EACCES
-            throw CommandFailure(
-                code: isForbidden ? "E_SOCKET_PERM" : "E_UNREACHABLE",
-                "cannot reach syncd at \(socket): \(isForbidden ? "permission denied" : error.reason)",
-                why: "The store is open in \(owner).",
-                hint: isForbidden ? "the same command as a user who may write to the socket" : "syncctl status",
-                exitCode: isForbidden ? .notPermitted : .unreachable)
+            throw unreachable(error)
         }
+    }
+
+    private func unreachable(_ error: HTTPRequest.Failure) -> CommandFailure {
+        guard case .socket(let path) = place.address else {
+            return CommandFailure(
+                code: "E_UNREACHABLE", "cannot reach \(owner): \(error.reason)",
+                hint: "is it running, and is --url right? A certificate of your own is named with --ca-file",
+                exitCode: .unreachable)
+        }
+        let isForbidden = access(path, R_OK | W_OK) != 0 && errno == EACCES
+        return CommandFailure(
+            code: isForbidden ? "E_SOCKET_PERM" : "E_UNREACHABLE",
+            "cannot reach syncd at \(path): \(isForbidden ? "permission denied" : error.reason)",
+            why: place.isNamed ? nil : "The store is open in \(owner).",
+            hint: isForbidden ? "the same command as a user who may write to the socket" : "syncctl status",
+            exitCode: isForbidden ? .notPermitted : .unreachable)
     }
 
     /// The way out, for errors whose text does not have it.

@@ -16,12 +16,17 @@ struct DaemonPages {
         var left = limit
         var next: String?
         repeat {
-            var query = parameters + [("limit", String(min(left, Self.longest)))]
+            var query = parameters
+            if route.isPaged { query.append(("limit", String(min(left, Self.longest)))) }
             if let next { query.append(("cursor", next)) }
             let request = HTTPRequest(target: route.path(with: query))
             let answer: HTTPRequest.Answer
-            if next == nil {
-                guard let first = try? request.send(socket: client.socket), first.status == 200 else { return false }
+            // Of another node there are no files to read instead, and of what is missing there is nothing to show.
+            if next == nil, client.place.isNamed {
+                answer = try client.ask(request, accepting: [404])
+                if ErrorAnswer(body: answer.body, status: 404).code == "E_NOT_FOUND", answer.status == 404 { return true }
+            } else if next == nil {
+                guard let first = try? request.send(to: client.place), first.status == 200 else { return false }
                 answer = first
             } else {
                 answer = try client.ask(request)

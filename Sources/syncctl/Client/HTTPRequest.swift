@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// An HTTP request over a Unix socket, through libcurl.
+/// An HTTP request to a node, through libcurl.
 struct HTTPRequest {
     var method = "GET"
     /// Path and query, percent-encoded.
@@ -30,19 +30,20 @@ struct HTTPRequest {
     /// Longest answer that is taken.
     private static let longestAnswer = 64 << 20
 
-    /// Sends the request to the server at `socket` and waits for the answer.
-    func send(socket: String) throws(Failure) -> Answer {
+    /// Sends the request to the node at `place` and waits for the answer.
+    func send(to place: NodePlace) throws(Failure) -> Answer {
         guard let easy = curl_easy_init() else {
             throw Failure(reason: "no memory", isUnsent: true, isTimeout: false)
         }
         defer { curl_easy_cleanup(easy) }
         var headers: UnsafeMutablePointer<curl_slist>?
-        for line in ["Content-Type: \(contentType)", "Accept: application/x-ndjson, application/json", "Expect:"] {
-            headers = curl_slist_append(headers, line)
-        }
+        var lines = ["Content-Type: \(contentType)", "Accept: application/x-ndjson, application/json", "Expect:"]
+        if let token = place.token { lines.append("Authorization: Bearer \(token)") }
+        if let reason = place.reason { lines.append("Sillok-Reason: \(reason)") }
+        for line in lines { headers = curl_slist_append(headers, line) }
         defer { curl_slist_free_all(headers) }
         let received = Received(limit: Self.longestAnswer)
-        set(easy, socket)
+        set(easy, place)
         sillok_curl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
         receive(easy, into: received)
         let code = withExtendedLifetime(received) { perform(easy) }
@@ -60,9 +61,15 @@ struct HTTPRequest {
         return Answer(status: status, retryAfter: seconds > 0 ? Int(seconds) : nil, body: received.body)
     }
 
-    private func set(_ easy: UnsafeMutableRawPointer, _ socket: String) {
-        sillok_curl_set_string(easy, CURLOPT_URL, "http://syncd" + target)
-        sillok_curl_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, socket)
+    private func set(_ easy: UnsafeMutableRawPointer, _ place: NodePlace) {
+        switch place.address {
+        case .socket(let path):
+            sillok_curl_set_string(easy, CURLOPT_URL, "http://syncd" + target)
+            sillok_curl_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path)
+        case .url(let url):
+            sillok_curl_set_string(easy, CURLOPT_URL, url + target)
+            if let file = place.authorities { sillok_curl_set_string(easy, CURLOPT_CAINFO, file) }
+        }
         sillok_curl_set_string(easy, CURLOPT_CUSTOMREQUEST, method)
         // Proxies of the environment are not for this.
         sillok_curl_set_string(easy, CURLOPT_NOPROXY, "*")

@@ -14,23 +14,38 @@ enum TimelineRow {
 /// answer now, from the store's files. Both give the same lines.
 final class Reads {
     private let session: Session
-    private let files: StoreFiles
+    /// `nil`: of a node that was named.
+    private let location: StoreLocation?
     private let pages: DaemonPages?
     private var opened: ViewReader?
 
     init(_ session: Session) throws(CommandFailure) {
         self.session = session
-        files = try StoreLocation.find(for: session).files
+        if let named = try DaemonClient.named(by: session) {
+            (location, pages) = (nil, DaemonPages(client: named))
+            return
+        }
+        let location = try StoreLocation.find(for: session)
+        self.location = location
         // Another owner, such as an import, has no API.
-        pages = (try? DaemonClient.running(files)).flatMap { $0 }.map(DaemonPages.init)
+        pages = (try? DaemonClient.running(location.files)).flatMap { $0 }.map(DaemonPages.init)
+    }
+
+    /// The files of the store here; where there is none, says so.
+    private func files() throws(CommandFailure) -> StoreFiles {
+        if let location { return location.files }
+        return try StoreLocation.find(for: session).files
     }
 
     /// The store's log.
-    func log() throws(CommandFailure) -> LogReader { try stored { try LogReader(files) } }
+    func log() throws(CommandFailure) -> LogReader {
+        let files = try files()
+        return try stored { try LogReader(files) }
+    }
 
     private func views() throws(CommandFailure) -> ViewReader {
         if let opened { return opened }
-        let views = try FreshViews.open(session, files)
+        let views = try FreshViews.open(session, files())
         opened = views
         return views
     }
@@ -56,6 +71,17 @@ final class Reads {
             }
         }
         if let failure { throw failure }
+    }
+
+    /// The event of this id; of several the same one counts on every node. `nil` if there is none.
+    func event(_ id: EventID) throws(CommandFailure) -> StoredEvent? {
+        if let pages {
+            var found: StoredEvent?
+            let take = { (line: JSONObject) throws(CommandFailure) in found = StoredEvent(native: line) }
+            if try pages.lines(.event(id.description), [], limit: 1, take) { return found }
+        }
+        let log = try log()
+        return try stored { try log.countingEvent(id: id) }
     }
 
     /// The conversation's line, and who takes part; `nil` if there is no such conversation.

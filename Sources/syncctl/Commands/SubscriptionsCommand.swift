@@ -79,7 +79,7 @@ enum SubscriptionsCommand {
     // MARK: Running
 
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let lines = try lines(session, path())
+        let lines = try list(session, path())
         var table = TextTable([
             .left("NAME"), .left("HOME"), .right("OPEN"), .right("OUT"), .right("BEHIND"), .left("WANTS"),
         ])
@@ -128,7 +128,7 @@ enum SubscriptionsCommand {
     }
 
     private static func runParked(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let lines = try lines(session, path(session.arguments.positional("name") ?? "", "parked"))
+        let lines = try list(session, path(session.arguments.positional("name") ?? "", "parked"))
         var table = TextTable([.left("EVENT"), .right("ATTEMPTS"), .left("AT"), .left("REASON"), .left("ERROR")])
         for line in lines {
             if session.isJSON { try session.output.line(copy(line)) }
@@ -162,21 +162,12 @@ enum SubscriptionsCommand {
     private static func ask(
         _ session: Session, _ request: HTTPRequest
     ) throws(CommandFailure) -> HTTPRequest.Answer {
-        let files = try StoreLocation.find(for: session).files
-        guard let daemon = try DaemonClient.running(files) else {
-            throw CommandFailure(
-                code: "E_NO_DAEMON", "no daemon runs here, so there is no one who hands out events",
-                hint: "start syncd", exitCode: .unreachable)
-        }
+        let daemon = try DaemonClient.required(by: session, to: "hand out events")
         return try daemon.ask(request)
     }
 
-    /// The lines of a list, without its end.
-    private static func lines(_ session: Session, _ target: String) throws(CommandFailure) -> [JSONObject] {
-        let body = try ask(session, HTTPRequest(target: target)).body
-        var lines = body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
-        guard lines.popLast()?.string("type") == "end" else { throw DaemonClient.misunderstood("no end line") }
-        return lines
+    private static func list(_ session: Session, _ target: String) throws(CommandFailure) -> [JSONObject] {
+        try DaemonClient.required(by: session, to: "hand out events").lines(target)
     }
 
     private static func copy(_ object: JSONObject) -> JSONLine {

@@ -50,6 +50,15 @@ struct Session {
         return usual == .csv && !hasCSV ? .plain : usual
     }
 
+    /// The node that the user names: `--url`, or else `SYNCCTL_URL` where no store is named.
+    var url: String? {
+        if let url = arguments.value("url") { return url }
+        guard arguments.value("store") == nil, let url = terminal.environment["SYNCCTL_URL"], !url.isEmpty else {
+            return nil
+        }
+        return url
+    }
+
     var isQuiet: Bool { arguments.flag("quiet") }
     var isJSON: Bool { form == .json }
     var isCSV: Bool { form == .csv }

@@ -5,16 +5,16 @@ struct APIClient {
     let socket: String
 
     /// The status, the body's lines as JSON, and the body; `nil` when no whole answer came.
-    func ask(_ method: String, _ target: String, body: String = "", seconds: Int = 10) -> (
-        Int, [[String: Any]], String
-    )? {
+    func ask(
+        _ method: String, _ target: String, body: String = "", headers: [String] = [], seconds: Int = 10
+    ) -> (Int, [[String: Any]], String)? {
         let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         guard connect(descriptor, seconds) else { return nil }
         let payload = Array(body.utf8)
         let head =
             "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\nContent-Type: application/x-ndjson\r\n"
-            + "Content-Length: \(payload.count)\r\nConnection: close\r\n\r\n"
+            + headers.map { $0 + "\r\n" }.joined() + "Content-Length: \(payload.count)\r\nConnection: close\r\n\r\n"
         guard write(Array(head.utf8) + payload, descriptor), let answer = readAll(descriptor) else { return nil }
         return parse(answer, hasBody: method != "HEAD")
     }

@@ -30,7 +30,7 @@ enum NameCompletion {
 
     private static func told(_ files: StoreFiles, _ path: String) -> [JSONObject] {
         guard let daemon = (try? DaemonClient.running(files)).flatMap({ $0 }),
-            let answer = try? HTTPRequest(target: path, timeout: StoreNames.patience).send(socket: daemon.socket),
+            let answer = try? HTTPRequest(target: path, timeout: StoreNames.patience).send(to: daemon.place),
             answer.status == 200
         else { return [] }
         return answer.body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }

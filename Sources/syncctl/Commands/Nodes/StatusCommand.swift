@@ -26,6 +26,10 @@ enum StatusCommand {
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        if let named = try DaemonClient.named(by: session) {
+            let answer = try named.ask(HTTPRequest(target: Route.status.path, timeout: 5_000))
+            return try DaemonStatus(answer, nil).show(session)
+        }
         let files = try StoreLocation.find(for: session).files
         let holder = StoreHolder(files)
         var problem: String?

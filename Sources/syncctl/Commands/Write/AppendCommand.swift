@@ -61,11 +61,10 @@ enum AppendCommand {
             var stream = AppendStream(session)
             return try stream.run()
         }
-        let location = try StoreLocation.find(for: session)
-        let draft = try Draft(session).draft(location)
+        let draft = try Draft(session).draft()
         let expected = try usage { try arguments.integer("expect", in: 0...Int.max) }
         if expected != nil, draft.conversation == nil { throw usageFailure("--expect needs --conversation") }
-        let appender = try Appender.open(location.files)
+        let appender = try Appender.open(session)
         defer { appender.close() }
         let results: [AppendedLine]
         do throws(CommandFailure) {
@@ -93,9 +92,9 @@ private struct Draft {
 
     init(_ session: Session) { self.session = session }
 
-    func draft(_ location: StoreLocation) throws(CommandFailure) -> EventDraft {
+    func draft() throws(CommandFailure) -> EventDraft {
         let arguments = session.arguments
-        if let text = arguments.value("reply-to") { return try reply(to: text, location) }
+        if let text = arguments.value("reply-to") { return try reply(to: text) }
         guard let user = arguments.value("user") else {
             throw usageFailure("no --user: whose history does it belong to?", hint: "syncctl append --help")
         }
@@ -106,7 +105,7 @@ private struct Draft {
     }
 
     /// What `--author` says in reply to an event of this store.
-    private func reply(to text: String, _ location: StoreLocation) throws(CommandFailure) -> EventDraft {
+    private func reply(to text: String) throws(CommandFailure) -> EventDraft {
         let arguments = session.arguments
         if let extra = ["user", "conversation", "id", "cause"].first(where: { arguments.value($0) != nil }) {
             throw usageFailure("--\(extra) and --reply-to do not go together: the message says it")
@@ -119,14 +118,9 @@ private struct Draft {
             throw usageFailure("--reply-to '\(text)': a UUID, or a UUID, a colon and a label")
         }
         let cause = EventID(bits)
-        let reader = try location.reader()
-        // Of events with one id the same one counts on every node.
-        let found = try stored { try reader.events(id: cause) }.map(\.event.header).min { a, b in
-            a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot
-        }
-        guard let message = found else {
+        guard let message = try Reads(session).event(cause)?.event.header else {
             throw CommandFailure(
-                code: "E_NO_EVENT", "no event \(cause) in this store", hint: "syncctl show, with its id",
+                code: "E_NO_EVENT", "no event \(cause) is there", hint: "syncctl show, with its id",
                 exitCode: .nothingFound)
         }
         return EventDraft(

@@ -24,7 +24,7 @@ struct AppendStream {
     init(_ session: Session) { self.session = session }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
-        let appender = try Appender.open(StoreLocation.find(for: session).files)
+        let appender = try Appender.open(session)
         defer { appender.close() }
         var reader = LineReader(descriptor: StandardStream.input.rawValue, chunk: 64 << 10)
         while let line = try reader.line(of: "stdin") {

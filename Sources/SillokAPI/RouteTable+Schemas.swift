@@ -1,0 +1,151 @@
+extension RouteTable {
+    /// The forms that routes name, in the order of the document.
+    package static let schemas: [(String, Schema)] = [
+        (
+            "Error",
+            .object([
+                ("type", .text), ("title", .text), ("status", .integer), ("detail", .text), ("code", .text),
+                ("hint?", .text),
+            ])
+        ),
+        (
+            "Event",
+            .object([
+                ("specversion?", .text), ("id?", .uuid), ("type", .text), ("source?", .text), ("time?", .time),
+                ("subject?", .text), ("user", .text), ("author?", .text), ("actor?", .text), ("cause?", .uuid),
+                ("dataversion?", .integer), ("sequence?", .text), ("position?", .text), ("hlc?", .text),
+                ("leaf?", .text), ("erased?", .boolean), ("data?", .anyObject),
+            ])
+        ),
+        ("FeedEvent", .object([("id", .uuid), ("type", .text), ("user", .text), ("cursor", .text)])),
+        (
+            "FeedPage",
+            .object([("items", .array(.ref("FeedEvent"))), ("cursor", .text), ("more", .boolean)])
+        ),
+        ("Control", .object([("control", .choice(["caught-up", "live", "heartbeat", "reset", "closing"]))])),
+        (
+            "AppendedLine",
+            .oneOf([
+                .object([
+                    ("type", .choice(["appended", "already"])), ("line", .integer), ("position", .integer),
+                    ("id", .uuid), ("origin", .uuid), ("sequence", .integer), ("hlc", .text),
+                ]),
+                .object([
+                    ("type", .choice(["rejected"])), ("line", .integer), ("code", .text), ("message", .text),
+                ]),
+                .object([
+                    ("type", .choice(["end"])), ("count", .integer), ("appended", .integer), ("already", .integer),
+                    ("rejected", .integer),
+                ]),
+            ])
+        ),
+        (
+            "End",
+            .object([
+                ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
+                ("next?", .text),
+            ])
+        ),
+        ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
+        (
+            "Row",
+            .object([
+                ("type", .choice(["event"])), ("event", .ref("Event")), ("text?", .text), ("original?", .text),
+                ("edits?", .array(.anyObject)), ("retracted?", .anyObject), ("retractions?", .array(.anyObject)),
+                ("amendments?", .integer),
+            ])
+        ),
+        (
+            "Conversation",
+            .object([
+                ("type", .choice(["conversation"])), ("conversation", .text), ("title?", .text),
+                ("category?", .text), ("started_by?", .text), ("version", .integer), ("messages", .integer),
+                ("first_time", .time), ("last_time", .time),
+            ])
+        ),
+        (
+            "Participant",
+            .object([
+                ("type", .choice(["participant"])), ("user", .text), ("messages", .integer), ("joined?", .boolean),
+            ])
+        ),
+        (
+            "ProfileField",
+            .object([
+                ("type", .choice(["field"])), ("name", .text), ("value", .any), ("author", .text), ("time", .time),
+                ("event", .text), ("position", .integer), ("conflict", .boolean), ("concurrent", .array(.anyObject)),
+            ])
+        ),
+        ("Survey", .object([("type", .choice(["survey"])), ("survey", .text), ("answers", .integer)])),
+        (
+            "SurveyAnswer",
+            .object([
+                ("type", .choice(["answer"])), ("survey", .text), ("question", .text), ("value", .text),
+                ("count", .integer),
+            ])
+        ),
+        (
+            "LiveItem",
+            .object([
+                ("kind", .choice(["delta", "typing", "progress"])), ("author?", .text), ("in_reply_to?", .uuid),
+                ("n?", .integer), ("text?", .text),
+            ])
+        ),
+        (
+            "SubscriptionDefinition",
+            .object([
+                ("start", .text), ("filter?", .anyObject), ("late_ms?", .integer), ("ack_wait_ms?", .integer),
+                ("attempts?", .integer), ("backoff_ms?", .array(.integer)),
+                ("order?", .choice(["conversation", "none"])),
+            ])
+        ),
+        (
+            "Subscription",
+            .object([
+                ("type", .choice(["subscription"])), ("name", .text), ("id", .uuid), ("home", .text),
+                ("owner?", .text), ("definition", .ref("SubscriptionDefinition")), ("open?", .integer),
+                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer), ("workers?", .integer),
+            ])
+        ),
+        (
+            "Delivery",
+            .object([("delivery", .text), ("attempt", .integer), ("age_ms", .integer), ("event", .ref("Event"))])
+        ),
+        (
+            "Parked",
+            .object([
+                ("type", .choice(["parked"])), ("event", .uuid), ("attempts", .integer), ("reason", .text),
+                ("error?", .text), ("at", .time),
+            ])
+        ),
+        (
+            "Caller",
+            .object([
+                ("type", .choice(["caller"])), ("actor", .text), ("principal", .text), ("roles", .array(.text)),
+                ("scope", .choice(["own", "all"])), ("node", .text),
+            ])
+        ),
+        (
+            "CredentialRequest",
+            .object([
+                ("principal", .text), ("roles", .array(.text)), ("scope?", .choice(["own", "all"])),
+                ("until?", .time), ("valid_s?", .integer),
+            ])
+        ),
+        (
+            "Credential",
+            .object([
+                ("type", .choice(["credential"])), ("credential", .text), ("principal", .text),
+                ("roles", .array(.text)), ("scope", .choice(["own", "all"])), ("until?", .time), ("token?", .text),
+                ("state?", .choice(["valid", "expired", "revoked"])), ("at?", .time), ("node?", .text),
+            ])
+        ),
+        (
+            "AccessRead",
+            .object([
+                ("type", .choice(["read"])), ("at", .time), ("actor?", .text), ("route", .text), ("subject", .text),
+                ("users", .array(.text)), ("reason", .text), ("id", .uuid),
+            ])
+        ),
+    ]
+}

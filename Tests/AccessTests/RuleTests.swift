@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+
+@testable import Access
+@testable import EventStore
+
+/// What a caller may append, and what of a conversation is seen.
+struct RuleTests {
+    private func caller(_ roles: Role..., isInAll: Bool = false) throws -> Caller {
+        Caller(try #require(EventActor(.token, principal: "p", credential: "0")), Set(roles), isInAll: isInAll)
+    }
+
+    private func draft(
+        _ type: String = "message.posted", user: String, author: String? = nil, in conversation: String? = "c"
+    ) -> EventDraft {
+        EventDraft(type: type, conversation: conversation, user: user, author: author, payload: Array("{}".utf8))
+    }
+
+    private func refusal(_ caller: Caller, _ draft: EventDraft) -> AppendRefusal? {
+        do throws(AppendRefusal) { _ = try caller.mayAppend(draft) } catch { return error }
+        return nil
+    }
+
+    @Test("A user speaks as that user, in their own history, and not as a bot")
+    func users() throws {
+        let kim = try caller(.user("kim"))
+        #expect(try kim.mayAppend(draft(user: "kim")) == .takesPart(member: "kim", conversation: "c"))
+        #expect(try kim.mayAppend(draft("profile.changed", user: "kim", in: nil)) == .none)
+        #expect(refusal(kim, draft(user: "lee")) == .author("lee"))
+        #expect(refusal(kim, draft(user: "kim", author: "lee")) == .author("lee"))
+        #expect(refusal(kim, draft(user: "lee", author: "kim")) == .user("lee"))
+        #expect(refusal(kim, draft("bot.replied", user: "kim")) == .type("bot.replied"))
+        #expect(refusal(kim, draft(user: "Kim")) == .author("Kim"))
+        #expect(try caller(.user("kim"), isInAll: true).mayAppend(draft(user: "kim")) == .none)
+    }
+
+    @Test("A bot speaks as that bot, in histories of others where it is in the conversation")
+    func bots() throws {
+        let bot = try caller(.bot("m"))
+        #expect(
+            try bot.mayAppend(draft("bot.replied", user: "kim", author: "m"))
+                == .takesPart(member: "m", conversation: "c"))
+        #expect(refusal(bot, draft("bot.replied", user: "kim", author: "m", in: nil)) == .noConversation)
+        #expect(refusal(bot, draft(user: "kim")) == .author("kim"))
+        #expect(try bot.mayAppend(draft("bot.configured", user: "m", in: nil)) == .none)
+        let all = try caller(.bot("m"), isInAll: true)
+        #expect(try all.mayAppend(draft("bot.replied", user: "kim", author: "m", in: nil)) == .none)
+        #expect(refusal(all, draft(user: "kim")) == .author("kim"))
+    }
+
+    @Test("Who only reads or keeps appends nothing; a program appends for all")
+    func others() throws {
+        for role: Role in [.reader, .auditor, .operator, .admin] {
+            #expect(refusal(try caller(role), draft(user: "kim")) == .role)
+        }
+        #expect(try caller(.app).mayAppend(draft(user: "kim", author: "lee")) == .none)
+        #expect(try caller(.app).readsAll && caller(.reader).readsAll && caller(.auditor).readsAll)
+        #expect(try !caller(.operator, .admin).readsAll && !caller(.user("kim")).readsAll)
+        #expect(try caller(.auditor).isRecorded && !caller(.auditor, .app).isRecorded && !caller(.reader).isRecorded)
+    }
+
+    // MARK: Membership
+
+    private func event(_ type: String, at time: Int64, user: String = "admin", _ payload: String) -> Event {
+        let header = EventHeader(
+            dot: Dot(origin: OriginID(UUIDBits(high: 1, low: 1)), seq: UInt64(time)),
+            hlc: HybridTime(milliseconds: time, counter: 0), time: time,
+            id: EventID(UUIDBits(high: 2, low: UInt64(time))), type: type, conversation: "c", user: user)
+        return Event(
+            header: header, body: .present(salt: UUIDBits(high: 0, low: 0), payload: Array(payload.utf8)))
+    }
+
+    private func seen(_ member: String, _ events: [Event], _ times: ClosedRange<Int64> = 1...9) -> [Int64] {
+        let membership = Membership(of: member, events)
+        return times.filter { membership.sees(HybridTime(milliseconds: $0, counter: 0)) }
+    }
+
+    @Test("Who is there from the beginning sees all; who joins, from then on; who leaves, to that moment")
+    func spans() {
+        let started = event("conversation.started", at: 1, #"{"participants":["kim","lee"]}"#)
+        let joins = event("participant.joined", at: 4, #"{"user":"park"}"#)
+        let leaves = event("participant.left", at: 6, #"{"user":"lee"}"#)
+        let again = event("participant.joined", at: 8, #"{"user":"lee"}"#)
+        let all = [started, joins, leaves, again]
+        #expect(seen("kim", all) == Array(1...9))
+        #expect(seen("park", all) == Array(4...9))
+        #expect(seen("lee", all) == [1, 2, 3, 4, 5, 6, 8, 9])
+        #expect(seen("mallory", all) == [])
+        #expect(Membership(of: "lee", Array(all.prefix(3))).isOpen == false)
+        #expect(Membership(of: "lee", all).isOpen)
+    }
+
+    @Test("The past is open to those who join only where the first beginning says so")
+    func past() {
+        let open = event("conversation.started", at: 1, #"{"participants":["kim"],"history":"all"}"#)
+        let closed = event("conversation.started", at: 1, #"{"participants":["kim"]}"#)
+        let later = event("conversation.started", at: 3, user: "mallory", #"{"participants":["mallory"],"history":"all"}"#)
+        let joins = event("participant.joined", at: 5, #"{"user":"park"}"#)
+        #expect(seen("park", [open, joins]) == Array(1...9))
+        #expect(seen("park", [closed, later, joins]) == Array(5...9))
+        #expect(seen("mallory", [closed, later, joins]) == Array(3...9))
+    }
+
+    @Test("A retraction of what was never said of one: who leaves without a beginning had been there")
+    func leaving() {
+        let leaves = event("participant.left", at: 5, user: "kim", "{}")
+        #expect(seen("kim", [leaves]) == Array(1...5))
+        let joins = event("participant.joined", at: 2, user: "kim", "{}")
+        #expect(seen("kim", [joins, event("participant.joined", at: 3, user: "kim", "{}"), leaves]) == [2, 3, 4, 5])
+    }
+}

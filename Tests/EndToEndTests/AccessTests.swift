@@ -1,0 +1,287 @@
+import Access
+import Foundation
+import SillokAPI
+import TestSupport
+import Testing
+
+/// Who may do what through the API, from outside: tokens, roles, what is seen of others, the access log (INV-17).
+@Suite(.serialized)
+struct AccessTests {
+    private func started(_ name: String = "n") throws -> (DaemonProcess, APIClient) {
+        let daemon = try DaemonProcess(name)
+        try daemon.start()
+        return (daemon, APIClient(socket: daemon.store + "/api.sock"))
+    }
+
+    /// A new token, as the header that shows it.
+    private func token(_ api: APIClient, _ principal: String, _ roles: [String], _ more: String = "") throws -> String {
+        let list = roles.map { "\"\($0)\"" }.joined(separator: ",")
+        let answer = try #require(
+            api.ask("POST", "/v1/credentials", body: #"{"principal":"\#(principal)","roles":[\#(list)]\#(more)}"#))
+        try #require(answer.0 == 201, "\(answer)")
+        return "Authorization: Bearer \(try #require(answer.1.first?["token"] as? String))"
+    }
+
+    private func event(
+        _ user: String, _ text: String, author: String? = nil, in conversation: String? = nil, id: String? = nil,
+        type: String = "message.posted"
+    ) -> String {
+        var line = #"{"type":"\#(type)","user":"\#(user)","data":{"text":"\#(text)"}"#
+        if let author { line += #","author":"\#(author)""# }
+        if let conversation { line += #","subject":"conversation/\#(conversation)""# }
+        if let id { line += #","id":"\#(id)""# }
+        return line + "}"
+    }
+
+    private func code(_ answer: (Int, [[String: Any]], String)?) -> String {
+        answer?.1.first { $0["code"] is String }?["code"] as? String ?? ""
+    }
+
+    @Test("A user's token sees nothing of another user by any route, whatever id is asked for")
+    func others() throws {
+        let (daemon, api) = try started()
+        let secret = "비밀SENTINEL"
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        let opening =
+            #"{"type":"conversation.started","user":"bea","subject":"conversation/c-b","data":{"participants":["bea"],"title":"\#(secret)"}}"#
+        let profile = #"{"type":"profile.changed","user":"bea","data":{"fields":{"name":"\#(secret)"}}}"#
+        let lines = [opening, profile, event("bea", secret, in: "c-b", id: id), event("bea", secret)]
+        #expect(api.ask("POST", "/v1/events", body: lines.joined(separator: "\n"))?.0 == 200)
+        let alice = try token(api, "user/alice", ["user:alice"])
+        let values = ["conversation": "c-b", "user": "bea", "id": id, "survey": "s", "name": "medibot"]
+        for route in RouteTable.all where route.method == "GET" {
+            var target = route.path
+            for (name, value) in values { target = target.replacing("{\(name)}", with: value) }
+            if route.operation == .followChanges { target += "?after=first" }
+            let answer = try #require(api.ask("GET", target, headers: [alice]), "\(target)")
+            #expect(!answer.2.contains(secret) && !answer.2.contains(id), "\(target): \(answer.2)")
+            let isOpen = [.followChanges, .getMe, .getOpenAPI].contains(route.operation)
+            #expect(isOpen ? answer.0 == 200 : [403, 404].contains(answer.0), "\(target): \(answer.0)")
+        }
+        // What is hers she sees, in all of these ways.
+        #expect(api.ask("POST", "/v1/events", body: event("alice", "안녕", in: "c-a"), headers: [alice])?.0 == 200)
+        for target in ["/v1/users/alice/history", "/v1/conversations/c-a/rows", "/v1/changes?after=first"] {
+            #expect(api.ask("GET", target, headers: [alice])?.2.contains("안녕") == true, "\(target)")
+        }
+        #expect(code(api.ask("POST", "/v1/events", body: event("alice", "몰래", in: "c-b"), headers: [alice])) == "E_AUTHOR")
+        _ = daemon
+    }
+
+    @Test("Who has left a room sees what was before, and nothing later; who joins, what comes")
+    func rooms() throws {
+        let (daemon, api) = try started()
+        let kim = try token(api, "user/kim", ["user:kim"])
+        let park = try token(api, "user/park", ["user:park"])
+        func say(_ line: String) { #expect(api.ask("POST", "/v1/events", body: line)?.0 == 200, "\(line)") }
+        func member(_ type: String, _ user: String) -> String {
+            #"{"type":"participant.\#(type)","user":"admin","subject":"conversation/r","data":{"user":"\#(user)"}}"#
+        }
+        say(
+            #"{"type":"conversation.started","user":"admin","subject":"conversation/r","data":{"participants":["kim","lee"]}}"#
+        )
+        say(event("lee", "하나", in: "r"))
+        say(member("left", "kim"))
+        say(event("lee", "둘", in: "r"))
+        say(member("joined", "park"))
+        say(event("lee", "셋", in: "r"))
+        for target in ["/v1/conversations/r/rows", "/v1/changes?after=first"] {
+            let seen = try #require(api.ask("GET", target, headers: [kim])).2
+            #expect(seen.contains("하나") && !seen.contains("둘") && !seen.contains("셋"), "\(target)")
+            let joined = try #require(api.ask("GET", target, headers: [park])).2
+            #expect(!joined.contains("하나") && !joined.contains("둘") && joined.contains("셋"), "\(target)")
+        }
+        #expect(code(api.ask("POST", "/v1/events", body: event("kim", "다시", in: "r"), headers: [kim])) == "E_AUTHOR")
+        #expect(api.ask("POST", "/v1/events", body: event("park", "넷", in: "r"), headers: [park])?.0 == 200)
+        // Live items reach those who are there.
+        let typing = #"{"kind":"typing","author":"kim"}"#
+        #expect(code(api.ask("POST", "/v1/conversations/r/live", body: typing, headers: [kim])) == "E_AUTHOR")
+        #expect(
+            api.ask(
+                "POST", "/v1/conversations/r/live", body: typing.replacing("kim", with: "park"), headers: [park])?.0
+                == 202)
+        _ = daemon
+    }
+
+    @Test("No one speaks as another: wrong authors, reserved types and foreign edits are refused and store nothing")
+    func speaking() throws {
+        let (daemon, api) = try started()
+        let bot = try token(api, "bot/m", ["bot:m"], #","scope":"all""#)
+        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        #expect(api.ask("POST", "/v1/events", body: event("kim", "원문", in: "c", id: id))?.0 == 200)
+        let before = try #require(api.ask("GET", "/v1/events")?.1.last?["position"] as? Int)
+        let edit =
+            #"{"type":"message.edited","user":"kim","author":"m","subject":"conversation/c","data":{"message":"\#(id)","text":"바꿈"}}"#
+        let refused: [(String, String, [String])] = [
+            (event("ceo", "해고"), "E_AUTHOR", [bot]), (event("kim", "x", author: "ceo"), "E_AUTHOR", [bot]),
+            (edit, "E_NOT_AUTHOR", [bot]), (edit, "E_NOT_AUTHOR", []),
+            (edit.replacing("edited", with: "retracted"), "E_NOT_AUTHOR", []),
+            (event("m", "x", type: "access.granted"), "E_RESERVED", [bot]),
+            (event("m", "x", type: "subscription.parked"), "E_RESERVED", [bot]),
+            (event("m", "x", type: "user.erased"), "E_RESERVED", []), ("", "E_EMPTY", [bot]),
+        ]
+        for (body, wanted, headers) in refused {
+            let answer = api.ask("POST", "/v1/events", body: body, headers: headers)
+            #expect(code(answer) == wanted && answer.map { $0.0 >= 400 } == true, "\(body): \(String(describing: answer))")
+        }
+        // One that is refused takes the whole request with it, unless each stands for itself.
+        let both = [event("kim", "네", author: "m", in: "c"), event("ceo", "x")].joined(separator: "\n")
+        #expect(api.ask("POST", "/v1/events", body: both, headers: [bot])?.0 == 403)
+        #expect(api.ask("GET", "/v1/events")?.1.last?["position"] as? Int == before)
+        #expect(api.ask("POST", "/v1/events?atomicity=each", body: both, headers: [bot])?.0 == 207)
+        let stored = try #require(api.ask("GET", "/v1/conversations/c/rows?author=m")?.1.first?["event"] as? [String: Any])
+        #expect((stored["actor"] as? String)?.hasPrefix("token:bot/m:") == true)
+        // Of one's own message it counts.
+        let own = edit.replacing(#""author":"m""#, with: #""author":"kim""#)
+        #expect(api.ask("POST", "/v1/events", body: own)?.0 == 200)
+        _ = daemon
+    }
+
+    @Test("A token's secret is in no file of the store, no figure and no list; what is given is listed")
+    func secrets() throws {
+        let (daemon, api) = try started()
+        let header = try token(api, "bot/m", ["bot:m"])
+        let admin = try token(api, "ops/kim", ["admin"])
+        let secrets = [header, admin].map { String($0.suffix(43)) }
+        let list = try #require(api.ask("GET", "/v1/credentials"))
+        #expect(list.1.count == 3 && list.2.contains("bot/m") && list.2.contains("ops/kim"))
+        #expect(api.ask("GET", "/v1/me", headers: [admin])?.2.contains(#""roles":["admin"]"#) == true)
+        var texts = [list.2, api.ask("GET", "/metrics")?.2 ?? ""]
+        texts.append(try daemon.syncctl("export").output)
+        for secret in secrets { #expect(!texts.contains { $0.contains(secret) }) }
+        #expect(daemon.terminate() == 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: daemon.store) {
+            guard let bytes = FileManager.default.contents(atPath: daemon.store + "/" + name) else { continue }
+            for secret in secrets { #expect(bytes.range(of: Data(secret.utf8)) == nil, "\(name)") }
+        }
+        let mode = try FileManager.default.attributesOfItem(atPath: daemon.store + "/credentials.json")
+        #expect(mode[.posixPermissions] as? Int == 0o600)
+        // Both count after a start, too.
+        try daemon.start()
+        #expect(api.ask("GET", "/v1/me", headers: [admin])?.0 == 200)
+        for _ in 0..<40 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+        #expect(api.ask("GET", "/v1/me", headers: [header])?.0 == 200)
+    }
+
+    @Test("A token that is taken back ends its streams within a second here, and within two at another node")
+    func revoking() throws {
+        let (a, b) = try makePair()
+        let clients = [a, b].map { APIClient(socket: $0.store + "/api.sock") }
+        let header = try token(clients[0], "reader/r", ["reader"])
+        for client in clients {
+            for _ in 0..<100 where client.ask("GET", "/v1/me", headers: [header])?.0 != 200 { usleep(50_000) }
+            #expect(client.ask("GET", "/v1/me", headers: [header])?.0 == 200)
+        }
+        let ends = Ends()
+        let done = DispatchSemaphore(value: 0)
+        for (index, client) in clients.enumerated() {
+            Thread.detachNewThread {
+                let answer = client.ask(
+                    "GET", "/v1/changes", headers: [header, "Accept: application/x-ndjson"], seconds: 20)
+                ends.note(index, answer?.2 ?? "")
+                done.signal()
+            }
+        }
+        usleep(500_000)
+        let id = header.components(separatedBy: "slk1_")[1].prefix(16)
+        #expect(clients[0].ask("DELETE", "/v1/credentials/\(id)")?.0 == 204)
+        let revoked = Date()
+        for _ in clients { #expect(done.wait(timeout: .now() + 10) == .success) }
+        for (index, limit) in [(0, 1.2), (1, 2.2)] {
+            let end = try #require(ends.all[index])
+            #expect(end.at.timeIntervalSince(revoked) < limit && end.text.contains(#""control":"closing""#), "\(end)")
+        }
+        for client in clients { #expect(code(client.ask("GET", "/v1/me", headers: [header])) == "E_UNAUTHENTICATED") }
+    }
+
+    @Test("An auditor says why, and the read is recorded before the answer; who is looked at can see it (INV-17)")
+    func auditing() throws {
+        let (daemon, api) = try started()
+        #expect(api.ask("POST", "/v1/events", body: event("kim", "아파요", in: "c"))?.0 == 200)
+        let auditor = try token(api, "auditor/park", ["auditor"])
+        let target = "/v1/users/kim/history"
+        #expect(code(api.ask("GET", target, headers: [auditor])) == "E_REASON")
+        #expect(code(api.ask("GET", "/v1/changes?after=first", headers: [auditor])) == "E_REASON")
+        let reason = "Sillok-Reason: 민원 4711"
+        #expect(api.ask("GET", target, headers: [auditor, reason])?.2.contains("아파요") == true)
+        let reads = try #require(api.ask("GET", "/v1/access")?.1)
+        #expect(reads.count == 2 && reads[0]["subject"] as? String == target && reads[0]["reason"] as? String == "민원 4711")
+        #expect(reads[0]["users"] as? [String] == ["kim"])
+        let kim = try token(api, "user/kim", ["user:kim"])
+        #expect(api.ask("GET", "/v1/users/kim/readers", headers: [kim])?.2.contains("민원 4711") == true)
+        #expect(api.ask("GET", "/v1/users/lee/readers", headers: [kim])?.0 == 404)
+        #expect(api.ask("GET", "/v1/access", headers: [kim])?.0 == 403)
+        // A killed daemon has recorded what it answered.
+        for round in 0..<5 {
+            let answer = api.ask("GET", "/v1/conversations/c/rows", headers: [auditor, "Sillok-Reason: round \(round)"])
+            daemon.kill()
+            try daemon.start()
+            for _ in 0..<40 where api.ask("GET", "/v1/me", headers: [auditor])?.0 == 503 { usleep(50_000) }
+            guard answer?.2.contains("아파요") == true else { continue }
+            let found = api.ask("GET", "/v1/access")?.2 ?? ""
+            #expect(found.contains("round \(round)"), "\(round)")
+        }
+    }
+
+    @Test("Wrong tokens are refused, too many of them without a look; what may be asked depends on the role")
+    func refusals() throws {
+        let (daemon, api) = try started()
+        for text in ["Bearer", "Bearer x", "Basic a2ltOnB3", "Bearer slk1_0123456789abcdef_" + String(repeating: "A", count: 43)] {
+            let answer = api.ask("GET", "/v1/me", headers: ["Authorization: \(text)"])
+            #expect(answer?.0 == 401 && code(answer) == "E_UNAUTHENTICATED", "\(text)")
+        }
+        let wrong = "Authorization: Bearer slk1_0123456789abcdef_" + String(repeating: "A", count: 43)
+        var statuses: [Int] = []
+        for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
+        #expect(statuses.last == 429 && statuses.first == 401)
+        let reader = try token(api, "reader/r", ["reader"])
+        // A good one is let in at any time.
+        #expect(api.ask("GET", "/v1/me", headers: [reader])?.0 == 200)
+        let refused = [
+            ("POST", "/v1/events"), ("GET", "/v1/status"), ("POST", "/v1/credentials"), ("GET", "/v1/subscriptions"),
+            ("POST", "/v1/peers"), ("GET", "/v1/access"),
+        ]
+        for (method, target) in refused {
+            #expect(code(api.ask(method, target, body: "{}", headers: [reader])) == "E_ROLE", "\(method) \(target)")
+        }
+        let short = try token(api, "reader/s", ["reader"], #","valid_s":1"#)
+        #expect(api.ask("GET", "/v1/me", headers: [short])?.0 == 200)
+        usleep(1_200_000)
+        #expect(api.ask("GET", "/v1/me", headers: [short])?.0 == 401)
+        for body in [
+            "{}", #"{"principal":"p"}"#, #"{"principal":"p","roles":[]}"#, #"{"principal":"p","roles":["root"]}"#,
+            #"{"principal":"p","roles":["app"],"until":"2020-01-01T00:00:00Z"}"#,
+            #"{"principal":"p","roles":["app"],"valid_s":9223372036854775807}"#,
+            #"{"principal":"p","roles":["app"],"extra":1}"#, #"{"principal":"","roles":["app"]}"#,
+        ] {
+            #expect(code(api.ask("POST", "/v1/credentials", body: body)) == "E_PARAMETER", "\(body)")
+        }
+        _ = daemon
+    }
+
+    @Test("A bot's subscription is its own: another bot neither sees nor works on it")
+    func subscriptions() throws {
+        let (daemon, api) = try started()
+        let one = try token(api, "bot/one", ["bot:one"], #","scope":"all""#)
+        let two = try token(api, "bot/two", ["bot:two"], #","scope":"all""#)
+        let narrow = try token(api, "bot/one", ["bot:one"])
+        let body = #"{"start":"first","filter":{"type":["message.posted"]}}"#
+        #expect(api.ask("PUT", "/v1/subscriptions/one", body: body, headers: [one])?.0 == 201)
+        #expect(api.ask("POST", "/v1/events", body: event("kim", "질문", in: "c"))?.0 == 200)
+        #expect(api.ask("POST", "/v1/subscriptions/one/pull", headers: [two])?.0 == 404)
+        #expect(code(api.ask("PUT", "/v1/subscriptions/one", body: body, headers: [two])) == "E_EXISTS")
+        #expect(api.ask("GET", "/v1/subscriptions", headers: [two])?.1.count == 1)
+        #expect(code(api.ask("POST", "/v1/subscriptions/one/pull", headers: [narrow])) == "E_ROLE")
+        #expect(api.ask("POST", "/v1/subscriptions/one/pull", headers: [one])?.2.contains("질문") == true)
+        #expect(api.ask("GET", "/v1/subscriptions/one")?.2.contains(#""owner":"token:bot/one:"#) == true)
+        _ = daemon
+    }
+}
+
+/// When streams ended, and with what.
+private final class Ends: @unchecked Sendable {
+    private let lock = NSLock()
+    private var ends: [Int: (at: Date, text: String)] = [:]
+
+    func note(_ index: Int, _ text: String) { lock.withLock { ends[index] = (Date(), text) } }
+    var all: [Int: (at: Date, text: String)] { lock.withLock { ends } }
+}
