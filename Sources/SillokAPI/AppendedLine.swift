@@ -98,7 +98,7 @@ package enum AppendedLine: Sendable {
             return .line(
                 .rejected(code: object.string("code") ?? "E_REJECTED", message: object.string("message") ?? ""))
         case "end": return .end
-        case "error": return .error(ErrorAnswer(body: line, status: 500))
+        case let type where ErrorAnswer.isOne(type): return .error(ErrorAnswer(body: line, status: 500))
         default: return .unknown("a line of type '\(type)'")
         }
     }

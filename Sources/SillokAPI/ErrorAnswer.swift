@@ -1,7 +1,8 @@
 package import CommandLineKit
 internal import EventStore
 
-/// An error as the body of an answer: `{"type":"error","v":1,"code":…,"message":…,"hint":…}`.
+/// An error as the body of an answer: a problem of RFC 9457,
+/// `{"type":"urn:sillok:error:E_ROLE","title":"role","status":403,"detail":…,"code":"E_ROLE","hint":…}`.
 package struct ErrorAnswer: Equatable, Sendable {
     /// One of ``ErrorCode``, or one of a later release.
     package let code: String
@@ -15,11 +16,21 @@ package struct ErrorAnswer: Equatable, Sendable {
         self.hint = hint
     }
 
-    package var line: JSONLine {
-        var line = JSONLine(type: "error")
+    package static let mediaType = "application/problem+json"
+    private static let prefix = "urn:sillok:error:"
+
+    /// Whether the member `type` of an object says that it is one.
+    package static func isOne(_ type: String) -> Bool { type == "error" || type.hasPrefix(prefix) }
+
+    /// - Parameter status: Of the answer (RFC 9110 §15).
+    package func line(status: Int) -> JSONLine {
+        var line = JSONLine()
+        line.add("type", Self.prefix + code)
+        line.add("title", code.split(separator: "_").dropFirst().joined(separator: " ").lowercased())
+        line.add("status", status)
+        line.add("detail", message)
         line.add("code", code)
-        line.add("message", message)
-        line.add("hint", hint)
+        if let hint { line.add("hint", hint) }
         return line
     }
 
@@ -27,7 +38,7 @@ package struct ErrorAnswer: Equatable, Sendable {
     package init(body: [UInt8], status: Int) {
         let object = try? JSONObject(validating: body)
         code = object?.string("code") ?? "E_HTTP_\(status)"
-        message = object?.string("message") ?? "syncd answered with HTTP status \(status)"
+        message = object?.string("detail") ?? object?.string("message") ?? "syncd answered with HTTP status \(status)"
         hint = object?.string("hint")
     }
 

@@ -1,6 +1,6 @@
 internal import Access
 package import CommandLineKit
-internal import EventStore
+package import EventStore
 
 /// The API's OpenAPI 3.1 document, made from ``RouteTable``: document and behaviour cannot part.
 package enum OpenAPI {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// The daemon's command line.
@@ -28,6 +29,7 @@ enum Syncd {
                         "A first try: a store in DIR, its socket inside, no configuration."),
                     .flag("check-config", "Say what is wrong with the configuration, and end."),
                     .flag("print-config", "Print every value with where it comes from, and end."),
+                    .flag("openapi", "Print the OpenAPI document of the API, and end."),
                     .flag("json", "With --check-config and --print-config: one JSON object on each line."),
                     .flag("version", "Print the version, and end."),
                 ],
@@ -64,6 +66,10 @@ enum Syncd {
         }
         if arguments.flag("version") {
             try show("\(Software.name)\n")
+            return .success
+        }
+        if arguments.flag("openapi") {
+            try show(OpenAPI.document(version: Software.version).text + "\n")
             return .success
         }
         if let extra = arguments.positional("dir"), !arguments.flag("dev") {

@@ -101,8 +101,8 @@ struct APIFloodTests {
             return (answer.0, error["code"] as? String ?? "", error)
         }
         let long = try refusal("POST", "/v1/wait?timeout_ms=9223372036854775807")
-        #expect(long.0 == 400 && long.1 == "E_PARAMETER" && "\(long.2["message"] ?? "")".contains("timeout_ms"))
-        #expect("\(long.2["message"] ?? "")".contains("from 0 to 25000"))
+        #expect(long.0 == 400 && long.1 == "E_PARAMETER" && "\(long.2["detail"] ?? "")".contains("timeout_ms"))
+        #expect("\(long.2["detail"] ?? "")".contains("from 0 to 25000"))
         let empty = try refusal("POST", "/v1/events", "\n \n")
         #expect(empty.0 == 400 && empty.1 == "E_EMPTY" && empty.2["hint"] as? String != nil)
         let broken = try refusal("POST", "/v1/events?a=%zz")

@@ -22,6 +22,14 @@ struct AccessTests {
         return "Authorization: Bearer \(try #require(answer.1.first?["token"] as? String))"
     }
 
+    /// Until the node knows its tokens.
+    private func awaitTokens(_ api: APIClient, _ header: String, status: Int = 503) {
+        for _ in 0..<100 {
+            guard api.ask("GET", "/v1/me", headers: [header])?.0 == status else { return }
+            usleep(50_000)
+        }
+    }
+
     private func event(
         _ user: String, _ text: String, author: String? = nil, in conversation: String? = nil, id: String? = nil,
         type: String = "message.posted"
@@ -41,7 +49,7 @@ struct AccessTests {
     func others() throws {
         let (daemon, api) = try started()
         let secret = "비밀SENTINEL"
-        let id = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        let id = "0198e2c4-aaaa-7c01-8b1e-0a1b2c3dbeab"
         let opening =
             #"{"type":"conversation.started","user":"bea","subject":"conversation/c-b","data":{"participants":["bea"],"title":"\#(secret)"}}"#
         let profile = #"{"type":"profile.changed","user":"bea","data":{"fields":{"name":"\#(secret)"}}}"#
@@ -54,7 +62,8 @@ struct AccessTests {
             for (name, value) in values { target = target.replacing("{\(name)}", with: value) }
             if route.operation == .followChanges { target += "?after=first" }
             let answer = try #require(api.ask("GET", target, headers: [alice]), "\(target)")
-            #expect(!answer.2.contains(secret) && !answer.2.contains(id), "\(target): \(answer.2)")
+            #expect(!answer.2.replacing(target, with: "").contains(id), "\(target): \(answer.2)")
+            #expect(!answer.2.contains(secret), "\(target): \(answer.2)")
             let isOpen = [.followChanges, .getMe, .getOpenAPI].contains(route.operation)
             #expect(isOpen ? answer.0 == 200 : [403, 404].contains(answer.0), "\(target): \(answer.0)")
         }
@@ -158,7 +167,7 @@ struct AccessTests {
         // Both count after a start, too.
         try daemon.start()
         #expect(api.ask("GET", "/v1/me", headers: [admin])?.0 == 200)
-        for _ in 0..<40 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+        awaitTokens(api, header)
         #expect(api.ask("GET", "/v1/me", headers: [header])?.0 == 200)
     }
 
@@ -168,7 +177,7 @@ struct AccessTests {
         let clients = [a, b].map { APIClient(socket: $0.store + "/api.sock") }
         let header = try token(clients[0], "reader/r", ["reader"])
         for client in clients {
-            for _ in 0..<100 where client.ask("GET", "/v1/me", headers: [header])?.0 != 200 { usleep(50_000) }
+            awaitTokens(client, header, status: 401)
             #expect(client.ask("GET", "/v1/me", headers: [header])?.0 == 200)
         }
         let ends = Ends()
@@ -215,7 +224,7 @@ struct AccessTests {
             let answer = api.ask("GET", "/v1/conversations/c/rows", headers: [auditor, "Sillok-Reason: round \(round)"])
             daemon.kill()
             try daemon.start()
-            for _ in 0..<40 where api.ask("GET", "/v1/me", headers: [auditor])?.0 == 503 { usleep(50_000) }
+            awaitTokens(api, auditor)
             guard answer?.2.contains("아파요") == true else { continue }
             let found = api.ask("GET", "/v1/access")?.2 ?? ""
             #expect(found.contains("round \(round)"), "\(round)")
@@ -225,17 +234,11 @@ struct AccessTests {
     @Test("Wrong tokens are refused, too many of them without a look; what may be asked depends on the role")
     func refusals() throws {
         let (daemon, api) = try started()
-        for text in ["Bearer", "Bearer x", "Basic a2ltOnB3", "Bearer slk1_0123456789abcdef_" + String(repeating: "A", count: 43)] {
+        for text in ["Bearer", "Bearer x", "Basic a2ltOnB3", "Bearer slk1_0123456789abcdef_A"] {
             let answer = api.ask("GET", "/v1/me", headers: ["Authorization: \(text)"])
             #expect(answer?.0 == 401 && code(answer) == "E_UNAUTHENTICATED", "\(text)")
         }
-        let wrong = "Authorization: Bearer slk1_0123456789abcdef_" + String(repeating: "A", count: 43)
-        var statuses: [Int] = []
-        for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
-        #expect(statuses.last == 429 && statuses.first == 401)
         let reader = try token(api, "reader/r", ["reader"])
-        // A good one is let in at any time.
-        #expect(api.ask("GET", "/v1/me", headers: [reader])?.0 == 200)
         let refused = [
             ("POST", "/v1/events"), ("GET", "/v1/status"), ("POST", "/v1/credentials"), ("GET", "/v1/subscriptions"),
             ("POST", "/v1/peers"), ("GET", "/v1/access"),
@@ -255,6 +258,13 @@ struct AccessTests {
         ] {
             #expect(code(api.ask("POST", "/v1/credentials", body: body)) == "E_PARAMETER", "\(body)")
         }
+        let wrong = "Authorization: Bearer slk1_0123456789abcdef_" + String(repeating: "A", count: 43)
+        awaitTokens(api, wrong)
+        var statuses: [Int] = []
+        for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
+        #expect(statuses.last == 429 && statuses.first == 401, "\(statuses)")
+        // A good one is let in at any time.
+        #expect(api.ask("GET", "/v1/me", headers: [reader])?.0 == 200)
         _ = daemon
     }
 

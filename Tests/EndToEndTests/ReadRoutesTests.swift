@@ -262,7 +262,7 @@ struct ReadRoutesTests {
         func refusal(_ method: String, _ target: String) throws -> (Int, String, String) {
             let answer = try #require(api.ask(method, target), "\(target)")
             let error = answer.1.first
-            return (answer.0, error?["code"] as? String ?? "", error?["message"] as? String ?? "")
+            return (answer.0, error?["code"] as? String ?? "", error?["detail"] as? String ?? "")
         }
         #expect(try lines(api, "/v1/users/u/history?limit=2&cursor=\(next)").count == 2)
         let history = "/v1/users/u/history"

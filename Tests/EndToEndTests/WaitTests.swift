@@ -91,7 +91,7 @@ struct WaitTests {
             ("/v1/wait?nodes=1&timeout=5", "timeout"),
         ] {
             let answer = api.ask("POST", target, body: event)
-            let message = answer?.1.first?["message"] as? String ?? ""
+            let message = answer?.1.first?["detail"] as? String ?? ""
             #expect(answer?.0 == 400 && message.hasPrefix(name), "\(target): \(answer?.2 ?? "")")
         }
         #expect(api.ask("GET", "/v1/status?x=1")?.0 == 400)

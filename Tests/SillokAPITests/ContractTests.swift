@@ -76,19 +76,20 @@ struct ContractTests {
                 continue
             }
         }
-        let error = #"{"type":"error","v":1,"code":"E_DISK","message":"full","hint":"room"}"#
+        let error =
+            #"{"type":"urn:sillok:error:E_DISK","title":"disk","status":507,"detail":"full","code":"E_DISK","hint":"room"}"#
         guard case .error(let told) = AppendedLine.read(Array(error.utf8)) else {
             Issue.record("no error")
             return
         }
-        #expect(told == ErrorAnswer(.disk, "full", hint: "room") && told.line.text == error)
+        #expect(told == ErrorAnswer(.disk, "full", hint: "room") && told.line(status: 507).text == error)
     }
 
     @Test("An error goes out and comes in as the same; one without a code, or with a later one, goes by its status")
     func errors() {
         for code in ErrorCode.allCases {
             let answer = ErrorAnswer(code, "무엇이", hint: "길")
-            let read = ErrorAnswer(body: Array(answer.line.text.utf8), status: code.status)
+            let read = ErrorAnswer(body: Array(answer.line(status: code.status).text.utf8), status: code.status)
             #expect(read == answer)
             let failure = read.failure(status: code.status)
             #expect(failure.code == code.rawValue && failure.exitCode == code.exitCode && failure.hint == "길")

@@ -63,6 +63,8 @@ export interface Control {
 }
 
 export interface Options {
+  /** The text of a token (docs/operating/access.md). */
+  token?: string
   /** Milliseconds for which a request is repeated; 30,000 unless said. */
   patience?: number
   /** Sent with each request, as for a proxy. */

@@ -121,7 +121,7 @@ function errorOf(status, lines) {
   const code = why.code ?? `E_HTTP_${status}`
   const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
   const kind = code === "E_CURSOR" ? CursorError : SillokError
-  return new kind(code, why.message ?? "an answer without a message", { hint: why.hint, status, body: why, results })
+  return new kind(code, why.detail ?? why.message ?? "an answer without a message", { hint: why.hint, status, body: why, results })
 }
 
 /** One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
@@ -130,11 +130,12 @@ function errorOf(status, lines) {
 export class Sillok {
   #preferred = new Map() // the node that answered last; for a subscription, its home
 
-  constructor(bases = "unix:/run/syncd/api.sock", { patience = 30_000, headers = {}, log = console.warn } = {}) {
+  constructor(bases = "unix:/run/syncd/api.sock", { token, patience = 30_000, headers = {}, log = console.warn } = {}) {
     this.bases = [bases].flat().map((base) => base.replace(/\/+$/, ""))
     for (const base of this.bases)
       if (!/^(unix:|https?:\/)\/./.test(base)) throw new TypeError(`${base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT`)
-    Object.assign(this, { patience, headers: { "content-type": "application/json", ...headers }, log })
+    const shown = token ? { authorization: `Bearer ${token.trim()}` } : {}
+    Object.assign(this, { patience, headers: { "content-type": "application/json", ...shown, ...headers }, log })
   }
 
   /** Any request. Asks the nodes in turn, with growing pauses, while that makes sense. */

@@ -98,7 +98,7 @@ class Answer:
     def error(self) -> SillokError:
         why = next((line for line in self.lines if line.get("code", "E_BATCH") != "E_BATCH"), {})
         code = why.get("code") or f"E_HTTP_{self.status}"
-        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("message") or "an answer without a message"
+        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("detail") or why.get("message") or "an answer without a message"
         error = kind(code, message, why.get("hint"), self.status, why)
         error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
         return error
@@ -110,12 +110,13 @@ class Sillok:
     All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
     are repeated, for `patience` seconds; what once followed or worked goes on without end. Each pause is told to `logging`.
     """
-    def __init__(self, *bases: str, patience: float = 30.0, headers: Optional[Mapping[str, str]] = None):
+    def __init__(self, *bases: str, token_file: str = "", patience: float = 30.0, headers: Optional[Mapping[str, str]] = None):
         self.bases = [base.rstrip("/") for base in bases or ("unix:/run/syncd/api.sock",)]
         for base in self.bases:
             if not base.startswith(("unix:/", "http://", "https://")):
                 raise ValueError(f"{base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT")
-        self.patience, self.headers = patience, {"Content-Type": "application/json", **(headers or {})}
+        token = {"Authorization": "Bearer " + open(token_file, encoding="ascii").read().strip()} if token_file else {}
+        self.patience, self.headers = patience, {"Content-Type": "application/json", **token, **(headers or {})}
         self._kept = threading.local()
         self._preferred: Dict[str, str] = {}  # the node that answered last; for a subscription, its home
 

@@ -76,13 +76,15 @@ final class Authenticator: Sendable {
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             return .failure(.invalid("Authorization: 'Bearer' and a token"))
         }
+        guard let token = AccessToken(text: String(parts[1])) else {
+            return .failure(.invalid("the token has not the form of one"))
+        }
         let source = request.peer?.principal ?? request.address ?? ""
         let now = WallClock.now
         return state.withLock { state in
-            let grant = AccessToken(text: String(parts[1])).flatMap { token in
+            let grant =
                 state.file.grant(of: token, at: now).flatMap { state.records.isRevoked($0.credential) ? nil : $0 }
-                    ?? state.records.grant(of: token, at: now)
-            }
+                ?? state.records.grant(of: token, at: now)
             if let caller = grant?.caller { return .success(caller) }
             guard state.isRead else { return .failure(.starting) }
             guard state.attempts.takes(source, now: now) else { return .failure(.tooMany) }

@@ -15,8 +15,8 @@ extension ErrorAnswer {
             default: (.http, nil)
             }
         var body: [UInt8] = []
-        ErrorAnswer(code, reason, hint: hint).line.write(to: &body)
-        return HTTPRefusal(contentType: "application/json", body: body)
+        ErrorAnswer(code, reason, hint: hint).line(status: status).write(to: &body)
+        return HTTPRefusal(contentType: ErrorAnswer.mediaType, body: body)
     }
 }
 
@@ -46,9 +46,11 @@ extension HTTPExchange {
 
     /// An error with its stable code, which decides the status.
     func refuse(_ code: ErrorCode, _ message: String, hint: String? = nil, headers: [HTTPField] = []) {
-        send(
-            ErrorAnswer(code, message, hint: hint).line, status: code.status,
-            headers: headers + (code.status == 503 ? [HTTPField("Retry-After", "1")] : []))
+        var body: [UInt8] = []
+        ErrorAnswer(code, message, hint: hint).line(status: code.status).write(to: &body)
+        reply(
+            status: code.status, contentType: ErrorAnswer.mediaType,
+            headers: headers + (code.status == 503 ? [HTTPField("Retry-After", "1")] : []), body: body)
     }
 
     /// A peer cannot have the name of another one.

@@ -69,6 +69,7 @@ struct Service: Sendable {
         case .createInvitation: try invite(exchange)
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
+        case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)
         case .listCredentials: listCredentials(exchange)
         case .createCredential: try createCredential(request)
