@@ -21,7 +21,7 @@ struct SyncctlLanguageTests {
         let phrase = wording.phrase
         #expect(!phrase.english.isEmpty)
         #expect(!Self.isHangul(phrase.english))
-        #expect(Self.isHangul(phrase.korean) || wording == .id)
+        #expect(Self.isHangul(phrase.korean) || [.id, .labelID, .labelHLC].contains(wording))
         // Who edited and when is told in either order; nothing is left out.
         #expect(Self.places(phrase.english) == Self.places(phrase.korean))
     }
@@ -32,7 +32,7 @@ struct SyncctlLanguageTests {
         var texts = table.commands.flatMap { [$0.summary, $0.group] } + [table.summary]
         texts += (table.globalOptions + [CommandTable.helpOption]).map(\.help)
         for command in table.commands where command.group == "Read" || command.name == "export" {
-            texts += command.options.map(\.help) + command.arguments.map(\.help)
+            texts += command.options.map(\.help) + command.arguments.map(\.help) + command.examples.map(\.shows)
         }
         for text in Set(texts).sorted() {
             #expect(KoreanHelp.texts[text].map(Self.isHangul) == true, "no Korean for: \(text)")
