@@ -74,6 +74,16 @@ import Testing
         #expect(found == text)
     }
 
+    @Test("A pager that is not there is told of")
+    func missingPager() throws {
+        let output = Output(descriptor: -1)
+        let pager = try #require(Pager(environment: ["PAGER": "no-such-pager 2>/dev/null", "PATH": "/usr/bin:/bin"]))
+        output.page(through: pager, rows: 1, columns: 20)
+        try output.line("text")
+        try? output.finish()
+        #expect(output.isPaged && output.lacksPager)
+    }
+
     @Test("Lines that are wider than the screen count as several")
     func heights() {
         func height(_ text: String, _ columns: Int) -> Int {
@@ -89,7 +99,8 @@ import Testing
 
     @Test("Empty and cat mean no pager; ours is asked before others'")
     func whichPager() {
-        #expect(Pager(environment: [:]) != nil)
+        #expect(Pager(environment: ["PAGER": "more"]) != nil)
+        #expect(Pager(environment: ["PATH": "/nowhere"]) == nil)
         for environment in [["PAGER": ""], ["PAGER": "cat"], ["SILLOK_PAGER": "", "PAGER": "less"]] {
             #expect(Pager(environment: environment) == nil)
         }

@@ -63,7 +63,8 @@ struct GoldenOutputTests {
             (#"[0-9a-f]{64}"#, "HASH"), (#"sillok:[^"]*/[0-9a-f-]{36}"#, "sillok:ORIGIN"),
             (#""hlc":"[^"]*""#, #""hlc":"HLC""#), (#""(recorded|recordedtime)":"[^"]*""#, #""$1":"TIME""#),
             (#""leaf":"[^"]*""#, #""leaf":"LEAF""#), (#""source":"[^"]*""#, #""source":"SOURCE""#),
-            (#"(file|socket):uid:\d+"#, "$1:uid:N"), (#"(?m)^(recorded|hlc|origin|leaf) .*$"#, "$1 …"),
+            (#"(file|socket):uid:\d+"#, "$1:uid:N"),
+            (#"(?m)^(recorded|hlc|origin|leaf|기록 시각|오리진|HLC|리프 해시) .*$"#, "$1 …"),
             (#""node":"[^"]*""#, #""node":"NODE""#), (#"[0-9a-f]{8}-[0-9a-f-]{27}/(\d+)"#, "ORIGIN/$1"),
         ]
         var out = text
