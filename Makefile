@@ -3,7 +3,8 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
-COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+SHARE = $(DESTDIR)$(PREFIX)/share
+COMPLETIONS = $(SHARE)/bash-completion/completions
 MINUTES ?= 10
 SEED ?=
 SEEDS ?= 10000
@@ -34,7 +35,7 @@ help:
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
 	@echo 'make deb       a Debian package of syncd and syncctl, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
 	@echo 'make monitoring-tools  promtool from Debian, for the tests of metrics and alerts, without the server it comes with'
-	@echo 'make install   syncd and syncctl with manual pages and completions for bash, into $(PREFIX)'
+	@echo 'make install   syncd and syncctl with manual pages and completions for bash, zsh and fish, into $(PREFIX)'
 
 deps:
 	@Scripts/install-packages $(PACKAGES)
@@ -165,6 +166,11 @@ install: build
 	.build/release/syncd --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/syncd.8
 	.build/release/syncctl --generate bash > $(COMPLETIONS)/syncctl
 	.build/release/syncd --generate bash > $(COMPLETIONS)/syncd
+	install -d $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	for program in syncctl syncd; do \
+	  .build/release/$$program --generate zsh > $(SHARE)/zsh/site-functions/_$$program; \
+	  .build/release/$$program --generate fish > $(SHARE)/fish/vendor_completions.d/$$program.fish; \
+	done
 
 deb: build
 	@Scripts/deb.sh

@@ -33,6 +33,10 @@ for program in syncd syncctl; do
   strip --strip-unneeded --remove-section=.comment "$root/usr/bin/$program"
   "$bin/$program" --generate bash > "$work/completion"
   install -D -m 644 "$work/completion" "$root/usr/share/bash-completion/completions/$program"
+  "$bin/$program" --generate zsh > "$work/completion"
+  install -D -m 644 "$work/completion" "$root/usr/share/zsh/vendor-completions/_$program"
+  "$bin/$program" --generate fish > "$work/completion"
+  install -D -m 644 "$work/completion" "$root/usr/share/fish/vendor_completions.d/$program.fish"
 done
 manual() { # page section program
   install -d "$root/usr/share/man/man$2"

@@ -99,12 +99,14 @@ enum Syncctl {
             words = try ProgramStart.arguments()
             let code = try run(words, terminal, output)
             try output.finish()
-            exit(code.rawValue)
+            exit(output.lacksPager ? ExitCode.cannotCreate.rawValue : code.rawValue)
         } catch {
             // What was printed before the failure is still true.
             try? output.finish()
             // Who leaves a pager has seen enough.
-            if output.isPaged, error.exitCode == .brokenPipe { exit(ExitCode.success.rawValue) }
+            if output.isPaged, error.exitCode == .brokenPipe {
+                exit(output.lacksPager ? ExitCode.cannotCreate.rawValue : ExitCode.success.rawValue)
+            }
             let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
             let language = language(words, terminal)
             let meaning = language == .korean ? KoreanErrors.meanings[error.code] : nil

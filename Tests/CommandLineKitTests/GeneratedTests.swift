@@ -18,10 +18,12 @@ import Testing
 
     @Test("Only these two words generate anything")
     func words() {
-        for words in [[], ["--generate"], ["--generate", "zsh"], ["--generate", "man", "x"], ["history"]] {
+        for words in [[], ["--generate"], ["--generate", "tcsh"], ["--generate", "man", "x"], ["history"]] {
             #expect(table.generated(by: words, section: 1, version: "1", seeAlso: []) == nil)
         }
-        #expect(table.generated(by: ["--generate", "bash"], section: 1, version: "1", seeAlso: []) != nil)
+        for form in ["bash", "zsh", "fish"] {
+            #expect(table.generated(by: ["--generate", form], section: 1, version: "1", seeAlso: []) != nil)
+        }
     }
 
     @Test("The manual page has every command, option, example and exit code, and roff reads it as it is meant")
@@ -35,7 +37,7 @@ import Testing
         }
         for code in ExitCode.allCases { #expect(page.contains(".TP\n.B \"\(code.rawValue)\"\n")) }
         #expect(page.contains("\n\\&.odd \\(aqquoted\\(aq \\-n \\e \\(dqx\\(dq\n"))
-        #expect(page.hasSuffix(".PP\nsyncd(8)\n"))
+        #expect(page.hasSuffix(".SH \"SEE ALSO\"\nsyncd(8)\n"))
         // A request is two capitals, or nf and fi; nothing else stands after a dot at the beginning of a line.
         for line in page.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
             let request = line.dropFirst().prefix { $0 != " " }
@@ -56,6 +58,43 @@ import Testing
         ])
     func completion(typed: [String], expected: [String]) throws {
         #expect(try complete(typed, with: table) == expected)
+    }
+
+    @Test(
+        "fish completes commands, second words, options and values",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/fish"), "fish is not here"),
+        arguments: [
+            ("syncctl hi", ["history"]), ("syncctl peers a", ["add"]), ("syncctl quarantine ", ["list"]),
+            ("syncctl history u-1 --fo", ["--follow"]), ("syncctl history --order ", ["log", "time"]),
+            ("syncctl import n", ["ndjson"]), ("syncctl peers list --ti", ["--timeout"]),
+        ])
+    func fish(typed: String, expected: [String]) throws {
+        let script = table.fishCompletion() + "\ncomplete -C '\(typed)'\n"
+        let lines = try output(of: "/usr/bin/fish", ["--no-config"], script).split(separator: "\n")
+        #expect(lines.map { String($0.prefix { $0 != "\t" }) } == expected)
+    }
+
+    @Test(
+        "zsh can read what is generated for it",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zsh"), "zsh is not here"))
+    func zsh() throws {
+        let script = "compdef() { echo defined $* }\n" + table.zshCompletion()
+        #expect(try output(of: "/usr/bin/zsh", ["-f"], script) == "defined _syncctl syncctl\n")
+        #expect(table.zshCompletion().contains("'list:what is held'"))
+    }
+
+    private func output(of shell: String, _ arguments: [String], _ script: String) throws -> String {
+        let folder = try TemporaryFolder.made()
+        let process = Process()
+        process.executableURL = URL(filePath: shell)
+        process.arguments = arguments + [try folder.write(Data(script.utf8), to: "script")]
+        let output = folder.file("output")
+        try Data().write(to: URL(filePath: output))
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return try String(contentsOfFile: output, encoding: .utf8)
     }
 
     @Test(

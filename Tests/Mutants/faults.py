@@ -263,6 +263,15 @@ fault(29, "import counts a repeated line twice", "INV-8", "SyncctlTests",
       ("Sources/syncctl/Commands/Write/ImportRun.swift", "            } else {\n                tally.count(result)\n            }",
        "            } else {\n                tally.count(result)\n                if isPlanted(29), case .already = result { tally.count(result) }\n            }"))
 
+fault(380, "readers of the log pass over the range of time", "INV-8", "SyncctlFilterTests",
+      ("Sources/syncctl/Session/EventSelection.swift", "if !range.contains(header.displayKey.time) { return false }",
+       "if !range.contains(header.displayKey.time), !isPlanted(380) { return false }"))
+fault(381, "the end of a range counts for readers of the log", "INV-8", "SyncctlFilterTests",
+      ("Sources/syncctl/Session/TimeRange.swift", "if let end, time >= end { return false }",
+       "if let end, isPlanted(381) ? time > end : time >= end { return false }"))
+fault(382, "the daemon is not told up to which position", "INV-8", "SyncctlFilterTests",
+      ("Sources/syncctl/Client/Reads.swift", "if let knownAt { all.append", "if let knownAt, !isPlanted(382) { all.append"))
+
 # --- Verify ---------------------------------------------------------------------------------------------------------------
 
 fault(26, "the verifier skips most leaves", "INV-4", "TamperTests TamperTableTests",

@@ -190,14 +190,14 @@ enum Rooms {
     ]
 
     private static let kitRooms = [
-        Room("CommandLineKit/Time", "times and time zones in text"),
-        Room("CommandLineKit/Text", "display width, tables, JSON lines, sizes"),
+        Room("CommandLineKit/Text", "display width, tables, JSON lines, CSV, sizes, languages"),
+        Room("CommandLineKit/Time", "times and time zones in text", ["CommandLineKit/Text"]),
         Room("CommandLineKit/Outcome", "exit codes and failures", ["CommandLineKit/Text"]),
         Room(
             "CommandLineKit/Arguments", "one table of arguments: parser, help, manual page, completion",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
         Room(
-            "CommandLineKit/Terminal", "output, progress",
+            "CommandLineKit/Terminal", "output, pager, progress",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
         Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
     ]

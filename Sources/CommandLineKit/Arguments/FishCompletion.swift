@@ -35,7 +35,7 @@ extension CommandTable {
     }
 
     private func completions(of command: Command) -> [String] {
-        let at = "__\(program)_at \(command.name)"
+        let at = command.name.isEmpty ? nil : "__\(program)_at \(command.name)"
         var lines: [String] = []
         if command.words.count == 2 {
             let first = command.words[0]

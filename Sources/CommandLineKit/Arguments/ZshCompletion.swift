@@ -40,7 +40,7 @@ extension CommandTable {
             "    esac", "    if [[ $cur == -* ]]; then _describe option options; return; fi",
             "    (( $#list )) && _describe command list",
             "    [[ -n $names ]] && _\(program)_names $names", "    (( $#list )) || [[ -n $names ]] || _files", "}",
-            // Loaded from $fpath it is called at once; sourced it says what it completes.
+            // Out of $fpath it runs at once; sourced it says what it completes.
             "if [[ $funcstack[1] == _\(program) ]]; then _\(program) \"$@\"; else compdef _\(program) \(program); fi",
         ]
         return lines.joined(separator: "\n") + "\n"

@@ -70,6 +70,9 @@ package final class Output {
     /// Whether a pager shows what is written.
     package var isPaged: Bool { pager != nil }
 
+    /// Whether the pager that was asked for is not there. Known after ``finish()``.
+    package var lacksPager: Bool { pager?.isMissing ?? false }
+
     /// Writes what is left. With a pager it waits until its reader has left.
     package func finish() throws(CommandFailure) {
         defer { pager?.finish() }

@@ -7,10 +7,19 @@ package final class Pager {
     private var process: pid_t?
     private var pipe: Int32 = -1
 
-    /// The pager of this environment: `SILLOK_PAGER`, else `PAGER`, else `less`. `nil` where one of them is empty or `cat`: none is wanted.
+    /// Whether there was no such program, so that nothing was shown.
+    private(set) var isMissing = false
+
+    /// The pager of this environment: `SILLOK_PAGER`, else `PAGER`, else `less` where it is installed. `nil` where one of them is empty
+    /// or `cat`: none is wanted.
     package init?(environment: [String: String]) {
-        let command = environment["SILLOK_PAGER"] ?? environment["PAGER"] ?? "less"
+        let wanted = environment["SILLOK_PAGER"] ?? environment["PAGER"]
+        let command = wanted ?? "less"
         guard !command.isEmpty, command != "cat" else { return nil }
+        if wanted == nil {
+            let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
+            guard folders.contains(where: { access("\($0)/less", X_OK) == 0 }) else { return nil }
+        }
         self.command = command
         self.environment = environment
     }
@@ -64,6 +73,8 @@ package final class Pager {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         self.process = nil
+        // What a shell ends with where it cannot find or run a program.
+        isMissing = status & 0x7F == 0 && [126, 127].contains(status >> 8 & 0xFF)
     }
 
     private static func withStrings(

@@ -40,7 +40,8 @@ enum QuarantineCommand {
         let total = try stored { try views.quarantined() }
         let entries = try stored { try views.quarantine(after: start, limit: limit) }
         var table = TextTable([
-            .right("POSITION"), .left("EVENT"), .left("TYPE"), .left("VIEW"), .left("REASON"),
+            .right(session.heading(.position)), .left(session.heading(.event)), .left(session.heading(.type)),
+            .left(session.heading(.view)), .left(session.heading(.reason)),
         ])
         for entry in entries {
             guard let event = try stored({ try views.log.event(at: entry.position) }) else { continue }
@@ -57,9 +58,9 @@ enum QuarantineCommand {
         if !session.isJSON, !entries.isEmpty { try session.print(table) }
         try session.end(count: entries.count) { $0.add("quarantined", total) }
         if entries.isEmpty {
-            session.say(total == 0 ? "nothing is quarantined" : "nothing more is quarantined")
+            session.say(total == 0 ? .nothingQuarantined : .nothingMoreQuarantined)
         } else if let last = entries.last, Set(entries.map(\.position)).count == limit {
-            session.say("\(total) events are quarantined in all; more: --after \(last.position)")
+            session.say(.moreQuarantined, String(total), String(last.position))
         }
         return .success
     }

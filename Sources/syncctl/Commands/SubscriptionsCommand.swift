@@ -81,7 +81,8 @@ enum SubscriptionsCommand {
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
         let lines = try list(session, path())
         var table = TextTable([
-            .left("NAME"), .left("HOME"), .right("OPEN"), .right("OUT"), .right("BEHIND"), .left("WANTS"),
+            .left(session.heading(.name)), .left(session.heading(.home)), .right(session.heading(.open)),
+            .right(session.heading(.out)), .right(session.heading(.behind)), .left(session.heading(.wants)),
         ])
         for line in lines {
             if session.isJSON { try session.output.line(copy(line)) }
@@ -91,7 +92,7 @@ enum SubscriptionsCommand {
             cells.append(wants.isEmpty ? "all" : wants.joined(separator: " "))
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
-        if lines.isEmpty { session.say("no subscriptions; syncctl subscriptions create NAME makes one") }
+        if lines.isEmpty { session.say(.noSubscriptions) }
         if !session.isJSON, !lines.isEmpty { try session.print(table) }
         try session.end(count: lines.count)
         return .success
@@ -129,7 +130,10 @@ enum SubscriptionsCommand {
 
     private static func runParked(_ session: Session) throws(CommandFailure) -> ExitCode {
         let lines = try list(session, path(session.arguments.positional("name") ?? "", "parked"))
-        var table = TextTable([.left("EVENT"), .right("ATTEMPTS"), .left("AT"), .left("REASON"), .left("ERROR")])
+        var table = TextTable([
+            .left(session.heading(.event)), .right(session.heading(.attempts)), .left(session.heading(.at)),
+            .left(session.heading(.reason)), .left(session.heading(.error)),
+        ])
         for line in lines {
             if session.isJSON { try session.output.line(copy(line)) }
             let attempts = line.integer("attempts").map(String.init) ?? ""
@@ -137,7 +141,7 @@ enum SubscriptionsCommand {
             for name in ["at", "reason", "error"] { cells.append(line.string(name) ?? "") }
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
-        if lines.isEmpty { session.say("nothing is parked") }
+        if lines.isEmpty { session.say(.nothingParked) }
         if !session.isJSON, !lines.isEmpty { try session.print(table) }
         try session.end(count: lines.count)
         return .success

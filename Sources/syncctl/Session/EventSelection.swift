@@ -6,8 +6,8 @@ internal import EventStore
 struct EventSelection {
     /// What all of them have.
     static let options: [Command.Option] = [
-        .value("since", "TIME", "From then on."),
-        .value("until", "TIME", "Before then."),
+        .value("since", "TIME", "From then on; seq:N is the time of the event at position N."),
+        .value("until", "TIME", "Before then, in the same forms."),
         .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
         .value(
             "role", "ROLE", "Only messages: of people, of bots, or both.",
@@ -15,7 +15,7 @@ struct EventSelection {
         .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
     ]
     static let knownAt = Command.Option.value(
-        "known-at", "POSITION", "Only what this node's log had at this position.")
+        "known-at", "POSITION", "Only what this node's log had at this position (10412 or seq:10412).")
     static let ids = Command.Option.flag("ids", "Show each event's id, which is the same on every node.")
 
     let range: TimeRange

@@ -1,7 +1,7 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = commands.merging(options) { $1 }.merging(arguments) { $1 }
+    static let texts = [options, arguments, examples, discussions].reduce(commands) { $0.merging($1) { $1 } }
 
     private static let commands = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
@@ -58,11 +58,13 @@ enum KoreanHelp {
         "Long output goes to the terminal, too, and not into a pager.": "긴 출력도 페이저 없이 터미널에 바로 표시합니다.",
         "English or Korean.": "영어 또는 한국어.",
         "Colour.": "색.", "Show this help.": "이 도움말을 표시합니다.",
-        "From then on.": "이 시각부터.", "Before then.": "이 시각 전까지.",
+        "From then on; seq:N is the time of the event at position N.": "이 시각부터. seq:N은 위치 N에 있는 이벤트의 시각입니다.",
+        "Before then, in the same forms.": "이 시각 전까지. 쓰는 법은 같습니다.",
         "Only events of this type.": "이 종류의 이벤트만.",
         "Only messages: of people, of bots, or both.": "메시지만: 사람, 봇, 또는 둘 다.",
         "Only what this user or bot has written.": "이 사용자나 봇이 쓴 것만.",
-        "Only what this node's log had at this position.": "이 위치까지 이 노드의 로그에 있던 것만.",
+        "Only what this node's log had at this position (10412 or seq:10412).":
+            "이 위치(10412 또는 seq:10412)까지 이 노드의 로그에 있던 것만.",
         "Only the first N.": "처음 N개만.", "Only the last N.": "마지막 N개만.",
         "Show each event's id, which is the same on every node.": "모든 노드에서 같은 이벤트 ID를 함께 표시합니다.",
         "What messages said before they were edited.": "수정되기 전의 메시지 내용을 보여 줍니다.",
@@ -91,5 +93,41 @@ enum KoreanHelp {
         "Which survey; without one all are listed.": "설문 이름. 생략하면 모든 설문을 나열합니다.",
         "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.":
             "이벤트 ID, 위치(10412 또는 seq:10412), 또는 <origin>/<sequence>.",
+    ]
+
+    private static let examples = [
+        "what happened since midnight yesterday": "어제 0시부터 일어난 일",
+        "the user's last 20 messages": "이 사용자의 마지막 메시지 20개",
+        "the texts, for a program": "프로그램에 넘길 메시지 내용",
+        "from its beginning": "처음부터",
+        "the last 50 events, in UTC": "마지막 이벤트 50건을 UTC로",
+        "the 50 that were active last": "최근에 활동한 대화 50개",
+        "all of them, for a program": "프로그램에 넘길 전체 목록",
+        "each field with who set it last": "항목마다 마지막으로 입력한 사람까지",
+        "which surveys there are": "어떤 설문이 있는지",
+        "how often each answer was given": "응답별 건수",
+        "the last 20 events": "마지막 이벤트 20건",
+        "one JSON object for each event as it comes": "이벤트가 올 때마다 JSON 객체 하나",
+        "what bots have said in the last two hours": "지난 2시간 동안 봇이 한 말",
+        "only what is new since the last call": "지난번 실행 뒤에 새로 온 것만",
+        "the event at a position of this log": "이 로그의 해당 위치에 있는 이벤트",
+        "by its id; twins are listed": "ID로 찾기. 같은 이벤트가 여럿이면 모두 나열합니다",
+        "its native line, with its Merkle leaf": "머클 리프까지 담은 원래 형식의 한 줄",
+        "what stood there then": "그때 대화에 있던 내용",
+        "a week as native NDJSON, for an audit": "감사를 위한 일주일 치 NDJSON",
+        "everything this node knew at position 10412": "위치 10412에서 이 노드가 알던 모든 것",
+        "everything, in the order of this node's log": "전부, 이 노드의 로그 순서로",
+        "the same, small": "같은 내용을 압축해서",
+        "what came after position 10412": "위치 10412 다음에 온 것",
+        "all events of one user": "한 사용자의 모든 이벤트",
+        "a month, for a spreadsheet": "스프레드시트에서 볼 한 달 치",
+        "headers, salts, payloads, keys and signed heads": "헤더, 솔트, 내용, 키, 서명된 헤드",
+    ]
+
+    private static let discussions = [
+        "In display order, the same on every node. Exit code 1 when nothing matched.":
+            "표시 순서는 모든 노드에서 같습니다. 찾은 것이 없으면 종료 코드는 1입니다.",
+        "Exit code 1 when there is no such survey.": "그런 설문이 없으면 종료 코드는 1입니다.",
+        "Exit code 1 when there is no such event.": "그런 이벤트가 없으면 종료 코드는 1입니다.",
     ]
 }

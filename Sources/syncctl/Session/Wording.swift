@@ -10,7 +10,12 @@ enum Wording: String, CaseIterable, Sendable {
     case last, events, messages, startedBy, title
     case field, setBy, state, value, isSet, inConflict, alsoSaid
     case survey, answers, question, answer, count, share
-    case name, home, open, out, behind, wants, event, attempts, at, reason, error
+    case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
+    case peer, node, lacks, oldest, owes, address
+    // What `show` puts before each line
+    case labelID, labelHLC, labelUnreadable, labelType, labelTime, labelRecorded, labelUser, labelAuthor, labelActor,
+        labelConversation
+    case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, labelLeaf, labelData
     // Counts
     case oneEvent, manyEvents, andMore
     // What became of a message
@@ -23,7 +28,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
-    case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined
+    case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
+    case moreQuarantined
     // Remarks
     case usingStore, unknownZone, viewsBehind, erasedEvents
 
@@ -66,6 +72,31 @@ enum Wording: String, CaseIterable, Sendable {
         case .at: Phrase("AT", "시각")
         case .reason: Phrase("REASON", "사유")
         case .error: Phrase("ERROR", "오류")
+        case .view: Phrase("VIEW", "뷰")
+        case .peer: Phrase("PEER", "피어")
+        case .node: Phrase("NODE", "노드")
+        case .lacks: Phrase("LACKS", "상대에 없음")
+        case .oldest: Phrase("OLDEST", "가장 오래된 것")
+        case .owes: Phrase("OWES", "받을 것")
+        case .address: Phrase("ADDRESS", "주소")
+        case .labelID: Phrase("id", "ID")
+        case .labelHLC: Phrase("hlc", "HLC")
+        case .labelUnreadable: Phrase("unreadable", "읽을 수 없음")
+        case .labelType: Phrase("type", "종류")
+        case .labelTime: Phrase("time", "시각")
+        case .labelRecorded: Phrase("recorded", "기록 시각")
+        case .labelUser: Phrase("user", "사용자")
+        case .labelAuthor: Phrase("author", "작성자")
+        case .labelActor: Phrase("actor", "추가한 주체")
+        case .labelConversation: Phrase("conversation", "대화")
+        case .labelCause: Phrase("cause", "원인 이벤트")
+        case .labelPosition: Phrase("position", "위치")
+        case .labelOrigin: Phrase("origin", "오리진")
+        case .labelVersion: Phrase("data version", "데이터 버전")
+        case .labelDependsOn: Phrase("depends on", "선행 이벤트")
+        case .labelSameID: Phrase("same id", "같은 ID")
+        case .labelLeaf: Phrase("leaf", "리프 해시")
+        case .labelData: Phrase("data", "데이터")
         case .oneEvent: Phrase("1 event", "이벤트 1건")
         case .manyEvents: Phrase("{0} events", "이벤트 {0}건")
         case .andMore: Phrase("{0} and {1} more", "{0} 외 {1}명")
@@ -130,6 +161,10 @@ enum Wording: String, CaseIterable, Sendable {
                 "no peers; syncctl peers invite here, or peers join with a line from another node",
                 "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 peers join을 실행하십시오")
         case .nothingQuarantined: Phrase("nothing is quarantined", "격리된 이벤트가 없습니다")
+        case .nothingMoreQuarantined: Phrase("nothing more is quarantined", "격리된 이벤트가 더 없습니다")
+        case .moreQuarantined:
+            Phrase(
+                "{0} events are quarantined in all; more: --after {1}", "격리된 이벤트는 모두 {0}건입니다. 더 보기: --after {1}")
         case .usingStore: Phrase("using the store {0}", "사용하는 저장소: {0}")
         case .unknownZone:
             Phrase("TZ={0} is no time zone here: times are shown in UTC", "TZ={0}: 알 수 없는 시간대이므로 시각을 UTC로 표시합니다")

@@ -63,7 +63,7 @@ struct DaemonStatus {
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         if !peers.isEmpty {
             try session.output.line()
-            try session.print(PeerTable.make(peers.compactMap(\.object)))
+            try session.print(PeerTable.make(peers.compactMap(\.object), session))
         }
         for peer in peers.compactMap(\.object) {
             if let progress = PeerTable.snapshot(peer) { try session.output.line(Sanitizer.line(progress)) }
@@ -80,18 +80,18 @@ struct DaemonStatus {
 
 /// Peers as the daemon describes them.
 enum PeerTable {
-    static func make(_ peers: [JSONObject]) -> TextTable {
+    static func make(_ peers: [JSONObject], _ session: Session) -> TextTable {
         var table = TextTable([
-            .left("PEER"), .left("NODE"), .left("STATE"), .right("LACKS"), .right("OLDEST"), .right("OWES"),
-            .left("ADDRESS"),
-            .left("ERROR"),
+            .left(session.heading(.peer)), .left(session.heading(.node)), .left(session.heading(.state)),
+            .right(session.heading(.lacks)), .right(session.heading(.oldest)), .right(session.heading(.owes)),
+            .left(session.heading(.address)), .left(session.heading(.error)),
         ])
         for peer in peers {
             let state = peer.string("state") ?? "not running"
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(state, style: state == "connected" ? .green : .yellow), .init(number(peer["lacks"])),
-                .init(peer.integer("lacks_oldest_ms").map { TimeSpan.text(Int64($0)) } ?? "-"),
+                .init(peer.integer("lacks_oldest_ms").map { session.span(Int64($0)) } ?? "-"),
                 .init(number(peer["owes"])), .init(peer.string("address") ?? "-"),
                 .init(peer.string("error") ?? ""),
             ])

@@ -68,9 +68,9 @@ enum PeersCommand {
             }
         } else {
             if peers.isEmpty {
-                session.say("no peers; syncctl peers invite here, or peers join with a line from another node")
+                session.say(.noPeers)
             } else {
-                try session.print(PeerTable.make(peers))
+                try session.print(PeerTable.make(peers, session))
             }
             for caller in pending { try PeerTable.show(pending: caller, session) }
         }

@@ -55,38 +55,42 @@ enum ShowCommand {
     ) throws(CommandFailure) -> [String] {
         let header = event.event.header
         var lines: [String] = []
-        func add(_ name: String, _ value: String?) {
+        func add(_ label: Wording?, _ value: String?) {
+            // Further lines of one label have none.
+            let name = label.map { session.shown($0) } ?? ""
             if let value { lines.append(DisplayWidth.pad(name, to: 14) + value) }
         }
-        add("unreadable", header.obstacle.map { "\($0); --json has its bytes" })
-        add("id", header.id.description)
-        add("type", header.type)
+        add(.labelUnreadable, header.obstacle.map { "\($0); --json has its bytes" })
+        add(.labelID, header.id.description)
+        add(.labelType, header.type)
         func moment(_ milliseconds: Int64) -> String {
             let offset = TimeFormat.offset(session.zone.offset(milliseconds))
             return "\(session.clock(milliseconds)) \(offset) = \(Timestamp.text(milliseconds))"
         }
-        add("time", moment(header.time))
-        add("recorded", moment(header.hlc.milliseconds))
-        add("user", header.user)
-        if header.author != header.user { add("author", header.author) }
-        add("actor", header.actor?.text)
-        add("conversation", header.conversation)
-        add("cause", header.cause?.description)
-        add("position", String(event.position))
+        add(.labelTime, moment(header.time))
+        add(.labelRecorded, moment(header.hlc.milliseconds))
+        add(.labelUser, header.user)
+        if header.author != header.user { add(.labelAuthor, header.author) }
+        add(.labelActor, header.actor?.text)
+        add(.labelConversation, header.conversation)
+        add(.labelCause, header.cause?.description)
+        add(.labelPosition, String(event.position))
         let origin = try stored { try reader.origins() }.first { $0.id == header.dot.origin }
-        add("origin", header.dot.description + (origin.map { " (node \($0.node.short))" } ?? ""))
-        add("hlc", header.hlc.description)
-        if header.version != 1 { add("data version", String(header.version)) }
-        for (index, dot) in header.dependencies.enumerated() { add(index == 0 ? "depends on" : "", dot.description) }
+        add(.labelOrigin, header.dot.description + (origin.map { " (node \($0.node.short))" } ?? ""))
+        add(.labelHLC, header.hlc.description)
+        if header.version != 1 { add(.labelVersion, String(header.version)) }
+        for (index, dot) in header.dependencies.enumerated() {
+            add(index == 0 ? .labelDependsOn : nil, dot.description)
+        }
         try addTwins(of: event, reader, add)
-        add("leaf", SHA256().leaf(of: event.event).description)
+        add(.labelLeaf, SHA256().leaf(of: event.event).description)
         if let payload = event.event.payload {
             let value = PrettyJSON.lines(JSONObject(validated: payload))
-            add("data", value.first)
+            add(.labelData, value.first)
             lines += value.dropFirst()
         } else {
             add(
-                "data",
+                .labelData,
                 event.event.isErased ? "(erased; header and digest remain)" : "(no JSON object; --json has its bytes)"
             )
         }
@@ -95,7 +99,7 @@ enum ShowCommand {
 
     /// The same id, appended on more than one node: who recorded it first counts.
     private static func addTwins(
-        of event: StoredEvent, _ reader: LogReader, _ add: (String, String?) -> Void
+        of event: StoredEvent, _ reader: LogReader, _ add: (Wording?, String?) -> Void
     ) throws(CommandFailure) {
         let all = try stored { try reader.events(id: event.event.header.id) }
         guard all.count > 1 else { return }
@@ -105,7 +109,7 @@ enum ShowCommand {
         }
         for twin in all {
             let note = twin == first ? " counts: recorded first" : ""
-            add("same id", "position \(twin.position), \(twin.event.header.dot)\(note)")
+            add(.labelSameID, "position \(twin.position), \(twin.event.header.dot)\(note)")
         }
     }
 }

@@ -1,0 +1,85 @@
+import CommandLineKit
+import Foundation
+import TestSupport
+import Testing
+
+@testable import syncctl
+
+/// Both languages are whole, and programs are spoken to in English.
+struct SyncctlLanguageTests {
+    private static func isHangul(_ text: String) -> Bool {
+        text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
+    }
+
+    /// `{0}`, `{1}` …
+    private static func places(_ text: String) -> Set<Int> {
+        Set((0...9).filter { text.contains("{\($0)}") })
+    }
+
+    @Test("Every text is there in both languages, with the same places for values", arguments: Wording.allCases)
+    func wording(_ wording: Wording) {
+        let phrase = wording.phrase
+        #expect(!phrase.english.isEmpty)
+        #expect(!Self.isHangul(phrase.english))
+        #expect(Self.isHangul(phrase.korean) || [.id, .labelID, .labelHLC].contains(wording))
+        // Who edited and when is told in either order; nothing is left out.
+        #expect(Self.places(phrase.english) == Self.places(phrase.korean))
+    }
+
+    @Test("Korean help has every command, group, general option, and all options of commands that read")
+    func help() {
+        let table = Syncctl.table
+        var texts = table.commands.flatMap { [$0.summary, $0.group] } + [table.summary]
+        texts += (table.globalOptions + [CommandTable.helpOption]).map(\.help)
+        for command in table.commands where command.group == "Read" || command.name == "export" {
+            texts += command.options.map(\.help) + command.arguments.map(\.help) + command.examples.map(\.shows)
+        }
+        for text in Set(texts).sorted() {
+            #expect(KoreanHelp.texts[text].map(Self.isHangul) == true, "no Korean for: \(text)")
+        }
+        let all = Set(
+            texts
+                + table.commands.flatMap {
+                    $0.options.map(\.help) + $0.arguments.map(\.help) + $0.examples.map(\.shows)
+                }
+                + table.commands.map(\.discussion))
+        for text in KoreanHelp.texts.keys { #expect(all.contains(text), "not in the help any longer: \(text)") }
+    }
+
+    @Test("The codes with a Korean meaning are codes of ERRORS.md")
+    func errors() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/reference/ERRORS.md")
+        let documented = try String(contentsOf: page, encoding: .utf8)
+        for (code, meaning) in KoreanErrors.meanings {
+            #expect(documented.contains("`\(code)`"), "\(code)")
+            #expect(Self.isHangul(meaning) && meaning.hasSuffix("."))
+        }
+    }
+
+    @Test("--lang wins over the environment, and machines read English")
+    func choice() async throws {
+        let folder = try TemporaryFolder.made()
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("store")
+        #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        let line = #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"안녕"}}"# + "\n"
+        #expect(try await tool.run(["append", "-"], input: Data(line.utf8)).code == 0)
+        tool.environment["LANG"] = "ko_KR.UTF-8"
+        #expect(try await tool.run(["history", "u"]).text.hasPrefix("시각 (+09:00)"))
+        #expect(try await tool.run(["history", "u", "--lang", "en"]).text.hasPrefix("TIME (+09:00)"))
+        #expect(try await tool.run(["history", "u", "--plain"]).text.hasPrefix("TIME (+09:00)\t"))
+        #expect(try await tool.run(["history", "u", "--csv"]).text.hasPrefix("time,position,"))
+        let nobody = try await tool.run(["history", "nobody"])
+        #expect(nobody.errors == "syncctl: 사용자를 찾을 수 없습니다: nobody\n")
+        let machine = try await tool.run(["history", "nobody", "--json"])
+        #expect(machine.errors == #"{"type":"message","v":1,"message":"there is no user nobody"}"# + "\n")
+        let wrong = try await tool.run(["history", "u", "--since", "얼마 전"])
+        #expect(wrong.errors.hasPrefix("syncctl: 명령을 이대로 실행할 수 없습니다.\n  --since '얼마 전': 시각으로 읽을 수 없습니다."))
+        #expect(wrong.errors.hasSuffix("[E_USAGE]\n") && wrong.code == 64)
+        let ranged = try await tool.run(["history", "u", "--since", "2026-08-01"])
+        #expect(ranged.errors == "syncctl: 2026-08-01 00:00부터 (Asia/Seoul)\n")
+        #expect(try await tool.run(["history", "--help"]).text.contains("\n옵션:\n"))
+        #expect(try await tool.run(["--help", "--lang=en"]).text.contains("\nRead:\n"))
+    }
+}
