@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -104,6 +104,11 @@ lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 	@Scripts/install-packages python3
 	@python3 -B Tests/Mutants/run.py --check
+
+# The document of the API, of the table of its routes.
+openapi: build
+	@Scripts/install-packages python3
+	.build/debug/syncd --openapi | python3 -m json.tool --no-ensure-ascii --indent 1 > docs/openapi.json
 
 rooms: deps
 	$(SWIFT) build --build-tests

@@ -1,9 +1,10 @@
 import CommandLineKit
-import EventStore
 import Foundation
 import SillokAPI
 import TestSupport
 import Testing
+
+@testable import EventStore
 
 /// The API's document, and what the API answers: both come from one table, and this holds the answers to it.
 struct APIDocumentTests {
@@ -33,7 +34,7 @@ struct APIDocumentTests {
 
     @Test("Each operation stands in the table once, and what is asked with a body has an example of its form")
     func table() throws {
-        for operation in Operation.allCases {
+        for operation in SillokAPI.Operation.allCases {
             #expect(RouteTable.all.count(where: { $0.operation == operation }) == 1, "\(operation)")
         }
         let places = RouteTable.all.map { "\($0.method) \($0.path)" }
@@ -100,7 +101,7 @@ struct APIDocumentTests {
         }
     }
 
-    private func check(_ body: String, _ operation: Operation, _ status: Int) throws {
+    private func check(_ body: String, _ operation: SillokAPI.Operation, _ status: Int) throws {
         let route = try #require(RouteTable.route(operation))
         let answer = try #require(route.answers.first { $0.status == status }, "\(operation) \(status)")
         let schema = try #require(answer.schema)

@@ -8,6 +8,7 @@ enum Rooms {
     private static let engine = "SyncEngine/*"
     private static let api = "SillokAPI"
     private static let subscriptions = "Subscriptions"
+    private static let access = "Access"
 
     static let all: [Room] = ground + log + views + network + kitRooms + contract + programs
 
@@ -204,31 +205,38 @@ enum Rooms {
 
     private static let contract = [
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
+        Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
-            "SillokAPI", "the contract of the HTTP API: routes, answers, errors with status and exit code",
-            [store, kit]),
+            "SillokAPI", "the contract of the HTTP API: one table of routes, answers, errors with status and exit code",
+            [store, kit, access]),
     ]
 
     private static let programs = [
-        Room("syncd/Configuration", "the daemon's configuration: JSON5, environment, options", [store, kit]),
+        Room("syncd/Configuration", "the daemon's configuration: JSON5, environment, options", [store, kit, access]),
+        Room(
+            "syncd/Access", "who asks, what they see, and what is recorded of it",
+            [store, engine, kit, api, access, "syncd/Configuration"]),
         Room(
             "syncd/Setup", "what the daemon is started with: settings, peers, log, audit",
             [store, engine, kit, api, "syncd/Configuration"]),
-        Room("syncd/Answers", "errors and parameters of the HTTP API", [store, engine, kit, api]),
+        Room(
+            "syncd/Answers", "who may ask what; errors and parameters of the HTTP API",
+            [store, engine, kit, api, access, "syncd/Access"]),
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
-            [store, engine, kit, api, subscriptions, "syncd/Answers"]),
+            [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Answers"]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
-                store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Answers", "syncd/Feed",
-                "syncd/Metrics",
+                store, engine, kit, api, access, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Answers",
+                "syncd/Feed", "syncd/Metrics",
             ]),
         Room(
             "syncd", "the daemon, from start to orderly end",
             [
-                store, engine, kit, api, "syncd/Configuration", "syncd/Setup", "syncd/Metrics", "syncd/Endpoints",
+                store, engine, kit, api, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Metrics",
+                "syncd/Endpoints",
             ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
