@@ -39,6 +39,7 @@ let package = Package(
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(
@@ -54,12 +55,16 @@ let package = Package(
         .target(name: "SillokAPI", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // What workers are handed, and what of it is done.
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
+        // Exports of other services, read into events.
+        .target(
+            name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
         .executableTarget(
             name: "syncd",
             dependencies: ["SillokAPI", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux"],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
-            name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
+            name: "syncctl",
+            dependencies: ["SillokAPI", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl"],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
@@ -100,6 +105,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "InterchangeTests", dependencies: ["TestSupport", "Interchange", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "EventStore", "CommandLineKit"],
