@@ -13,7 +13,8 @@ package final class ExportImport {
     /// Reads everything. What would be handed in is counted.
     ///
     /// - Parameter take: Sees each event; false: no more is wanted.
-    package func check(_ take: @escaping (ImportedEvent) -> Bool = { _ in true }) throws(ImportError) -> ImportOutput {
+    package func check(_ take: @escaping (ImportedEvent) -> Bool = { _ in true }) throws(ImportError) -> ImportOutput
+    {
         let output = ImportOutput(isCheck: true, file: files.path, take: take)
         try reader.read(files, into: output)
         return output
@@ -21,7 +22,8 @@ package final class ExportImport {
 
     /// Reads everything again, after ``check(_:)``, and hands it in.
     package func run(_ take: @escaping (ImportedEvent) -> Bool) throws(ImportError) -> ImportOutput {
-        let changed = ImportError(.malformed, files.path, "it was changed while it was read; nothing more is taken from it")
+        let changed = ImportError(
+            .malformed, files.path, "it was changed while it was read; nothing more is taken from it")
         guard files.isUnchanged else { throw changed }
         let output = ImportOutput(isCheck: false, file: files.path, take: take)
         try reader.read(files, into: output)

@@ -20,7 +20,7 @@ package enum Sniffer {
         guard let first = start.first else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             if let found = lines(start) { return found }
-            return json(start).map { .format($0) }
+            return (json(start) ?? text(start, name)).map { .format($0) }
         }
         return text(start, name).map { .format($0) }
     }
@@ -42,7 +42,9 @@ package enum Sniffer {
     private static func tables(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
         let store = try AppleStore(files)
         if store.columns("ZSEARCHRESULT").contains("ZNAME") { return .coredata }
-        if store.columns("ZMESSAGE").contains("ZCONTENT"), !store.columns("ZCONVERSATION").isEmpty { return .swiftdata }
+        if store.columns("ZMESSAGE").contains("ZCONTENT"), !store.columns("ZCONVERSATION").isEmpty {
+            return .swiftdata
+        }
         return nil
     }
 
@@ -50,13 +52,12 @@ package enum Sniffer {
     private static func lines(_ head: ArraySlice<UInt8>) -> Found? {
         let line = Array(head.prefix { $0 != 0x0a })
         let text = String(decoding: line.prefix(4_096), as: UTF8.self)
-        if text.hasPrefix("{\"messages\":") || text.hasPrefix("{\"messages\": ") {
-            let isRoles = text.utf8.count < 20 || text.contains("\"role\"")
-            if isRoles, !text.contains("\"date\"") { return .format(.openai) }
-        }
+        if text.hasPrefix("{\"messages\":"), text.contains("\"role\"") { return .format(.openai) }
         do throws(JSONError) { try JSONScanner.checkObject(line) } catch { return nil }
         let object = JSONObject(validated: line)
-        if object["specversion"] != nil || object["type"] != nil && object["user"] != nil && object["data"] != nil { return .native }
+        if object["specversion"] != nil || object["type"] != nil && object["user"] != nil && object["data"] != nil {
+            return .native
+        }
         guard let messages = object.elements("messages") else { return nil }
         return messages.first?.object?["role"] != nil ? .format(.openai) : nil
     }
@@ -65,11 +66,18 @@ package enum Sniffer {
     private static func json(_ head: ArraySlice<UInt8>) -> ExportFormat? {
         let seen = MemberScan.names(head)
         func has(_ names: String...) -> Bool { names.allSatisfy(seen.contains) }
-        if has("mapping", "current_node") || has("mapping", "conversation_id") || has("mapping", "parent", "children") { return .chatgpt }
+        if has("mapping", "current_node") || has("mapping", "conversation_id") || has("mapping", "parent", "children")
+        {
+            return .chatgpt
+        }
         if has("__collections__") { return .firestore }
         if has("Chats") || has("ChatRooms") || has("Users", "id") { return .firebase }
         if has("room_name", "messages") || has("event_id", "origin_server_ts") { return .matrix }
-        if has("chats", "list") || has("date_unixtime") || has("messages", "from_id") || has("messages", "date", "from") { return .telegram }
+        if has("chats", "list") || has("date_unixtime") || has("messages", "from_id")
+            || has("messages", "date", "from")
+        {
+            return .telegram
+        }
         if has("senderId", "messageId", "botResponse") { return .firestore }
         if has("user", "assistant") { return .firebase }
         if has("ts", "text") { return .slack }

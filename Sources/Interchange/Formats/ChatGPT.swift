@@ -53,8 +53,12 @@ final class ChatGPT: ExportReader {
     ) throws(ImportError) {
         try json.openArray()
         while try json.nextElement() {
-            guard let conversation = try json.value().object else { throw json.failure("a conversation is no object") }
-            guard let mapping = conversation.object("mapping") else { throw json.failure("a conversation has no 'mapping'") }
+            guard let conversation = try json.value().object else {
+                throw json.failure("a conversation is no object")
+            }
+            guard let mapping = conversation.object("mapping") else {
+                throw json.failure("a conversation has no 'mapping'")
+            }
             var tree = ChatGPTTree(mapping, started: ChatGPTTree.seconds(conversation["create_time"]) ?? 0)
             guard let name = conversation.string("conversation_id") ?? conversation.string("id") ?? tree.root else {
                 throw json.failure("a conversation has no id")
@@ -64,7 +68,8 @@ final class ChatGPT: ExportReader {
     }
 
     private func take(
-        _ object: JSONObject, _ name: String, _ tree: inout ChatGPTTree, _ user: String, _ files: ExportFiles, _ place: String,
+        _ object: JSONObject, _ name: String, _ tree: inout ChatGPTTree, _ user: String, _ files: ExportFiles,
+        _ place: String,
         _ output: ImportOutput
     ) throws(ImportError) {
         let source = "chatgpt:" + name
@@ -95,21 +100,25 @@ final class ChatGPT: ExportReader {
             drafts.append(
                 (
                     EventDraft(
-                        id: id, type: role == .user ? "message.posted" : "bot.replied", time: time, conversation: conversation,
-                        user: user, author: role == .user ? nil : "chatgpt", cause: tree.ancestor(of: node) { ids[$0] },
+                        id: id, type: role == .user ? "message.posted" : "bot.replied", time: time,
+                        conversation: conversation,
+                        user: user, author: role == .user ? nil : "chatgpt",
+                        cause: tree.ancestor(of: node) { ids[$0] },
                         payload: payload.json), nodePlace
                 ))
         }
         var payload = Payload()
         payload.add("title", object.string("title"))
         payload.add("category", "text")
-        payload.add("currentMessage", object.string("current_node").flatMap { tree.visible($0) { ids[$0] }?.description })
+        payload.add(
+            "currentMessage", object.string("current_node").flatMap { tree.visible($0) { ids[$0] }?.description })
         payload.add("model", object.string("default_model_slug"))
         payload.addSource("chatgpt", name)
         try output.emit(
             EventDraft(
                 id: EventID(record: "start", of: source), type: "conversation.started",
-                time: min(tree.started, drafts.first?.0.time ?? tree.started) - (drafts.isEmpty ? 0 : 1), conversation: conversation,
+                time: min(tree.started, drafts.first?.0.time ?? tree.started) - (drafts.isEmpty ? 0 : 1),
+                conversation: conversation,
                 user: user, payload: payload.json), at: place, mayDiffer: true)
         for (draft, place) in drafts { try output.emit(draft, at: place) }
     }

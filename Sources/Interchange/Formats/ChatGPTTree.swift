@@ -63,7 +63,9 @@ struct ChatGPTTree {
     }
 
     /// As ``ancestor(of:_:)``, of the node itself first.
-    func visible<Found>(_ node: String, _ find: (String) -> Found?) -> Found? { find(node) ?? ancestor(of: node, find) }
+    func visible<Found>(_ node: String, _ find: (String) -> Found?) -> Found? {
+        find(node) ?? ancestor(of: node, find)
+    }
 
     static func seconds(_ value: JSONValue?) -> Int64? { value?.double.flatMap { Moments.milliseconds(seconds: $0) } }
 }
@@ -123,28 +125,33 @@ struct ChatGPTMessage {
         case "code", "system_error":
             self.content = .said(content?.string("text") ?? "", [], role == "user" ? .user : .assistant)
             return
-        case "thoughts", "reasoning_recap": self.content = .passed("what the model thought")
+        case "thoughts", "reasoning_recap":
+            self.content = .passed("what the model thought")
             return
         case "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "sonic_webpage":
             self.content = .passed("what a tool answers")
             return
-        case "user_editable_context", "model_editable_context": self.content = .passed("a message that ChatGPT does not show")
+        case "user_editable_context", "model_editable_context":
+            self.content = .passed("a message that ChatGPT does not show")
             return
-        default: self.content = .passed("content of the type \(kind.prefix(60))")
+        default:
+            self.content = .passed("content of the type \(kind.prefix(60))")
             return
         }
         let texts = parts.compactMap { $0.string ?? $0.object?.string("text") }.filter { !$0.isEmpty }
         let attachments = parts.compactMap(\.object).compactMap { part -> Attachment? in
             guard let pointer = part.string("asset_pointer") else { return nil }
             return Attachment(
-                pointer: pointer, width: part.integer("width"), height: part.integer("height"), bytes: part.integer("size_bytes"))
+                pointer: pointer, width: part.integer("width"), height: part.integer("height"),
+                bytes: part.integer("size_bytes"))
         }
         if role == "tool", attachments.isEmpty {
             self.content = .passed("what a tool answers")
         } else if texts.isEmpty, attachments.isEmpty {
             self.content = .passed("a message without content")
         } else {
-            self.content = .said(texts.joined(separator: "\n"), attachments, role == "user" || role == "system" ? .user : .assistant)
+            self.content = .said(
+                texts.joined(separator: "\n"), attachments, role == "user" || role == "system" ? .user : .assistant)
         }
     }
 }

@@ -15,9 +15,12 @@ final class CoreDataSearches: ExportReader {
         guard ["Z_PK", "ZID", "ZNAME", "ZDATE"].allSatisfy(columns.contains) else {
             throw ImportError(.malformed, files.path, "no table ZSEARCHRESULT with ZID, ZNAME and ZDATE")
         }
-        try store.rows("SELECT Z_PK, ZID, ZNAME, ZDATE FROM ZSEARCHRESULT ORDER BY ZDATE, Z_PK", 4) { row throws(ImportError) in
+        try store.rows("SELECT Z_PK, ZID, ZNAME, ZDATE FROM ZSEARCHRESULT ORDER BY ZDATE, Z_PK", 4) {
+            row throws(ImportError) in
             let place = "ZSEARCHRESULT \(AppleStore.identifier(row[0]) ?? "")"
-            guard let id = AppleStore.identifier(row[1]), let name = AppleStore.text(row[2]), let time = AppleStore.time(row[3]) else {
+            guard let id = AppleStore.identifier(row[1]), let name = AppleStore.text(row[2]),
+                let time = AppleStore.time(row[3])
+            else {
                 return output.skip("a search without id, words or date", at: place)
             }
             var payload = Payload()
@@ -26,7 +29,8 @@ final class CoreDataSearches: ExportReader {
             payload.addSource("coredata", id)
             try output.emit(
                 EventDraft(
-                    id: EventID(record: id, of: "coredata:SearchResult", time: time), type: "search.remembered", time: time, user: user,
+                    id: EventID(record: id, of: "coredata:SearchResult", time: time), type: "search.remembered",
+                    time: time, user: user,
                     payload: payload.json), at: place)
         }
     }

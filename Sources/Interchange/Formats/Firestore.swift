@@ -52,7 +52,9 @@ final class Firestore: ExportReader {
         }
         let present = Self.fields.filter { document[$0].map { !$0.isNull } ?? false }
         guard present.count >= 3 else {
-            if document["__collections__"] != nil || present.isEmpty { output.skip("a document that is no chat", at: id) }
+            if document["__collections__"] != nil || present.isEmpty {
+                output.skip("a document that is no chat", at: id)
+            }
             return
         }
         if let missing = Self.fields.first(where: { !present.contains($0) }) {
@@ -64,19 +66,23 @@ final class Firestore: ExportReader {
         if sender == "user_id" {
             // Early versions wrote this for everybody.
             guard let user = options.user else {
-                return output.skip("a document of nobody: senderId is the word 'user_id'; --user UID says who it is", at: id)
+                return output.skip(
+                    "a document of nobody: senderId is the word 'user_id'; --user UID says who it is", at: id)
             }
             sender = user
         }
         let conversation = options.conversation ?? "drbot-" + sender
         let source = "chats/" + id
-        let question = document.string("messageId").flatMap { EventID(text: $0) } ?? EventID(record: "text", of: source, time: time)
+        let question =
+            document.string("messageId").flatMap { EventID(text: $0) }
+            ?? EventID(record: "text", of: source, time: time)
         var asked = Payload()
         asked.add("text", text)
         asked.addSource("firestore", source)
         try output.emit(
             EventDraft(
-                id: question, type: "message.posted", time: time, conversation: conversation, user: sender, payload: asked.json),
+                id: question, type: "message.posted", time: time, conversation: conversation, user: sender,
+                payload: asked.json),
             at: id)
         var said = Payload()
         said.add("text", answer)
@@ -84,7 +90,8 @@ final class Firestore: ExportReader {
         try output.emit(
             EventDraft(
                 id: EventID(record: "botResponse", of: source, time: time), type: "bot.replied", time: time + 1,
-                conversation: conversation, user: sender, author: "drbot", cause: question, payload: said.json), at: id)
+                conversation: conversation, user: sender, author: "drbot", cause: question, payload: said.json),
+            at: id)
     }
 
     /// Seconds, or a timestamp as exporters write it.
@@ -95,7 +102,8 @@ final class Firestore: ExportReader {
         guard var object = value.object else { return nil }
         if let text = object.string("value") { return Timestamp.milliseconds(text) }
         object = object.object("value") ?? object
-        guard let seconds = object.integer("_seconds") ?? object.integer("seconds"), seconds.magnitude < 1 << 40 else { return nil }
+        guard let seconds = object.integer("_seconds") ?? object.integer("seconds"), seconds.magnitude < 1 << 40
+        else { return nil }
         let nanoseconds = object.integer("_nanoseconds") ?? object.integer("nanoseconds") ?? 0
         return seconds * 1_000 + min(max(nanoseconds, 0), 999_999_999) / 1_000_000
     }

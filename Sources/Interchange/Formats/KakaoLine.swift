@@ -31,7 +31,8 @@ enum KakaoLine {
         for suffix in [".txt"] where room.hasSuffix(suffix) { room = room.dropLast(suffix.count) }
         for end in ["과 카카오톡 대화", " with KakaoTalk Chats", " KakaoTalk Chats"] {
             // iOS numbers the parts: -1.txt.
-            guard let range = room.lastRange(of: end), room[range.upperBound...].allSatisfy({ $0 == "-" || $0.isNumber })
+            guard let range = room.lastRange(of: end),
+                room[range.upperBound...].allSatisfy({ $0 == "-" || $0.isNumber })
             else { continue }
             room = room[..<range.lowerBound]
             isKnown = true
@@ -100,7 +101,8 @@ enum KakaoLine {
     }
 
     static func mobile(_ line: String) -> KakaoLine {
-        guard let first = line.unicodeScalars.first, first.properties.isAlphabetic || ("0"..."9").contains(first) else {
+        guard let first = line.unicodeScalars.first, first.properties.isAlphabetic || ("0"..."9").contains(first)
+        else {
             return .other
         }
         var clock = ClockText(line[...])
@@ -185,7 +187,8 @@ enum KakaoLine {
     /// What the service says has no sign of its own on Windows. These are its sentences, from beginning to end.
     private static func isService(_ line: String) -> Bool {
         let ends = [
-            "님을 초대했습니다.", "님이 나갔습니다.", "님이 들어왔습니다.", "님을 내보냈습니다.", " left this chatroom.", " joined this chatroom.",
+            "님을 초대했습니다.", "님이 나갔습니다.", "님이 들어왔습니다.", "님을 내보냈습니다.", " left this chatroom.",
+            " joined this chatroom.",
         ]
         return ends.contains { line.hasSuffix($0) } && line.utf8.count < 1_000
             && (line.contains("님이 ") || line.hasSuffix("chatroom."))
@@ -193,7 +196,9 @@ enum KakaoLine {
 
     // MARK: The table of the Mac
 
-    static func isHeader(ofTable line: String) -> Bool { line == "Date,User,Message" || line == "\"Date\",\"User\",\"Message\"" }
+    static func isHeader(ofTable line: String) -> Bool {
+        line == "Date,User,Message" || line == "\"Date\",\"User\",\"Message\""
+    }
 
     /// The fields of a record (RFC 4180); `nil` while a quoted one has not ended.
     static func fields(_ record: String) -> [String]? {
@@ -237,7 +242,8 @@ enum KakaoLine {
     static func isTableRemark(_ text: String, of user: String) -> Bool {
         guard text.hasPrefix(user + " "), !text.contains("\n") else { return false }
         let rest = text.dropFirst(user.count)
-        return rest.hasPrefix(" invited ") && rest.hasSuffix(".") || rest == " left this chatroom." || rest == " joined this chatroom."
+        return rest.hasPrefix(" invited ") && rest.hasSuffix(".") || rest == " left this chatroom."
+            || rest == " joined this chatroom."
             || isService(text)
     }
 }
@@ -246,7 +252,9 @@ extension Substring {
     func firstRange(of text: String) -> Range<Index>? {
         var from = startIndex
         while from < endIndex {
-            if self[from...].hasPrefix(text), let end = index(from, offsetBy: text.count, limitedBy: endIndex) { return from..<end }
+            if self[from...].hasPrefix(text), let end = index(from, offsetBy: text.count, limitedBy: endIndex) {
+                return from..<end
+            }
             from = index(after: from)
         }
         return nil

@@ -15,15 +15,17 @@ final class KakaoTalk: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        if options.zone == nil { output.remark("times are read as those of Asia/Seoul; --timezone ZONE says otherwise") }
+        if options.zone == nil {
+            output.remark("times are read as those of Asia/Seoul; --timezone ZONE says otherwise")
+        }
         for name in files.names where files.isFile || name.hasSuffix(".txt") || name.hasSuffix(".csv") {
             let file = files.isFile ? files.path : files.path + "/" + name
             var lines = TextLines(try files.reader(name))
             guard let first = try lines.text() else { throw ImportError(.malformed, file, "it is empty") }
             if KakaoLine.isHeader(ofTable: first) {
-                let room = options.conversation ?? Naming.id("kakaotalk", KakaoLine.room(ofFile: name))
-                var room1 = KakaoRoom(room, file, options, zone, output)
-                try readTable(&lines, file, &room1)
+                let conversation = options.conversation ?? Naming.id("kakaotalk", KakaoLine.room(ofFile: name))
+                var room = KakaoRoom(conversation, file, options, zone, output)
+                try readTable(&lines, file, &room)
             } else {
                 try readText(&lines, first, file, output)
             }
@@ -34,7 +36,8 @@ final class KakaoTalk: ExportReader {
         _ lines: inout TextLines, _ first: String, _ file: String, _ output: ImportOutput
     ) throws(ImportError) {
         guard let saved = try lines.text(), let title = KakaoLine.title(first, saved) else {
-            throw ImportError(.malformed, file, at: "line 1", "no header of KakaoTalk: '… 님과 카카오톡 대화' and when it was saved")
+            throw ImportError(
+                .malformed, file, at: "line 1", "no header of KakaoTalk: '… 님과 카카오톡 대화' and when it was saved")
         }
         var room = KakaoRoom(
             options.conversation ?? Naming.id("kakaotalk", title.room), file, options, zone, output)
@@ -84,12 +87,14 @@ final class KakaoTalk: ExportReader {
                 }
                 record += "\n" + more
                 guard record.utf8.count <= TextLines.longest else {
-                    throw ImportError(.malformed, file, at: "line \(number)", "a record is longer than \(TextLines.longest) bytes")
+                    throw ImportError(
+                        .malformed, file, at: "line \(number)", "a record is longer than \(TextLines.longest) bytes")
                 }
                 fields = KakaoLine.fields(record)
             }
             guard let fields, fields.count == 3 else {
-                throw ImportError(.malformed, file, at: "line \(number)", "a record has three fields: date, user and message")
+                throw ImportError(
+                    .malformed, file, at: "line \(number)", "a record has three fields: date, user and message")
             }
             guard let moment = KakaoLine.stamp(fields[0]) else {
                 throw ImportError(.malformed, file, at: "line \(number)", "'\(fields[0].prefix(40))' is no time")
@@ -127,7 +132,9 @@ private struct KakaoRoom {
     private static let exporter = ["회원님", "Me"]
 
     init(_ conversation: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
-        (self.conversation, self.file, self.options, self.zone, self.output) = (conversation, file, options, zone, output)
+        (self.conversation, self.file, self.options, self.zone, self.output) = (
+            conversation, file, options, zone, output
+        )
     }
 
     var isOpen: Bool { open != nil }
@@ -139,7 +146,8 @@ private struct KakaoRoom {
     mutating func go(on line: String, _ number: Int) throws(ImportError) {
         open?.text += "\n" + line
         guard let open, open.text.utf8.count > TextLines.longest else { return }
-        throw ImportError(.malformed, file, at: "line \(open.number)", "a message is longer than \(TextLines.longest) bytes")
+        throw ImportError(
+            .malformed, file, at: "line \(open.number)", "a message is longer than \(TextLines.longest) bytes")
     }
 
     func skip(_ reason: String, _ number: Int) { output.skip(reason, at: "line \(number)") }

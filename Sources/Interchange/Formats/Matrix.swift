@@ -40,7 +40,8 @@ final class Matrix: ExportReader {
         guard let room = event.string("room_id") else { throw json.failure("an event lacks room_id") }
         let conversation = options.conversation ?? Naming.id("matrix", room)
         var draft = EventDraft(
-            id: Self.id(id), type: "message.posted", time: time, conversation: conversation, user: user(sender), payload: [])
+            id: Self.id(id), type: "message.posted", time: time, conversation: conversation, user: user(sender),
+            payload: [])
         var payload = Payload()
         if let redaction = event.object("unsigned")?.object("redacted_because") {
             return try retract(id, redaction, draft, json, output)
@@ -52,7 +53,9 @@ final class Matrix: ExportReader {
             payload.add("title", title)
             payload.add("category", "text")
         case "m.room.name":
-            guard let name = content?.string("name") else { return output.skip("an event of the type \(type)", at: json.place) }
+            guard let name = content?.string("name") else {
+                return output.skip("an event of the type \(type)", at: json.place)
+            }
             draft.type = "conversation.renamed"
             payload.add("title", name)
         case "m.room.member":
@@ -89,14 +92,17 @@ final class Matrix: ExportReader {
     private func retract(
         _ id: String, _ redaction: JSONObject, _ event: EventDraft, _ json: JSONPull, _ output: ImportOutput
     ) throws(ImportError) {
-        guard let name = redaction.string("event_id") else { return output.skip("a message that was taken back", at: json.place) }
+        guard let name = redaction.string("event_id") else {
+            return output.skip("a message that was taken back", at: json.place)
+        }
         var payload = Payload()
         payload.add("message", Self.id(id).description)
         payload.add("reason", redaction.object("content")?.string("reason"))
         payload.addSource("matrix", name)
         try output.emit(
             EventDraft(
-                id: Self.id(name), type: "message.retracted", time: redaction.integer("origin_server_ts") ?? event.time,
+                id: Self.id(name), type: "message.retracted",
+                time: redaction.integer("origin_server_ts") ?? event.time,
                 conversation: event.conversation, user: redaction.string("sender").map(user) ?? event.user,
                 cause: Self.id(id), payload: payload.json), at: json.place)
     }

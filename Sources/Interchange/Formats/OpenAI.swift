@@ -53,12 +53,15 @@ final class OpenAI: ExportReader {
                 throw ImportError(.malformed, file, at: place, "message \(index + 1) has no role")
             }
             guard let text = Self.text(message["content"]) else {
-                throw ImportError(.malformed, file, at: place, "the content of message \(index + 1) is neither text nor a list of parts")
+                throw ImportError(
+                    .malformed, file, at: place,
+                    "the content of message \(index + 1) is neither text nor a list of parts")
             }
             let id = EventID(record: "\(index)", of: "openai:" + name, time: Int64(index))
             var payload = Payload()
             var draft = EventDraft(
-                id: id, type: "message.posted", time: Int64(index), conversation: conversation, user: user, payload: [])
+                id: id, type: "message.posted", time: Int64(index), conversation: conversation, user: user,
+                payload: [])
             switch role {
             case "user": question = id
             case "assistant":
@@ -73,7 +76,8 @@ final class OpenAI: ExportReader {
                 draft.author = Naming.id("tool", message.string("name") ?? role)
                 payload.add("call", message.string("tool_call_id"))
             default:
-                throw ImportError(.malformed, file, at: place, "message \(index + 1) has the unknown role '\(role.prefix(40))'")
+                throw ImportError(
+                    .malformed, file, at: place, "message \(index + 1) has the unknown role '\(role.prefix(40))'")
             }
             payload.add("text", text)
             payload.add("tool_calls", message["tool_calls"])

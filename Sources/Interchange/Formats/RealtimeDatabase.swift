@@ -23,9 +23,15 @@ final class RealtimeDatabase: ExportReader {
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
         for name in files.names where files.isFile || name.hasSuffix(".json") {
             // Rooms and their first messages are known before the first is written.
-            if output.isCheck { try read(try files.reader(name), ImportOutput(isCheck: true, file: files.path) { _ in true }, isSurvey: true) }
+            if output.isCheck {
+                try read(
+                    try files.reader(name), ImportOutput(isCheck: true, file: files.path) { _ in true },
+                    isSurvey: true)
+            }
         }
-        for name in files.names where files.isFile || name.hasSuffix(".json") { try read(try files.reader(name), output, isSurvey: false) }
+        for name in files.names where files.isFile || name.hasSuffix(".json") {
+            try read(try files.reader(name), output, isSurvey: false)
+        }
         guard votes.unix + votes.apple > 0 else { return }
         output.remark("dates count from \(isApple ? "2001" : "1970")")
     }
@@ -59,7 +65,10 @@ final class RealtimeDatabase: ExportReader {
             try start(id, room, output)
             if Set(room.lastMessage.values).count > 1 { disagreements += 1 }
         }
-        for _ in 0..<disagreements { output.skip("a room whose two entries disagree about the last message; messages decide", at: "$.ChatRooms") }
+        for _ in 0..<disagreements {
+            output.skip(
+                "a room whose two entries disagree about the last message; messages decide", at: "$.ChatRooms")
+        }
     }
 
     private func user(_ id: String) -> String { id == options.me ? options.user ?? id : id }
@@ -70,7 +79,8 @@ final class RealtimeDatabase: ExportReader {
             let id = person.string("id") ?? key
             var fields = Payload()
             for (name, member) in [
-                ("name", "name"), ("phoneNumber", "phoneNumber"), ("photoURL", "profileURL"), ("description", "description"),
+                ("name", "name"), ("phoneNumber", "phoneNumber"), ("photoURL", "profileURL"),
+                ("description", "description"),
             ] {
                 fields.add(name, person.string(member))
             }
@@ -81,8 +91,11 @@ final class RealtimeDatabase: ExportReader {
             let time = max(0, (self.first ?? 1) - 1)
             try output.emit(
                 EventDraft(
-                    id: EventID(record: Naming.hash(String(decoding: fields.json, as: UTF8.self)), of: "firebase:Users/\(key)"),
-                    type: "profile.changed", time: time, user: self.user(id), payload: payload.json), at: place, mayDiffer: true)
+                    id: EventID(
+                        record: Naming.hash(String(decoding: fields.json, as: UTF8.self)), of: "firebase:Users/\(key)"
+                    ),
+                    type: "profile.changed", time: time, user: self.user(id), payload: payload.json), at: place,
+                mayDiffer: true)
         }
     }
 
@@ -108,11 +121,15 @@ final class RealtimeDatabase: ExportReader {
         try children(json) { me, value, place throws(ImportError) in
             guard let others = value.object else { throw json.failure("rooms of a user are no object") }
             for member in others {
-                guard let entry = member.value.object, let id = entry.string("chatRoomId") ?? entry.string("chatRoomID") else {
+                guard let entry = member.value.object,
+                    let id = entry.string("chatRoomId") ?? entry.string("chatRoomID")
+                else {
                     throw json.failure("a room has no chatRoomId")
                 }
                 let other = entry.string("otherUserId") ?? entry.string("otherUserID") ?? member.name
-                guard self.rooms.count < Self.mostRooms else { throw json.failure("more than \(Self.mostRooms) rooms") }
+                guard self.rooms.count < Self.mostRooms else {
+                    throw json.failure("more than \(Self.mostRooms) rooms")
+                }
                 var room = self.rooms[id] ?? Room(one: min(me, other), other: max(me, other))
                 room.lastMessage[me] = entry.string("lastMessage")
                 self.rooms[id] = room
@@ -145,7 +162,9 @@ final class RealtimeDatabase: ExportReader {
         while let room = try json.nextName() {
             try children(json) { key, value, place throws(ImportError) in
                 guard let message = value.object else { throw json.failure("a message is no object") }
-                guard let date = message["date"]?.double, date.isFinite else { throw json.failure("a message has no date") }
+                guard let date = message["date"]?.double, date.isFinite else {
+                    throw json.failure("a message has no date")
+                }
                 if isSurvey { return try self.survey(room, key, date, json) }
                 try self.message(room, key, message, self.time(date), place, json, output)
             }
@@ -166,7 +185,9 @@ final class RealtimeDatabase: ExportReader {
         }
         // Which beginning holds is known at the end; the key's own time has it already.
         let own = PushID.milliseconds(key) ?? Moments.milliseconds(seconds: seconds) ?? 0
-        let exact = Moments.milliseconds(seconds: abs(seconds * 1e3 - Double(own)) < 86_400_000 ? seconds : seconds + Moments.apple) ?? own
+        let exact =
+            Moments.milliseconds(
+                seconds: abs(seconds * 1e3 - Double(own)) < 86_400_000 ? seconds : seconds + Moments.apple) ?? own
         guard rooms.count < Self.mostRooms else { throw json.failure("more than \(Self.mostRooms) rooms") }
         rooms[room, default: Room(one: "", other: "")].first = min(rooms[room]?.first ?? .max, exact)
         first = min(first ?? .max, exact)
@@ -179,7 +200,8 @@ final class RealtimeDatabase: ExportReader {
     }
 
     private func message(
-        _ room: String, _ key: String, _ message: JSONObject, _ time: Int64, _ place: String, _ json: JSONPull, _ output: ImportOutput
+        _ room: String, _ key: String, _ message: JSONObject, _ time: Int64, _ place: String, _ json: JSONPull,
+        _ output: ImportOutput
     ) throws(ImportError) {
         guard let sender = message.string("userId") ?? message.string("userID"), !sender.isEmpty else {
             throw json.failure("a message has no userId")
@@ -201,7 +223,8 @@ final class RealtimeDatabase: ExportReader {
         try output.emit(
             EventDraft(
                 id: EventID(record: record, of: "firebase:Chats/\(room)", time: PushID.milliseconds(record) ?? 0),
-                type: "message.posted", time: time, conversation: conversation(room), user: user(sender), payload: payload.json),
+                type: "message.posted", time: time, conversation: conversation(room), user: user(sender),
+                payload: payload.json),
             at: place)
     }
 
@@ -215,7 +238,7 @@ final class RealtimeDatabase: ExportReader {
         }
         let questions = Self.lines(object["user"])
         let answers = Self.lines(object["assistant"])
-        let user = options.user.flatMap { options.me == nil || options.me == name ? $0 : nil } ?? name
+        let user = user(name)
         let conversation = options.conversation ?? "drbot-" + name
         let source = "firebase:" + name
         var last: Int64 = 0
@@ -231,7 +254,8 @@ final class RealtimeDatabase: ExportReader {
                 payload.addSource("firebase", "\(name)/user/\(key)")
                 try output.emit(
                     EventDraft(
-                        id: id, type: "message.posted", time: last, conversation: conversation, user: user, payload: payload.json),
+                        id: id, type: "message.posted", time: last, conversation: conversation, user: user,
+                        payload: payload.json),
                     at: place + ".user." + key)
             }
             guard index < answers.count else { continue }
@@ -247,7 +271,9 @@ final class RealtimeDatabase: ExportReader {
                 at: place + ".assistant." + key)
         }
         if let messages = object.elements("messages") {
-            for _ in messages { output.skip("a repetition of what stands under user and assistant", at: place + ".messages") }
+            for _ in messages {
+                output.skip("a repetition of what stands under user and assistant", at: place + ".messages")
+            }
         }
     }
 

@@ -9,7 +9,8 @@ final class Slack: ExportReader {
     private var channels: [String: String] = [:]
     private static let lists = ["channels.json", "groups.json", "dms.json", "mpims.json"]
     private static let others = [
-        "users.json", "org_users.json", "integration_logs.json", "canvases.json", "content_flags.json", "huddle_transcripts.json",
+        "users.json", "org_users.json", "integration_logs.json", "canvases.json", "content_flags.json",
+        "huddle_transcripts.json",
         "file_conversations.json", "lists.json",
     ]
 
@@ -31,7 +32,9 @@ final class Slack: ExportReader {
             let parts = name.split(separator: "/")
             guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else {
                 let last = parts.last.map(String.init) ?? ""
-                if !Self.lists.contains(last), !Self.others.contains(last) { output.skip("a file that is no day of a channel", at: name) }
+                if !Self.lists.contains(last), !Self.others.contains(last) {
+                    output.skip("a file that is no day of a channel", at: name)
+                }
                 continue
             }
             days += 1
@@ -45,7 +48,8 @@ final class Slack: ExportReader {
     /// `2018-01-20.json`
     private static func isDay(_ name: Substring) -> Bool {
         let digits = name.dropLast(5)
-        return digits.utf8.count == 10 && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+        return digits.utf8.count == 10
+            && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
     }
 
     private func list(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
@@ -69,7 +73,9 @@ final class Slack: ExportReader {
             payload.add("participants", participants)
             payload.addSource("slack", id)
             // A number in one file, a text in another.
-            let created = channel["created"].flatMap { Moments.milliseconds(decimal: $0.string ?? $0.numberText ?? "") }
+            let created = channel["created"].flatMap {
+                Moments.milliseconds(decimal: $0.string ?? $0.numberText ?? "")
+            }
             let creator = channel.string("creator").map(user) ?? participants.first
             try output.emit(
                 EventDraft(
@@ -100,7 +106,8 @@ final class Slack: ExportReader {
             let time = updated.magnitude < 1 << 40 ? updated * 1_000 : 0
             try output.emit(
                 EventDraft(
-                    id: EventID(record: "profile/\(updated)", of: Naming.id("slack", id), time: time), type: "profile.changed",
+                    id: EventID(record: "profile/\(updated)", of: Naming.id("slack", id), time: time),
+                    type: "profile.changed",
                     time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", mayDiffer: true)
         }
         try json.finish()
@@ -111,13 +118,17 @@ final class Slack: ExportReader {
         return Naming.id("slack", id)
     }
 
-    private func day(_ files: ExportFiles, _ name: String, _ folder: String?, _ output: ImportOutput) throws(ImportError) {
+    private func day(_ files: ExportFiles, _ name: String, _ folder: String?, _ output: ImportOutput)
+        throws(ImportError)
+    {
         let json = try JSONPull(try files.reader(name))
         try json.openArray()
         while try json.nextElement() {
             guard let message = try json.value().object else { throw json.failure("a message is no object") }
             let channel = message.string("channel") ?? message.string("channel_name") ?? folder
-            guard let channel else { throw json.failure("neither the file's folder nor the message says which channel it is") }
+            guard let channel else {
+                throw json.failure("neither the file's folder nor the message says which channel it is")
+            }
             let place = files.isFile ? json.place : "\(name) \(json.place)"
             guard message.string("type") ?? "message" == "message" else {
                 output.skip("a record of the type \(message.string("type") ?? "")", at: place)
@@ -133,21 +144,26 @@ final class Slack: ExportReader {
     }
 
     private static let messages: Set<String> = [
-        "", "bot_message", "file_share", "file_comment", "me_message", "thread_broadcast", "reply_broadcast", "slackbot_response",
+        "", "bot_message", "file_share", "file_comment", "me_message", "thread_broadcast", "reply_broadcast",
+        "slackbot_response",
     ]
 
     private func take(
-        _ message: JSONObject, _ ts: String, _ time: Int64, _ conversation: String, _ place: String, _ output: ImportOutput
+        _ message: JSONObject, _ ts: String, _ time: Int64, _ conversation: String, _ place: String,
+        _ output: ImportOutput
     ) throws(ImportError) {
         let subtype = message.string("subtype") ?? ""
         let sender = message.string("user") ?? message.string("bot_id") ?? message.string("username") ?? "unknown"
         let user = user(sender)
         let id = EventID(record: ts, of: conversation, time: time)
         var payload = Payload()
-        var draft = EventDraft(id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: [])
-        if let type = ["channel_join": "participant.joined", "group_join": "participant.joined", "channel_leave": "participant.left",
-            "group_leave": "participant.left"][subtype]
-        {
+        var draft = EventDraft(
+            id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: [])
+        if let type = [
+            "channel_join": "participant.joined", "group_join": "participant.joined",
+            "channel_leave": "participant.left",
+            "group_leave": "participant.left",
+        ][subtype] {
             draft.type = type
             payload.addSource("slack", ts)
             draft.payload = payload.json
@@ -185,8 +201,10 @@ final class Slack: ExportReader {
         edit.addSource("slack", ts)
         try output.emit(
             EventDraft(
-                id: EventID(record: "\(ts)/edited/\(edited)", of: conversation, time: editedTime), type: "message.edited",
-                time: max(editedTime, time), conversation: conversation, user: user, cause: id, payload: edit.json), at: place)
+                id: EventID(record: "\(ts)/edited/\(edited)", of: conversation, time: editedTime),
+                type: "message.edited",
+                time: max(editedTime, time), conversation: conversation, user: user, cause: id, payload: edit.json),
+            at: place)
     }
 
     /// The three characters that Slack escapes. Mentions and links stay as they are written.
@@ -197,7 +215,9 @@ final class Slack: ExportReader {
         while let byte = rest.popFirst() {
             var found: (StaticString, UInt8)?
             if byte == UInt8(ascii: "&") {
-                for (name, character) in [("amp;", UInt8(ascii: "&")), ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">"))]
+                for (name, character) in [
+                    ("amp;", UInt8(ascii: "&")), ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">")),
+                ]
                     as [(StaticString, UInt8)] where rest.starts(with: name.description.utf8)
                 {
                     found = (name, character)

@@ -24,7 +24,8 @@ final class SwiftDataStore: ExportReader {
         else { throw ImportError(.malformed, files.path, "ZMESSAGE has no column of times or no column of roles") }
         let relation = try relation(store, columns, files)
         try store.rows(
-            "SELECT m.Z_PK, m.ZID, m.ZCONTENT, m.\(time), m.\(role), \(relation.column) FROM ZMESSAGE m \(relation.join) ORDER BY m.\(time), m.Z_PK", 6
+            "SELECT m.Z_PK, m.ZID, m.ZCONTENT, m.\(time), m.\(role), \(relation.column) FROM ZMESSAGE m \(relation.join) ORDER BY m.\(time), m.Z_PK",
+            6
         ) { row throws(ImportError) in
             try message(row, conversations, user, store, output)
         }
@@ -58,8 +59,10 @@ final class SwiftDataStore: ExportReader {
             payload.addSource("swiftdata", id)
             try output.emit(
                 EventDraft(
-                    id: EventID(record: "start", of: "swiftdata:" + id, time: started ?? 0), type: "conversation.started",
-                    time: started ?? 0, conversation: conversation, user: user, payload: payload.json), at: "ZCONVERSATION \(key)",
+                    id: EventID(record: "start", of: "swiftdata:" + id, time: started ?? 0),
+                    type: "conversation.started",
+                    time: started ?? 0, conversation: conversation, user: user, payload: payload.json),
+                at: "ZCONVERSATION \(key)",
                 mayDiffer: true)
         }
         return found
@@ -71,7 +74,8 @@ final class SwiftDataStore: ExportReader {
     ) throws(ImportError) -> (column: String, join: String) {
         let names = ["Z1MESSAGES", "Z_1MESSAGES", "ZCONVERSATION", "ZCONVERSATIONS"]
         let isOneWay: (String) -> Bool = { name in
-            name.hasSuffix("MESSAGES") && name.dropFirst().dropLast(8).allSatisfy { $0 == "_" || $0.isNumber } && name.hasPrefix("Z")
+            name.hasSuffix("MESSAGES") && name.dropFirst().dropLast(8).allSatisfy { $0 == "_" || $0.isNumber }
+                && name.hasPrefix("Z")
         }
         if let column = names.first(where: columns.contains) ?? columns.first(where: isOneWay) {
             return ("m." + AppleStore.quoted(column), "")
@@ -90,7 +94,8 @@ final class SwiftDataStore: ExportReader {
     }
 
     private func message(
-        _ row: [AppleStore.Value], _ conversations: [Int64: String], _ user: String, _ store: AppleStore, _ output: ImportOutput
+        _ row: [AppleStore.Value], _ conversations: [Int64: String], _ user: String, _ store: AppleStore,
+        _ output: ImportOutput
     ) throws(ImportError) {
         let place = "ZMESSAGE \(AppleStore.identifier(row[0]) ?? "")"
         guard let name = AppleStore.identifier(row[1]), let time = AppleStore.time(row[3]) else {
@@ -123,7 +128,8 @@ final class SwiftDataStore: ExportReader {
         payload.addSource("swiftdata", name)
         // What the app made has a UUID; what was streamed has the provider's name, chatcmpl-….
         let id = EventID(record: name, of: "swiftdata:Message", time: time)
-        var draft = EventDraft(id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: payload.json)
+        var draft = EventDraft(
+            id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: payload.json)
         if role != "user" {
             draft.type = role == "assistant" ? "bot.replied" : "bot.configured"
             draft.author = "chatgpt"

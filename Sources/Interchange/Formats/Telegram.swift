@@ -52,7 +52,9 @@ final class Telegram: ExportReader {
             }
         }
         try json.finish()
-        guard hasMessages else { throw ImportError(.malformed, files.path, at: "$", "neither 'chats' nor 'messages'") }
+        guard hasMessages else {
+            throw ImportError(.malformed, files.path, at: "$", "neither 'chats' nor 'messages'")
+        }
     }
 
     private func list(_ json: JSONPull, _ files: ExportFiles, _ output: ImportOutput) throws(ImportError) {
@@ -117,7 +119,8 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: EventID(record: "start", of: conversation), type: "conversation.started", time: time - 1,
-                conversation: conversation, user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
+                conversation: conversation,
+                user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
                 payload: payload.json), at: place, mayDiffer: true)
     }
 
@@ -127,14 +130,17 @@ final class Telegram: ExportReader {
     ) throws(ImportError) {
         let text = Self.text(message["text"])
         let name = message.string("from")
-        let sender = message.string("from_id") ?? message.integer("from_id").map { "user\($0)" } ?? name ?? "deleted account"
+        let sender =
+            message.string("from_id") ?? message.integer("from_id").map { "user\($0)" } ?? name ?? "deleted account"
         let isMe = sender == me || name != nil && name == options.me
         let user = isMe ? options.user ?? Naming.id("telegram", sender) : Naming.id("telegram", sender)
         let number = message.integer("id").map { String($0) }
-        let record = number ?? {
-            let key = "\(time)\u{0}\(sender)\u{0}\(text)"
-            return Naming.hash("\(key)\u{0}\(repeats.count(key))")
-        }()
+        let record =
+            number
+            ?? {
+                let key = "\(time)\u{0}\(sender)\u{0}\(text)"
+                return Naming.hash("\(key)\u{0}\(repeats.count(key))")
+            }()
         var payload = Payload()
         payload.add("text", text)
         payload.add("name", name)
@@ -149,7 +155,8 @@ final class Telegram: ExportReader {
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
         let id = EventID(record: record, of: conversation)
         // Replies name a message by its id alone, so no id has a time in it.
-        let cause = message["reply_to_peer_id"] == nil
+        let cause =
+            message["reply_to_peer_id"] == nil
             ? message.integer("reply_to_message_id").map { EventID(record: String($0), of: conversation) } : nil
         let edited = self.time(message, "edited")
         try output.emit(
@@ -164,7 +171,8 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: EventID(record: "\(record)/edited/\(edited)", of: conversation), type: "message.edited",
-                time: max(edited, time), conversation: conversation, user: user, cause: id, payload: edit.json), at: place)
+                time: max(edited, time), conversation: conversation, user: user, cause: id, payload: edit.json),
+            at: place)
     }
 
     private static func attachments(_ message: JSONObject) -> [Payload] {
@@ -177,7 +185,9 @@ final class Telegram: ExportReader {
             item.add("kind", member == "photo" ? "photo" : message.string("media_type"))
             item.add("width", message.integer("width"))
             item.add("height", message.integer("height"))
-            item.add("duration_ms", message.integer("duration_seconds").flatMap { $0.magnitude < 1 << 40 ? $0 * 1_000 : nil })
+            item.add(
+                "duration_ms",
+                message.integer("duration_seconds").flatMap { $0.magnitude < 1 << 40 ? $0 * 1_000 : nil })
             out.append(item)
         }
         return out

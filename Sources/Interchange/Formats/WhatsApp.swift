@@ -16,14 +16,18 @@ final class WhatsApp: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        if options.zone == nil { output.remark("times are read as those of this machine's zone; --timezone ZONE says otherwise") }
+        if options.zone == nil {
+            output.remark("times are read as those of this machine's zone; --timezone ZONE says otherwise")
+        }
         for name in files.names where files.isFile || name.hasSuffix(".txt") {
             let file = files.isFile ? files.path : files.path + "/" + name
             var known = forms[name]
             if known == nil { known = try survey(files, name, file) }
             guard let form = known else { continue }
             forms[name] = form
-            if form.isAmbiguous { output.remark("\(file): each date can be read in two ways; the day is taken to come first") }
+            if form.isAmbiguous {
+                output.remark("\(file): each date can be read in two ways; the day is taken to come first")
+            }
             try read(files, name, file, form, output)
         }
     }
@@ -35,7 +39,8 @@ final class WhatsApp: ExportReader {
             if let head = WhatsAppHead(line) {
                 survey.add(head)
             } else if survey.count == 0, !line.allSatisfy(\.isWhitespace) {
-                throw ImportError(.malformed, file, at: "line \(lines.number)", "no date, time and name as WhatsApp writes them")
+                throw ImportError(
+                    .malformed, file, at: "line \(lines.number)", "no date, time and name as WhatsApp writes them")
             }
         }
         guard survey.count > 0 else { throw ImportError(.malformed, file, "no message in it") }
@@ -76,11 +81,14 @@ final class WhatsApp: ExportReader {
             room = room.dropFirst(prefix.count)
         }
         // What a browser adds to a second download.
-        if room.hasSuffix(")"), let open = room.lastRange(of: " ("), room[open.upperBound...].dropLast().allSatisfy(\.isNumber) {
+        if room.hasSuffix(")"), let open = room.lastRange(of: " ("),
+            room[open.upperBound...].dropLast().allSatisfy(\.isNumber)
+        {
             room = room[..<open.lowerBound]
         }
         guard !room.isEmpty else {
-            throw ImportError(.needsOption, files.path, "neither the file nor its name says which chat it is: --conversation ID")
+            throw ImportError(
+                .needsOption, files.path, "neither the file nor its name says which chat it is: --conversation ID")
         }
         return String(room)
     }
@@ -98,7 +106,9 @@ private struct WhatsAppRoom {
     private var order = FileOrder()
 
     init(_ conversation: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
-        (self.conversation, self.file, self.options, self.zone, self.output) = (conversation, file, options, zone, output)
+        (self.conversation, self.file, self.options, self.zone, self.output) = (
+            conversation, file, options, zone, output
+        )
     }
 
     mutating func begin(_ moment: CivilTime, _ hasSeconds: Bool, _ name: String, _ text: String, _ number: Int) {
@@ -108,7 +118,8 @@ private struct WhatsAppRoom {
     mutating func go(on line: String) throws(ImportError) {
         open?.text += "\n" + line
         guard let open, open.text.utf8.count > TextLines.longest else { return }
-        throw ImportError(.malformed, file, at: "line \(open.number)", "a message is longer than \(TextLines.longest) bytes")
+        throw ImportError(
+            .malformed, file, at: "line \(open.number)", "a message is longer than \(TextLines.longest) bytes")
     }
 
     mutating func finish() throws(ImportError) {

@@ -23,8 +23,11 @@ struct WhatsAppHead {
         var clock = ClockText(line[...])
         clock.skipBlanks()
         let isBracketed = clock.take("[")
-        guard let one = clock.number(1...4), let separator = Self.separator(&clock), let two = clock.number(1...4) else { return nil }
-        guard separator == Self.separator(&clock) || separator == "년", let three = clock.number(1...4) else { return nil }
+        guard let one = clock.number(1...4), let separator = Self.separator(&clock), let two = clock.number(1...4)
+        else { return nil }
+        guard separator == Self.separator(&clock) || separator == "년", let three = clock.number(1...4) else {
+            return nil
+        }
         if separator == "년" { _ = clock.take("일") }
         _ = clock.take(".")
         _ = clock.take(",")
@@ -60,7 +63,9 @@ struct WhatsAppHead {
 
 /// Which number of a date is which, and who writes.
 struct WhatsAppForm {
-    enum Order: CaseIterable { case dayMonthYear, monthDayYear, yearMonthDay, yearDayMonth, monthYearDay, dayYearMonth }
+    enum Order: CaseIterable {
+        case dayMonthYear, monthDayYear, yearMonthDay, yearDayMonth, monthYearDay, dayYearMonth
+    }
 
     let style: WhatsAppHead.Style?
     let order: Order
@@ -80,7 +85,9 @@ struct WhatsAppForm {
             case .dayYearMonth: (1, 2, 0)
             }
         let numbers = head.numbers
-        guard numbers[year].digits == 4 || numbers[year].digits == 2, numbers[month].digits <= 2, numbers[day].digits <= 2 else {
+        guard numbers[year].digits == 4 || numbers[year].digits == 2, numbers[month].digits <= 2,
+            numbers[day].digits <= 2
+        else {
             return nil
         }
         let whole = numbers[year].digits == 4 ? numbers[year].value : 2000 + numbers[year].value

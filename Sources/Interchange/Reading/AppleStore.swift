@@ -17,7 +17,8 @@ final class AppleStore {
         path = files.path
         var journal = stat()
         if stat(path + "-journal", &journal) == 0, journal.st_size > 0 {
-            throw ImportError(.unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
+            throw ImportError(
+                .unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
         }
         var log = stat()
         let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
@@ -101,7 +102,8 @@ final class AppleStore {
         var base = parts.last ?? ""
         if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
         let folder = parts.dropLast().joined(separator: "/")
-        let place = (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + ".\(base)_SUPPORT/_EXTERNAL_DATA/\(name)"
+        let place =
+            (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + ".\(base)_SUPPORT/_EXTERNAL_DATA/\(name)"
         let file = try OpenFile(place, followsLink: false, name: place)
         guard file.size <= 64 << 20 else { throw ImportError(.malformed, place, "it is larger than 64 MiB") }
         return try file.bytes(0..<file.size, place)
@@ -116,7 +118,9 @@ private final class TemporaryCopy {
     init(of source: String) throws(ImportError) {
         let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((place + "/sillok-import-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw ImportError(.unreadable, place, String(cString: strerror(errno))) }
+        guard mkdtemp(&template) != nil else {
+            throw ImportError(.unreadable, place, String(cString: strerror(errno)))
+        }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         path = folder + "/copy"
         for suffix in ["", "-wal"] { try Self.copy(source + suffix, path + suffix) }

@@ -78,7 +78,8 @@ package final class OpenFile {
             let code = errno
             let kind: ImportError.Kind = code == ENOENT ? .missing : .unreadable
             throw ImportError(
-                kind, name, code == ELOOP ? "it is a symbolic link; those are not followed" : String(cString: strerror(code)))
+                kind, name,
+                code == ELOOP ? "it is a symbolic link; those are not followed" : String(cString: strerror(code)))
         }
         var entry = stat()
         guard fstat(descriptor, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {

@@ -65,7 +65,9 @@ package final class ExportFiles {
         switch content {
         case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
         case .archive(let archive, _):
-            guard let entry = archive.entries[name] else { throw ImportError(.missing, path + "/" + name, "no such file") }
+            guard let entry = archive.entries[name] else {
+                throw ImportError(.missing, path + "/" + name, "no such file")
+            }
             return try archive.reader(entry)
         case .folder:
             let file = try OpenFile(path + "/" + name, followsLink: false, name: path + "/" + name)
@@ -96,10 +98,14 @@ package final class ExportFiles {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    private static func list(_ root: String, _ folder: String, _ depth: Int, into names: inout [String]) throws(ImportError) {
+    private static func list(_ root: String, _ folder: String, _ depth: Int, into names: inout [String])
+        throws(ImportError)
+    {
         let path = folder.isEmpty ? root : root + "/" + folder
         guard depth <= deepest else { throw ImportError(.malformed, path, "folders stand too deep in each other") }
-        guard let directory = opendir(path) else { throw ImportError(.unreadable, path, String(cString: strerror(errno))) }
+        guard let directory = opendir(path) else {
+            throw ImportError(.unreadable, path, String(cString: strerror(errno)))
+        }
         defer { closedir(directory) }
         while let entry = readdir(directory) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
@@ -115,7 +121,9 @@ package final class ExportFiles {
             case S_IFREG: names.append(inner)
             default: continue
             }
-            guard names.count <= mostFiles else { throw ImportError(.malformed, root, "more than \(mostFiles) files") }
+            guard names.count <= mostFiles else {
+                throw ImportError(.malformed, root, "more than \(mostFiles) files")
+            }
         }
     }
 }

@@ -30,7 +30,9 @@ final class EntryReader: ByteReader {
     override func read(into room: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
         if isEnded { return 0 }
         let count = isDeflated ? try inflate(into: room) : try packed.read(into: room)
-        sum = UInt32(truncatingIfNeeded: crc32(UInt(sum), room.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(count)))
+        sum = UInt32(
+            truncatingIfNeeded: crc32(UInt(sum), room.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt32(count))
+        )
         done += count
         guard done <= size else { throw ImportError(.malformed, name, "it unpacks to more than the archive says") }
         if count == 0 {

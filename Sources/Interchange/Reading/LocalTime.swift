@@ -109,7 +109,9 @@ struct ClockText {
     /// The number of an English month, in full or by three letters.
     mutating func month() -> Int? {
         let word = String(String.UnicodeScalarView(rest.prefix { $0.properties.isAlphabetic })).lowercased()
-        guard word.utf8.count >= 3, let index = Self.months.firstIndex(where: { $0.hasPrefix(word) }) else { return nil }
+        guard word.utf8.count >= 3, let index = Self.months.firstIndex(where: { $0.hasPrefix(word) }) else {
+            return nil
+        }
         rest.removeFirst(word.unicodeScalars.count)
         _ = take(".")
         return index + 1

@@ -54,7 +54,9 @@ final class ZipArchive {
     func reader(_ entry: Entry) throws(ImportError) -> ByteReader {
         let name = path + "/" + entry.name
         var header = LittleEndian(try file.bytes(entry.offset..<entry.offset + 30, name), name)
-        guard try header.number(4) == 0x0403_4b50 else { throw ImportError(.malformed, name, "no entry stands there") }
+        guard try header.number(4) == 0x0403_4b50 else {
+            throw ImportError(.malformed, name, "no entry stands there")
+        }
         try header.skip(22)
         let start = entry.offset + 30 + (try header.number(2)) + (try header.number(2))
         guard start + entry.packed <= file.size else { throw ImportError(.malformed, name, "it ends too early") }
@@ -69,7 +71,9 @@ final class ZipArchive {
         let tail = try file.bytes(start..<file.size, path)
         var place = tail.count - 22
         while place >= 0, !tail[place...].starts(with: [0x50, 0x4b, 5, 6]) { place -= 1 }
-        guard place >= 0 else { throw ImportError(.malformed, path, "the archive has no table at its end: it was cut off") }
+        guard place >= 0 else {
+            throw ImportError(.malformed, path, "the archive has no table at its end: it was cut off")
+        }
         var end = LittleEndian(Array(tail[place...]), path)
         try end.skip(10)
         var count = try end.number(2)
@@ -126,7 +130,8 @@ final class ZipArchive {
         }
         guard let name = String(validating: rawName, as: UTF8.self), isSafe(name) else {
             let shown = String(decoding: rawName.prefix(80), as: UTF8.self)
-            throw ImportError(.malformed, rest.name, "the name '\(shown)' of an entry leads out of the archive or is no text")
+            throw ImportError(
+                .malformed, rest.name, "the name '\(shown)' of an entry leads out of the archive or is no text")
         }
         if name.hasSuffix("/") { return nil }
         guard mode & 0xf000 != 0xa000 else {
@@ -134,16 +139,22 @@ final class ZipArchive {
         }
         guard flags & 1 == 0 else { throw ImportError(.malformed, rest.name, "entry \(name) is encrypted") }
         guard method == 0 || method == 8 else {
-            throw ImportError(.malformed, rest.name, "entry \(name) is packed in a way (\(method)) that is not read; pack it with deflate")
+            throw ImportError(
+                .malformed, rest.name,
+                "entry \(name) is packed in a way (\(method)) that is not read; pack it with deflate")
         }
         // Deflate makes at most 1,032 bytes of one.
-        guard size / 1_040 <= packed else { throw ImportError(.malformed, rest.name, "entry \(name) unpacks to more than it can") }
+        guard size / 1_040 <= packed else {
+            throw ImportError(.malformed, rest.name, "entry \(name) unpacks to more than it can")
+        }
         return Entry(name: name, method: method, sum: sum, packed: packed, size: size, offset: offset)
     }
 
     private static func isSafe(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\\") }
-            && !name.split(separator: "/", omittingEmptySubsequences: false).dropLast().contains { $0.isEmpty || $0 == ".." || $0 == "." }
+            && !name.split(separator: "/", omittingEmptySubsequences: false).dropLast().contains {
+                $0.isEmpty || $0 == ".." || $0 == "."
+            }
             && !name.hasSuffix("/..") && name != ".."
     }
 }

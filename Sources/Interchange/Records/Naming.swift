@@ -8,7 +8,8 @@ enum Naming {
     static func id(_ scope: String, _ name: String) -> String {
         let isPlain = !name.utf8.contains { $0 < 0x20 || $0 == 0x7f }
         if isPlain, !name.isEmpty, name.utf8.count <= most { return scope + ":" + name }
-        let plain = String(String.UnicodeScalarView(name.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
+        let plain = String(
+            String.UnicodeScalarView(name.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7f }))
         var short = ""
         for character in plain {
             if short.utf8.count + character.utf8.count > most - 40 { break }

@@ -6,7 +6,9 @@ enum ImportCommand {
     static let entry = Subcommand(
         Command(
             "import", "Loads native NDJSON, or what other services export", group: "Write",
-            arguments: [.init("file", "A file, an archive or folder of an export, or '-' for native NDJSON on stdin.")],
+            arguments: [
+                .init("file", "A file, an archive or folder of an export, or '-' for native NDJSON on stdin.")
+            ],
             options: [
                 .value(
                     "format", "NAME", "What the file is (default: auto, and native where nothing is recognised).",
@@ -65,7 +67,9 @@ enum ImportCommand {
         }
         let export = ImportExport(session: session, path: path, wanted: arguments.value("format"))
         if let found = try export.recognised() {
-            guard rejectsPath == nil else { throw usageFailure("--rejects is for native lines; what is malformed in an export refuses it") }
+            guard rejectsPath == nil else {
+                throw usageFailure("--rejects is for native lines; what is malformed in an export refuses it")
+            }
             return try export.run(found, batch: batch)
         }
         if let other = exportOptions.dropFirst().first(where: { arguments.value($0) != nil }) {

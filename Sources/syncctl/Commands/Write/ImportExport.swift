@@ -13,12 +13,17 @@ struct ImportExport {
     /// What stands for the formats on the command line.
     static let choices = ["auto", "native"] + ExportFormat.allCases.map(\.rawValue)
 
+    /// What is said of exports alone.
+    private static let options = ["user", "me", "conversation", "timezone"]
+
     /// The export to import; `nil`: it is native NDJSON, or is to be refused as such.
     func recognised() throws(CommandFailure) -> ExportImport? {
+        let hasOptions = Self.options.contains { session.arguments.value($0) != nil }
         if wanted == "native" { return nil }
         guard path != "-" else {
-            if wanted == nil { return nil }
-            throw usageFailure("an export is read twice, so it cannot come from a pipe", hint: "a file, or --format native")
+            if wanted == nil, !hasOptions { return nil }
+            throw usageFailure(
+                "an export is read twice, so it cannot come from a pipe", hint: "a file, or --format native")
         }
         let files: ExportFiles
         let found: Sniffer.Found?
@@ -27,19 +32,22 @@ struct ImportExport {
             found = wanted == nil || wanted == "auto" ? try Sniffer.look(at: files) : nil
         } catch {
             // Without the option a pipe, and what is not there, are what they were.
-            if wanted == nil, error.kind != .malformed { return nil }
+            if wanted == nil, !hasOptions, error.kind != .malformed { return nil }
             throw Self.failure(error, stored: 0)
         }
-        if let wanted, let format = ExportFormat(rawValue: wanted) { return ExportImport(files, as: format, try options()) }
+        if let wanted, let format = ExportFormat(rawValue: wanted) {
+            return ExportImport(files, as: format, try options())
+        }
         switch found {
         case .format(let format):
-            session.say("\(path) is taken for a \(format.title) (--format \(format.rawValue))")
+            session.say("\(path) is read as \(format.title) (--format \(format.rawValue))")
             return ExportImport(files, as: format, try options())
         case .native: return nil
         case nil:
-            if wanted == nil { return nil }
+            if wanted == nil, !hasOptions { return nil }
             throw CommandFailure(
-                code: "E_IMPORT_FORMAT", "\(path): no format that is known", hint: "--format with one of: "
+                code: "E_IMPORT_FORMAT", "\(path): no format that is known",
+                hint: "--format with one of: "
                     + Self.choices.dropFirst().joined(separator: ", "), exitCode: .badInput)
         }
     }
@@ -48,7 +56,9 @@ struct ImportExport {
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
             zone = name == "UTC" ? .utc : ZoneDirectory.system.zone(named: name)
-            if zone == nil { throw usageFailure("--timezone '\(name)': there is no such zone", hint: "a name as Asia/Seoul") }
+            if zone == nil {
+                throw usageFailure("--timezone '\(name)': there is no such zone", hint: "a name as Asia/Seoul")
+            }
         }
         return ImportOptions(
             me: session.arguments.value("me"), user: session.arguments.value("user"), zone: zone,
@@ -77,7 +87,8 @@ struct ImportExport {
         }
         meter.finish(done: seen, total: nil)
         let target: ImportTarget =
-            isDry ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
+            isDry
+            ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
         defer { target.close() }
         let intake = ExportIntake(
             target, batch: batch, progress: Progress("import", unit: "events", style: session.style()), total: seen)
@@ -92,15 +103,18 @@ struct ImportExport {
             failure.why = failure.why ?? "Until then \(intake.appended) were appended; the same command goes on."
             throw failure
         }
-        return try ImportSummary(session: session, export: export, checked: checked, intake: intake, isDry: isDry).print()
+        return try ImportSummary(session: session, export: export, checked: checked, intake: intake, isDry: isDry)
+            .print()
     }
 
     static func failure(_ error: ImportError, stored: Int) -> CommandFailure {
-        let nothing = stored == 0 ? "Nothing of it was stored." : "Until then \(stored) events were stored; they stay."
+        let nothing =
+            stored == 0 ? "Nothing of it was stored." : "Until then \(stored) events were stored; they stay."
         return switch error.kind {
         case .malformed, .stopped:
             CommandFailure(code: "E_IMPORT_MALFORMED", error.description, why: nothing, exitCode: .badInput)
-        case .unknownFormat: CommandFailure(code: "E_IMPORT_FORMAT", error.description, why: nothing, exitCode: .badInput)
+        case .unknownFormat:
+            CommandFailure(code: "E_IMPORT_FORMAT", error.description, why: nothing, exitCode: .badInput)
         case .needsOption: CommandFailure(code: "E_IMPORT_OPTION", error.description, why: nothing, exitCode: .usage)
         case .unreadable: CommandFailure(code: "E_IO", error.description, why: nothing, exitCode: .ioError)
         case .missing: CommandFailure(code: "E_IO", error.description, why: nothing, exitCode: .inputMissing)
@@ -206,14 +220,17 @@ struct ImportSummary {
         }
         for (reason, entry) in skipped {
             let places = entry.places.prefix(3).joined(separator: ", ") + (entry.count > 3 ? ", …" : "")
-            try session.line(Sanitizer.line("passed over: \(entry.count), \(reason) (\(places))"), "skipped") { line in
+            try session.line(Sanitizer.line("passed over: \(entry.count), \(reason) (\(places))"), "skipped") {
+                line in
                 line.add("reason", reason)
                 line.add("events", entry.count)
                 line.add("places", entry.places)
             }
         }
         for problem in intake.problems {
-            try session.line(Sanitizer.line("not taken: \(problem.place): \(problem.message)   [\(problem.code)]"), "rejected") { line in
+            try session.line(
+                Sanitizer.line("not taken: \(problem.place): \(problem.message)   [\(problem.code)]"), "rejected"
+            ) { line in
                 line.add("place", problem.place)
                 line.add("code", problem.code)
                 line.add("message", problem.message)
@@ -223,7 +240,8 @@ struct ImportSummary {
         if !session.isJSON {
             try session.output.line(
                 "\(EventText.count(intake.count, "event")): \(intake.appended) \(isDry ? "new" : "appended"), \(intake.already) already there, "
-                    + "\(intake.differing) there with other content, \(intake.rejected) rejected; \(passedOver) records passed over")
+                    + "\(intake.differing) there with other content, \(intake.rejected) rejected; \(passedOver) records passed over"
+            )
         }
         try session.end(count: intake.count) { line in
             line.add("format", export.format.rawValue)
