@@ -20,7 +20,9 @@ import Testing
         }
         var entries: [Entry]
 
-        private static func number(_ value: UInt64, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) } }
+        private static func number(_ value: UInt64, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+        }
 
         static func sum(_ bytes: [UInt8]) -> UInt64 {
             var sum: UInt32 = 0xffff_ffff
@@ -37,16 +39,20 @@ import Testing
                 let offset = entry.offset ?? UInt64(out.count)
                 let sum = entry.sum ?? Self.sum(entry.bytes), size = entry.size ?? UInt64(entry.bytes.count)
                 let name = Array(entry.name.utf8)
-                let common = Self.number(20, 2) + Self.number(entry.flags, 2) + Self.number(entry.method, 2) + Self.number(0, 4)
+                let common =
+                    Self.number(20, 2) + Self.number(entry.flags, 2) + Self.number(entry.method, 2)
+                    + Self.number(0, 4)
                     + Self.number(sum, 4) + Self.number(UInt64(entry.bytes.count), 4) + Self.number(size, 4)
                     + Self.number(UInt64(name.count), 2) + Self.number(0, 2)
                 out += [0x50, 0x4b, 3, 4] + common + name + entry.bytes
-                table += [0x50, 0x4b, 1, 2] + Self.number(20, 2) + common + Self.number(0, 2) + Self.number(0, 4)
+                table +=
+                    [0x50, 0x4b, 1, 2] + Self.number(20, 2) + common + Self.number(0, 2) + Self.number(0, 4)
                     + Self.number(entry.mode << 16, 4) + Self.number(offset, 4) + name
             }
             let start = UInt64(out.count)
             out += table + [0x50, 0x4b, 5, 6] + Self.number(0, 4) + Self.number(UInt64(entries.count), 2)
-            return out + Self.number(UInt64(entries.count), 2) + Self.number(UInt64(table.count), 4) + Self.number(start, 4) + Self.number(0, 2)
+            return out + Self.number(UInt64(entries.count), 2) + Self.number(UInt64(table.count), 4)
+                + Self.number(start, 4) + Self.number(0, 2)
         }
     }
 
@@ -101,10 +107,16 @@ import Testing
         let folder = try TemporaryFolder.made()
         let inner = folder.file("slack/general")
         try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: true)
-        let many = (0..<2_000).map { #"{"type":"message","user":"U1","text":"a &lt; b &amp;amp; \#($0)","ts":"1700000000.\#(100_000 + $0)"}"# }
+        let many = (0..<2_000).map {
+            #"{"type":"message","user":"U1","text":"a &lt; b &amp;amp; \#($0)","ts":"1700000000.\#(100_000 + $0)"}"#
+        }
         try Data("[\(many.joined(separator: ","))]".utf8).write(to: URL(filePath: inner + "/2023-11-14.json"))
-        try Data(#"[{"id":"C1","name":"general","created":1,"members":["U1","U1"]}]"#.utf8).write(to: URL(filePath: folder.file("slack/channels.json")))
-        try python(["-c", "import shutil,sys; shutil.make_archive(sys.argv[1], 'zip', sys.argv[2])", folder.file("slack-export"), folder.file("slack")])
+        try Data(#"[{"id":"C1","name":"general","created":1,"members":["U1","U1"]}]"#.utf8).write(
+            to: URL(filePath: folder.file("slack/channels.json")))
+        try python([
+            "-c", "import shutil,sys; shutil.make_archive(sys.argv[1], 'zip', sys.argv[2])",
+            folder.file("slack-export"), folder.file("slack"),
+        ])
         let archive = try Imported(folder.file("slack-export.zip")), plain = try Imported(folder.file("slack"))
         #expect(archive.format == .slack && archive.counts["message.posted"] == 2_000)
         #expect(archive.events == plain.events)
@@ -115,26 +127,40 @@ import Testing
     @Test("Names that lead out, links, encryption, other packing and false sizes are refused")
     func hostile() throws {
         let bytes = Array("[]".utf8)
-        for name in ["../conversations.json", "/conversations.json", "a/../../conversations.json", "a\\..\\conversations.json", "a\u{0}b"] {
+        for name in [
+            "../conversations.json", "/conversations.json", "a/../../conversations.json", "a\\..\\conversations.json",
+            "a\u{0}b",
+        ] {
             #expect(try refusal(.init(name: name, bytes: bytes)).contains("leads out of the archive"), "\(name)")
         }
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, mode: 0o120777)).contains("symbolic link"))
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, mode: 0o120777)).contains("symbolic link"))
         #expect(try refusal(.init(name: "conversations.json", bytes: bytes, flags: 1)).contains("encrypted"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, method: 12)).contains("(12) that is not read"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, size: 1 << 31)).contains("more than it can"))
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, method: 12)).contains("(12) that is not read")
+        )
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, size: 1 << 31)).contains("more than it can"))
         #expect(try refusal(.init(name: "conversations.json", bytes: bytes, size: 3)).contains("checksum"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, size: 1)).contains("more than the archive says"))
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, size: 1)).contains(
+                "more than the archive says"))
         #expect(try refusal(.init(name: "conversations.json", bytes: bytes, sum: 5)).contains("checksum"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, method: 8)).contains("damaged"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, offset: 4)).contains("no entry stands there"))
-        #expect(try refusal(.init(name: "conversations.json", bytes: bytes, offset: 4_000_000)).contains("reach into its table"))
+        #expect(try refusal(.init(name: "conversations.json", bytes: [0xff, 0xff], method: 8)).contains("damaged"))
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, offset: 4)).contains("no entry stands there"))
+        #expect(
+            try refusal(.init(name: "conversations.json", bytes: bytes, offset: 4_000_000)).contains(
+                "reach into its table"))
     }
 
     @Test("Entries that lie in each other, as bombs have them, are refused; so is an archive cut anywhere")
     func damaged() throws {
         let folder = try TemporaryFolder.made()
         let bytes = Array("[]".utf8)
-        let overlapping = Zip(entries: [.init(name: "conversations.json", bytes: bytes), .init(name: "b.json", bytes: bytes, offset: 0)])
+        let overlapping = Zip(entries: [
+            .init(name: "conversations.json", bytes: bytes), .init(name: "b.json", bytes: bytes, offset: 0),
+        ])
         let path = try folder.write(Data(overlapping.bytes), to: "a.zip")
         #expect(throws: ImportError.self) { try ExportFiles(path) }
         let whole = Zip(entries: [.init(name: "conversations.json", bytes: Array(Self.conversation.utf8))]).bytes

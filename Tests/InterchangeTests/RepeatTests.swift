@@ -38,7 +38,8 @@ import Testing
 
     private func makeStore() throws -> (TemporaryFolder, EventStore) {
         let folder = TemporaryFolder()
-        return (folder, try EventStore(creatingAt: folder.path))
+        try EventStore.create(in: folder.path, name: "test")
+        return (folder, try EventStore(opening: folder.path))
     }
 
     @Test("The same said twice in a minute is said twice; a later export adds what is new")
@@ -47,7 +48,10 @@ import Testing
         let first = try Imported(try folder.write(Self.kakaotalk, to: "chat.txt"))
         #expect(first.texts == ["네", "네", "네", "좋아요"])
         // In the order of the file, a millisecond each.
-        #expect(first.events.map(\.moment).prefix(3) == ["2025-10-13T00:05:00.000Z", "2025-10-13T00:05:00.001Z", "2025-10-13T00:05:00.002Z"])
+        #expect(
+            first.events.map(\.moment).prefix(3) == [
+                "2025-10-13T00:05:00.000Z", "2025-10-13T00:05:00.001Z", "2025-10-13T00:05:00.002Z",
+            ])
         let (place, store) = try makeStore()
         defer { withExtendedLifetime(place) {} }
         #expect(try outcomes(first, in: store) == (4, 0, 0))
@@ -72,7 +76,8 @@ import Testing
     @Test("Times of another zone are another content under the same ids: nothing is doubled")
     func zones() throws {
         let folder = try TemporaryFolder.made()
-        let path = try folder.write("13/06/18, 21:25 - a: m\n13/06/18, 21:25 - b: m\n", to: "WhatsApp Chat with b.txt")
+        let path = try folder.write(
+            "13/06/18, 21:25 - a: m\n13/06/18, 21:25 - b: m\n", to: "WhatsApp Chat with b.txt")
         let seoul = try Imported(path), utc = try Imported(path, as: nil, ImportOptions(zone: .fixed(seconds: 0)))
         #expect(seoul.events.map(\.id) == utc.events.map(\.id))
         #expect(seoul.events[0].conversation == "whatsapp:b")
@@ -100,7 +105,8 @@ import Testing
         let (place, store) = try makeStore()
         defer { withExtendedLifetime(place) {} }
         #expect(try outcomes(first, in: store) == (3, 0, 0))
-        let second = try Imported(try folder.write(export("둘", #","edited_unixtime":"1700000500""#), to: "result.json"))
+        let second = try Imported(
+            try folder.write(export("둘", #","edited_unixtime":"1700000500""#), to: "result.json"))
         #expect(second.counts["message.edited"] == 1)
         // The posted message differs and stays; the edit is new.
         #expect(try outcomes(second, in: store) == (1, 2, 1))

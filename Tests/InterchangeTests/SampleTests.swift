@@ -16,7 +16,10 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { path }
 
-    init(_ path: String, _ format: ExportFormat, _ counts: [String: Int], passedOver: Int = 0, isRecognised: Bool = true) {
+    init(
+        _ path: String, _ format: ExportFormat, _ counts: [String: Int], passedOver: Int = 0,
+        isRecognised: Bool = true
+    ) {
         (self.path, self.format, self.counts, self.passedOver) = (path, format, counts, passedOver)
         self.isRecognised = isRecognised
     }
@@ -57,7 +60,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample("firebase_rtdb/SYNTHETIC_array_coercion.json", .firebase, [:], passedOver: 1, isRecognised: false),
         Sample("firebase_rtdb/SYNTHETIC_lmessenger_epoch1970.json", .firebase, messenger(users: 2)),
         Sample("firebase_rtdb/SYNTHETIC_lmessenger_epoch2001.json", .firebase, messenger(users: 2)),
-        Sample("coredata_sqlite/SYNTHETIC_default.store.sqlite", .swiftdata, [started: 1, posted: 1, replied: 1], passedOver: 1),
+        Sample(
+            "coredata_sqlite/SYNTHETIC_default.store.sqlite", .swiftdata, [started: 1, posted: 1, replied: 1],
+            passedOver: 1),
     ]
 
     static let seeds = [
@@ -95,7 +100,8 @@ struct SampleTests {
         // Both beginnings of time give the same events.
         #expect(found["lmessenger-1970.json"]?.events == found["lmessenger-2001.json"]?.events)
         #expect(found["drbot-firestore.json"]?.events[0].moment == "2023-06-06T10:01:09.514Z")
-        let picture = try #require(found["default.store"]?.events.compactMap { $0.object.elements("attachments")?.first?.object }.first)
+        let picture = try #require(
+            found["default.store"]?.events.compactMap { $0.object.elements("attachments")?.first?.object }.first)
         #expect(picture.integer("width") == 64 && picture.integer("height") == 48)
         let bytes = try Data(contentsOf: URL(filePath: folder.file("picture.png")))
         #expect(picture.string("data") == bytes.base64EncodedString())

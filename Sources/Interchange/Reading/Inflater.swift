@@ -12,6 +12,8 @@ final class EntryReader: ByteReader {
     private var done = 0
     private var sum: UInt32 = 0
     private var isEnded = false
+    /// Whether the last bytes were unpacked.
+    private var isDone = false
 
     init(_ packed: FileReader, isDeflated: Bool, size: Int, sum expected: UInt32, name: String) throws(ImportError) {
         (self.packed, self.isDeflated, self.size, self.expected) = (packed, isDeflated, size, expected)
@@ -45,7 +47,6 @@ final class EntryReader: ByteReader {
     }
 
     private func inflate(into room: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
-        var isDone = false
         var made = 0
         while made == 0, !isDone {
             if inputStart == input.count {

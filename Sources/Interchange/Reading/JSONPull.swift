@@ -1,4 +1,5 @@
 package import EventStore
+internal import Glibc
 
 /// JSON of any size, read a value at a time: objects and arrays are entered, and what is small enough is handed out whole. Memory is
 /// bounded by the longest value that is asked for.
@@ -15,10 +16,11 @@ package final class JSONPull {
     private let reader: ByteReader
     private let longest: Int
     private var buffer: [UInt8] = []
-    private var start = 0
+    /// What is read and not yet used of the buffer.
+    private var start = 0, end = 0
     private var isAtEnd = false
-    /// Bytes and line ends that the buffer has given up.
-    private var gone = (bytes: 0, lines: 0)
+    /// Line ends that the buffer has given up.
+    private var gone = 0
     private var path: [Step] = []
     /// For each open container whether nothing of it was read yet.
     private var fresh: [Bool] = []
@@ -26,9 +28,10 @@ package final class JSONPull {
     package init(_ reader: ByteReader, longest: Int = longestValue) throws(ImportError) {
         self.reader = reader
         self.longest = longest
-        while buffer.count < 3, !isAtEnd { try fill() }
-        if buffer.starts(with: [0xef, 0xbb, 0xbf]) { start = 3 }
-        if buffer.starts(with: [0xff, 0xfe]) || buffer.starts(with: [0xfe, 0xff]) {
+        while end < 3, !isAtEnd { try fill() }
+        let head = buffer[..<end]
+        if head.starts(with: [0xef, 0xbb, 0xbf]) { start = 3 }
+        if head.starts(with: [0xff, 0xfe]) || head.starts(with: [0xfe, 0xff]) {
             throw ImportError(.malformed, reader.name, "it is UTF-16; save it as UTF-8")
         }
     }
@@ -44,15 +47,15 @@ package final class JSONPull {
     }
 
     package func failure(_ reason: String, at offset: Int? = nil) -> ImportError {
-        let end = min(offset ?? start, buffer.count)
-        let lines = gone.lines + 1 + buffer[..<end].reduce(0) { $0 + ($1 == 0x0a ? 1 : 0) }
+        let last = min(offset ?? start, end)
+        let lines = gone + 1 + buffer[..<last].reduce(0) { $0 + ($1 == 0x0a ? 1 : 0) }
         return ImportError(.malformed, reader.name, at: "\(place), line \(lines)", reason)
     }
 
     /// The first byte of what comes next, blanks passed over; 0 at the end.
     package func peek() throws(ImportError) -> UInt8 {
         while true {
-            while start < buffer.count {
+            while start < end {
                 let byte = buffer[start]
                 guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
                 start += 1
@@ -112,9 +115,9 @@ package final class JSONPull {
 
     /// The next value, whatever it is, read and checked whole.
     package func value() throws(ImportError) -> JSONValue {
-        guard try peek() != 0 || start < buffer.count else { throw failure("text ends too early") }
-        let end = try extent()
-        let bytes = Array(buffer[start..<end])
+        guard try peek() != 0 || start < end else { throw failure("text ends too early") }
+        let limit = try extent()
+        let bytes = Array(buffer[start..<limit])
         var scanner = JSONScanner(bytes)
         do throws(JSONError) {
             let range = try scanner.value(nesting: JSONDepth.most - fresh.count)
@@ -122,7 +125,7 @@ package final class JSONPull {
         } catch {
             throw failure(error.reason.rawValue, at: start + error.offset)
         }
-        start = end
+        start = limit
         return JSONValue(bytes: bytes, range: 0..<bytes.count)
     }
 
@@ -141,7 +144,7 @@ package final class JSONPull {
 
     /// Nothing but blanks may follow.
     package func finish() throws(ImportError) {
-        guard try peek() == 0, start == buffer.count else { throw failure("text after the end of the value") }
+        guard try peek() == 0, start == end else { throw failure("text after the end of the value") }
     }
 
     private struct Extent {
@@ -188,34 +191,44 @@ package final class JSONPull {
         var state = Extent()
         var index = start
         while true {
-            let found = buffer.withUnsafeBytes { state.end($0, &index, isScalar: isScalar) }
+            let found = buffer.withUnsafeBytes { raw in
+                state.end(UnsafeRawBufferPointer(rebasing: raw[..<end]), &index, isScalar: isScalar)
+            }
             if let found { return found == start ? start + 1 : found }
-            if isAtEnd { return buffer.count }
+            if isAtEnd { return end }
             guard state.depth <= JSONDepth.most else { throw failure("nested too deep", at: index) }
             guard index - start <= longest else { throw failure("the value is longer than \(longest) bytes") }
             let before = start
             try fill()
+            // What stands before the value may have been given up.
             index -= before - start
         }
     }
 
     private func fill() throws(ImportError) {
-        if start > 0 {
-            gone.bytes += start
-            gone.lines += buffer.withUnsafeBytes { raw in
-                var count = 0
-                for index in 0..<start where raw[index] == 0x0a { count += 1 }
-                return count
+        if buffer.count - end < Self.chunk / 2 {
+            if start > 0 { forget() }
+            // A long value grows by halves, so that what is moved stays a small multiple of it.
+            let room = max(Self.chunk, end / 2)
+            if buffer.count < end + room {
+                var larger = [UInt8](repeating: 0, count: end + room)
+                larger.replaceSubrange(..<end, with: buffer[..<end])
+                buffer = larger
             }
-            buffer.removeFirst(start)
-            start = 0
         }
-        let count = buffer.count
-        // A long value grows by halves, so that what is moved stays a small multiple of it.
-        let room = max(Self.chunk, count / 2)
-        buffer.append(contentsOf: repeatElement(0, count: room))
-        let added = try reader.fill(&buffer, from: count)
-        buffer.removeLast(room - added)
+        let added = try reader.fill(&buffer, from: end)
+        end += added
         isAtEnd = added == 0
+    }
+
+    /// Moves what is not yet used to the front.
+    private func forget() {
+        gone += buffer.withUnsafeMutableBytes { raw in
+            var lines = 0
+            for index in 0..<start where raw[index] == 0x0a { lines += 1 }
+            if let base = raw.baseAddress { memmove(base, base + start, end - start) }
+            return lines
+        }
+        (start, end) = (0, end - start)
     }
 }

@@ -9,6 +9,7 @@ package struct TextLines {
     private let reader: ByteReader
     private let longest: Int
     private var buffer: [UInt8] = []
+    private var chunk = [UInt8](repeating: 0, count: 256 << 10)
     private var start = 0
     private var searched = 0
     private var isAtEnd = false
@@ -78,11 +79,8 @@ package struct TextLines {
             searched -= start
             start = 0
         }
-        let chunk = 256 << 10
-        let count = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: chunk))
-        let added = try reader.fill(&buffer, from: count)
-        buffer.removeLast(chunk - added)
+        let added = try reader.fill(&chunk)
+        buffer += chunk[..<added]
         isAtEnd = added == 0
     }
 }
