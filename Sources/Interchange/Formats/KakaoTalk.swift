@@ -23,8 +23,8 @@ final class KakaoTalk: ExportReader {
             var lines = TextLines(try files.reader(name))
             guard let first = try lines.text() else { throw ImportError(.malformed, file, "it is empty") }
             if KakaoLine.isHeader(ofTable: first) {
-                let conversation = options.conversation ?? Naming.id("kakaotalk", KakaoLine.room(ofFile: name))
-                var room = KakaoRoom(conversation, file, options, zone, output)
+                let scope = options.conversation ?? Naming.id("kakaotalk", KakaoLine.room(ofFile: name))
+                var room = KakaoRoom(scope, file, options, zone, output)
                 try readTable(&lines, file, &room)
             } else {
                 try readText(&lines, first, file, output)
@@ -39,9 +39,7 @@ final class KakaoTalk: ExportReader {
             throw ImportError(
                 .malformed, file, at: "line 1", "no header of KakaoTalk: '… 님과 카카오톡 대화' and when it was saved")
         }
-        var room = KakaoRoom(
-            options.conversation ?? Naming.id("kakaotalk", title.room), file, options, zone, output)
-        room.title = title.room
+        var room = KakaoRoom(Naming.id("kakaotalk", title.room), file, options, zone, output)
         var day: CivilTime?
         while let line = try lines.text() {
             let number = lines.number
@@ -119,22 +117,22 @@ private struct KakaoRoom {
         let number: Int
     }
 
+    /// Within which a message has its name.
+    private let scope: String
     private let conversation: String
     private let file: String
     private let options: ImportOptions
     private let zone: Zone
     private let output: ImportOutput
-    var title: String?
     private var open: Open?
     private var repeats = Repeats()
     private var order = FileOrder()
     private var first: Int64?
     private static let exporter = ["회원님", "Me"]
 
-    init(_ conversation: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
-        (self.conversation, self.file, self.options, self.zone, self.output) = (
-            conversation, file, options, zone, output
-        )
+    init(_ scope: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
+        (self.scope, self.file, self.options, self.zone, self.output) = (scope, file, options, zone, output)
+        conversation = options.conversation ?? scope
     }
 
     var isOpen: Bool { open != nil }
@@ -172,7 +170,7 @@ private struct KakaoRoom {
         payload.add("name", name)
         payload.addSource("kakaotalk", record)
         let draft = EventDraft(
-            id: EventID(record: record, of: conversation, time: written), type: "message.posted",
+            id: EventID(record: record, of: scope, time: written), type: "message.posted",
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("kakaotalk", name), payload: payload.json)
         // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.

@@ -61,7 +61,8 @@ final class Slack: ExportReader {
             }
             channels[channel.string("name") ?? id] = id
             channels[id] = id
-            let conversation = Naming.id("slack", id)
+            let scope = Naming.id("slack", id)
+            let conversation = options.conversation ?? scope
             var participants: [String] = []
             for member in channel.strings("members") ?? [] {
                 let user = user(member)
@@ -79,7 +80,7 @@ final class Slack: ExportReader {
             let creator = channel.string("creator").map(user) ?? participants.first
             try output.emit(
                 EventDraft(
-                    id: EventID(record: "start", of: conversation), type: "conversation.started", time: created ?? 0,
+                    id: EventID(record: "start", of: scope), type: "conversation.started", time: created ?? 0,
                     conversation: conversation, user: creator ?? conversation, payload: payload.json),
                 at: "\(name) \(json.place)", mayDiffer: true)
         }
@@ -137,8 +138,8 @@ final class Slack: ExportReader {
             guard let ts = message.string("ts"), let time = Moments.milliseconds(decimal: ts) else {
                 throw json.failure("a message has no 'ts' of seconds as text")
             }
-            let conversation = options.conversation ?? Naming.id("slack", channels[channel] ?? channel)
-            try take(message, ts, time, conversation, place, output)
+            let scope = Naming.id("slack", channels[channel] ?? channel)
+            try take(message, ts, time, scope, place, output)
         }
         try json.finish()
     }
@@ -149,13 +150,14 @@ final class Slack: ExportReader {
     ]
 
     private func take(
-        _ message: JSONObject, _ ts: String, _ time: Int64, _ conversation: String, _ place: String,
+        _ message: JSONObject, _ ts: String, _ time: Int64, _ scope: String, _ place: String,
         _ output: ImportOutput
     ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
         let subtype = message.string("subtype") ?? ""
         let sender = message.string("user") ?? message.string("bot_id") ?? message.string("username") ?? "unknown"
         let user = user(sender)
-        let id = EventID(record: ts, of: conversation, time: time)
+        let id = EventID(record: ts, of: scope, time: time)
         var payload = Payload()
         var draft = EventDraft(
             id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: [])
@@ -189,7 +191,7 @@ final class Slack: ExportReader {
         payload.addSource("slack", ts)
         draft.payload = payload.json
         if let root = message.string("thread_ts"), root != ts, let rootTime = Moments.milliseconds(decimal: root) {
-            draft.cause = EventID(record: root, of: conversation, time: rootTime)
+            draft.cause = EventID(record: root, of: scope, time: rootTime)
         }
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
         let edited = message.object("edited")?.string("ts")
@@ -201,7 +203,7 @@ final class Slack: ExportReader {
         edit.addSource("slack", ts)
         try output.emit(
             EventDraft(
-                id: EventID(record: "\(ts)/edited/\(edited)", of: conversation, time: editedTime),
+                id: EventID(record: "\(ts)/edited/\(edited)", of: scope, time: editedTime),
                 type: "message.edited",
                 time: max(editedTime, time), conversation: conversation, user: user, cause: id, payload: edit.json),
             at: place)

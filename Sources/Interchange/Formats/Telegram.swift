@@ -23,7 +23,8 @@ final class Telegram: ExportReader {
         var isStarted = false
         var repeats = Repeats()
 
-        func conversation(_ fallback: String) -> String { Naming.id("telegram", id ?? name ?? fallback) }
+        /// Within which ids count.
+        func scope(_ fallback: String) -> String { Naming.id("telegram", id ?? name ?? fallback) }
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
@@ -85,7 +86,7 @@ final class Telegram: ExportReader {
     ) throws(ImportError) {
         var fallback = files.name
         if fallback.hasSuffix(".json") { fallback.removeLast(5) }
-        let conversation = options.conversation ?? chat.conversation(fallback)
+        let scope = chat.scope(fallback)
         try json.openArray()
         while try json.nextElement() {
             let value = try json.value()
@@ -102,15 +103,16 @@ final class Telegram: ExportReader {
             }
             if !chat.isStarted {
                 chat.isStarted = true
-                try start(chat, conversation, before: time, json.place, output)
+                try start(chat, scope, before: time, json.place, output)
             }
-            try take(message, time, conversation, &chat.repeats, json.place, output)
+            try take(message, time, scope, &chat.repeats, json.place, output)
         }
     }
 
     private func start(
-        _ chat: Chat, _ conversation: String, before time: Int64, _ place: String, _ output: ImportOutput
+        _ chat: Chat, _ scope: String, before time: Int64, _ place: String, _ output: ImportOutput
     ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
         var payload = Payload()
         payload.add("title", chat.name)
         payload.add("category", "text")
@@ -118,16 +120,17 @@ final class Telegram: ExportReader {
         payload.addSource("telegram", chat.id)
         try output.emit(
             EventDraft(
-                id: EventID(record: "start", of: conversation), type: "conversation.started", time: time - 1,
+                id: EventID(record: "start", of: scope), type: "conversation.started", time: time - 1,
                 conversation: conversation,
                 user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
                 payload: payload.json), at: place, mayDiffer: true)
     }
 
     private func take(
-        _ message: JSONObject, _ time: Int64, _ conversation: String, _ repeats: inout Repeats, _ place: String,
+        _ message: JSONObject, _ time: Int64, _ scope: String, _ repeats: inout Repeats, _ place: String,
         _ output: ImportOutput
     ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
         let text = Self.text(message["text"])
         let name = message.string("from")
         let sender =
@@ -153,11 +156,11 @@ final class Telegram: ExportReader {
         }
         payload.addSource("telegram", record)
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
-        let id = EventID(record: record, of: conversation)
+        let id = EventID(record: record, of: scope)
         // Replies name a message by its id alone, so no id has a time in it.
         let cause =
             message["reply_to_peer_id"] == nil
-            ? message.integer("reply_to_message_id").map { EventID(record: String($0), of: conversation) } : nil
+            ? message.integer("reply_to_message_id").map { EventID(record: String($0), of: scope) } : nil
         let edited = self.time(message, "edited")
         try output.emit(
             EventDraft(
@@ -170,7 +173,7 @@ final class Telegram: ExportReader {
         edit.addSource("telegram", record)
         try output.emit(
             EventDraft(
-                id: EventID(record: "\(record)/edited/\(edited)", of: conversation), type: "message.edited",
+                id: EventID(record: "\(record)/edited/\(edited)", of: scope), type: "message.edited",
                 time: max(edited, time), conversation: conversation, user: user, cause: id, payload: edit.json),
             at: place)
     }
