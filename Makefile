@@ -10,7 +10,7 @@ SEED ?=
 SEEDS ?= 10000
 JOBS ?= $(shell nproc)
 IMAGES ?= 1000
-PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev \
+PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev zlib1g-dev \
   protobuf-compiler zstd
 
 help:

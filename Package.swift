@@ -39,6 +39,7 @@ let package = Package(
         .systemLibrary(name: "CLibevent", pkgConfig: "libevent_core", providers: [.apt(["libevent-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
 
         .target(
@@ -56,6 +57,9 @@ let package = Package(
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
+        // Exports of other services, read into events.
+        .target(
+            name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
         .executableTarget(
             name: "syncd",
             dependencies: [
@@ -63,7 +67,8 @@ let package = Package(
             ],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
-            name: "syncctl", dependencies: ["SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CCurl"],
+            name: "syncctl",
+            dependencies: ["SillokAPI", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl"],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
@@ -108,7 +113,11 @@ let package = Package(
         .testTarget(
             name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], swiftSettings: strict),
         .testTarget(
-            name: "SillokAPITests", dependencies: ["TestSupport", "SillokAPI", "Access", "EventStore", "CommandLineKit"],
+            name: "InterchangeTests", dependencies: ["TestSupport", "Interchange", "EventStore", "CommandLineKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SillokAPITests",
+            dependencies: ["TestSupport", "SillokAPI", "Access", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",

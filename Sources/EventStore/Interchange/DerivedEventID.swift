@@ -57,6 +57,13 @@ struct DerivedEventID {
 }
 
 extension EventID {
+    /// The id of a record that came from elsewhere, by the name it has there: what ``DerivedEventID`` makes of a line with
+    /// `source`, `recordid` and `time`. A record that others name without knowing its time goes without one.
+    package init(record: String, of source: String, time: Int64 = 0) {
+        let input = Array("sillok-id-v1".utf8) + [0] + Array(source.utf8) + [0] + Array(record.utf8)
+        self.init(derivedFrom: SHA256().digest(input), first48: UInt64(max(0, time)) << 16)
+    }
+
     /// The id of what `bot` says in reply to the event `cause`: workers that answer the same message make the same id, so
     /// that one reply is stored (docs/reference/FORMATS.md §4).
     ///

@@ -4,6 +4,9 @@ package struct JSONValue {
     /// Where the value stands, without blanks around it.
     package let range: Range<Int>
 
+    /// The value at `range` of bytes that a scanner has passed before.
+    package init(bytes: [UInt8], range: Range<Int>) { (self.bytes, self.range) = (bytes, range) }
+
     package enum Kind: Hashable {
         case object, array, string, number, bool, null
     }

@@ -5,9 +5,18 @@ internal import SillokAPI
 enum ImportCommand {
     static let entry = Subcommand(
         Command(
-            "import", "Loads native NDJSON from a file or stdin", group: "Write",
-            arguments: [.init("file", "A file of native NDJSON, or '-' for stdin.")],
+            "import", "Loads native NDJSON, or what other services export", group: "Write",
+            arguments: [
+                .init("file", "A file, an archive or folder of an export, or '-' for native NDJSON on stdin.")
+            ],
             options: [
+                .value(
+                    "format", "NAME", "What the file is (default: auto, and native where nothing is recognised).",
+                    allowed: ImportExport.choices),
+                .value("user", short: "u", "USER", "Whose events they are, where the export does not say."),
+                .value("me", "NAME", "The exporter's own name in the export: events of USER."),
+                .value("conversation", "ID", "The conversation they go to, in place of the export's own."),
+                .value("timezone", "ZONE", "Of times without one (KakaoTalk: Asia/Seoul, others: this machine's)."),
                 .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),
                 .value("rejects", "FILE", "Write rejected lines there, each with its number and the reason."),
@@ -20,6 +29,8 @@ enum ImportCommand {
                 .init(
                     "syncctl import dump.ndjson --rejects bad.ndjson",
                     "and 'jq -r .text bad.ndjson' has them, to be mended"),
+                .init("syncctl import KakaoTalkChats.txt --dry-run", "what a chat of KakaoTalk has in it"),
+                .init("syncctl import export.zip --user hana", "all of a ChatGPT export, as hana's"),
                 .init("syncctl import --evidence audit.evidence", "events as those of their own origins, proven"),
             ],
             discussion: """
@@ -27,11 +38,16 @@ enum ImportCommand {
                 events are reported and passed over. So are lines with 'twinof': another event with the same id counts. \
                 Interrupted, it ends in good order: run it again to go on.
 
+                Exports of other services are recognised: KakaoTalk, WhatsApp, Telegram, Slack, Matrix, ChatGPT, OpenAI's \
+                fine-tuning lines, Firestore, Realtime Database, Core Data and SwiftData. An export is read twice: \
+                when anything of it is malformed, nothing of it is stored. Imported again, or in a later export that \
+                overlaps, it adds what is new.
+
                 With --evidence, events stay those of their origins: nothing of them changes, and each piece is proven \
                 by its origin's signed head before it is stored. The daemon must be stopped. A line that does not fit \
                 ends the import; what was stored before is proven and stays.
 
-                Exit codes: 4 when some lines were rejected, 65 when the only one was, 66 when there is no such file; \
+                Exit codes: 4 when some lines were rejected, 65 when the only one was or an export is malformed, 66 when there is no such file; \
                 3 when evidence is contradicted.
                 """), run: run)
 
@@ -44,7 +60,20 @@ enum ImportCommand {
             guard arguments.value("batch") == nil, rejectsPath == nil, !arguments.flag("dry-run") else {
                 throw usageFailure("--evidence goes with none of --batch, --dry-run and --rejects")
             }
+            if let other = exportOptions.first(where: { arguments.value($0) != nil }) {
+                throw usageFailure("--evidence does not go with --\(other)")
+            }
             return try EvidenceTransfer.import(session, try InputFile(path))
+        }
+        let export = ImportExport(session: session, path: path, wanted: arguments.value("format"))
+        if let found = try export.recognised() {
+            guard rejectsPath == nil else {
+                throw usageFailure("--rejects is for native lines; what is malformed in an export refuses it")
+            }
+            return try export.run(found, batch: batch)
+        }
+        if let other = exportOptions.dropFirst().first(where: { arguments.value($0) != nil }) {
+            throw usageFailure("--\(other) does not go with native NDJSON, whose lines say it themselves")
         }
         let location = try StoreLocation.find(for: session)
         let input = try InputFile(path)
@@ -69,6 +98,9 @@ enum ImportCommand {
         }
         return try finish(run, path)
     }
+
+    /// What is said of exports of other services alone.
+    private static let exportOptions = ["format", "user", "me", "conversation", "timezone"]
 
     private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
         "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "

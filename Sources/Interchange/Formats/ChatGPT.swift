@@ -1,0 +1,125 @@
+internal import EventStore
+
+/// What ChatGPT gives out of its data: `conversations.json`, alone or in the archive or folder it comes in.
+///
+/// A conversation is a tree: a question that was changed and an answer that was made anew stand beside each other. All of it is
+/// imported; a message's cause is the one before it. Which branch is shown is said by `currentMessage` of the conversation's beginning.
+final class ChatGPT: ExportReader {
+    private let options: ImportOptions
+    private var user: String?
+
+    init(_ options: ImportOptions) {
+        self.options = options
+        user = options.user
+    }
+
+    func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        if user == nil, !files.isFile, let name = files.file(named: "user.json") {
+            let json = try JSONPull(try files.reader(name))
+            user = try json.value().object?.string("id").map { Naming.id("chatgpt", $0) }
+        }
+        guard let user else {
+            throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
+        }
+        // Large exports have conversations-000.json, -001.json and so on.
+        let names = files.names.filter { name in
+            let last = ExportFiles.lastPart(name)
+            return files.isFile || last.hasPrefix("conversations") && last.hasSuffix(".json")
+        }
+        guard !names.isEmpty else { throw ImportError(.malformed, files.path, "no conversations.json in it") }
+        for name in names {
+            let json = try JSONPull(try files.reader(name))
+            switch try json.peek() {
+            case UInt8(ascii: "["): try list(json, user, files, output)
+            default:
+                try json.openObject()
+                var hasList = false
+                while let member = try json.nextName() {
+                    if member == "conversations" {
+                        hasList = true
+                        try list(json, user, files, output)
+                    } else {
+                        try json.skip()
+                    }
+                }
+                guard hasList else { throw ImportError(.malformed, files.path, at: "$", "no list 'conversations'") }
+            }
+            try json.finish()
+        }
+    }
+
+    private func list(
+        _ json: JSONPull, _ user: String, _ files: ExportFiles, _ output: ImportOutput
+    ) throws(ImportError) {
+        try json.openArray()
+        while try json.nextElement() {
+            guard let conversation = try json.value().object else {
+                throw json.failure("a conversation is no object")
+            }
+            guard let mapping = conversation.object("mapping") else {
+                throw json.failure("a conversation has no 'mapping'")
+            }
+            var tree = ChatGPTTree(mapping, started: ChatGPTTree.seconds(conversation["create_time"]) ?? 0)
+            guard let name = conversation.string("conversation_id") ?? conversation.string("id") ?? tree.root else {
+                throw json.failure("a conversation has no id")
+            }
+            try take(conversation, name, &tree, user, files, json.place, output)
+        }
+    }
+
+    private func take(
+        _ object: JSONObject, _ name: String, _ tree: inout ChatGPTTree, _ user: String, _ files: ExportFiles,
+        _ place: String,
+        _ output: ImportOutput
+    ) throws(ImportError) {
+        let source = "chatgpt:" + name
+        let conversation = options.conversation ?? Naming.id("chatgpt", name)
+        var ids: [String: EventID] = [:]
+        var drafts: [(EventDraft, String)] = []
+        for node in tree.order {
+            guard let message = tree.messages[node] else { continue }
+            let nodePlace = place + ".mapping." + node
+            let reading = ChatGPTMessage(message)
+            guard case .said(let text, let attachments, let role) = reading.content else {
+                if case .passed(let reason) = reading.content { output.skip(reason, at: nodePlace) }
+                continue
+            }
+            let time = tree.times[node] ?? tree.started
+            let id = EventID(record: node, of: source, time: time)
+            ids[node] = id
+            var payload = Payload()
+            payload.add("text", text)
+            var items: [Payload] = []
+            for attachment in attachments { items.append(try attachment.payload(files)) }
+            if !items.isEmpty { payload.add("attachments", items) }
+            let metadata = message.object("metadata")
+            if role != .user { payload.add("model", metadata?.string("model_slug")) }
+            if message.string("status") == "in_progress" { payload.add("finish", "interrupted") }
+            payload.add("rating", metadata?.string("rating"))
+            payload.addSource("chatgpt", node)
+            drafts.append(
+                (
+                    EventDraft(
+                        id: id, type: role == .user ? "message.posted" : "bot.replied", time: time,
+                        conversation: conversation,
+                        user: user, author: role == .user ? nil : "chatgpt",
+                        cause: tree.ancestor(of: node) { ids[$0] },
+                        payload: payload.json), nodePlace
+                ))
+        }
+        var payload = Payload()
+        payload.add("title", object.string("title"))
+        payload.add("category", "text")
+        payload.add(
+            "currentMessage", object.string("current_node").flatMap { tree.visible($0) { ids[$0] }?.description })
+        payload.add("model", object.string("default_model_slug"))
+        payload.addSource("chatgpt", name)
+        try output.emit(
+            EventDraft(
+                id: EventID(record: "start", of: source), type: "conversation.started",
+                time: min(tree.started, drafts.first?.0.time ?? tree.started) - (drafts.isEmpty ? 0 : 1),
+                conversation: conversation,
+                user: user, payload: payload.json), at: place, mayDiffer: true)
+        for (draft, place) in drafts { try output.emit(draft, at: place) }
+    }
+}

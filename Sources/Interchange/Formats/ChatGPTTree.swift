@@ -1,0 +1,157 @@
+internal import EventStore
+
+/// The messages of one conversation of ChatGPT, parents before children. Nothing is taken for granted: a parent may be missing, and
+/// a chain of parents a circle.
+struct ChatGPTTree {
+    private(set) var messages: [String: JSONObject] = [:]
+    /// Nodes with a message, a parent before its children, and otherwise by time.
+    private(set) var order: [String] = []
+    private(set) var times: [String: Int64] = [:]
+    let started: Int64
+    private(set) var root: String?
+    private var parents: [String: String] = [:]
+
+    init(_ mapping: JSONObject, started: Int64) {
+        self.started = started
+        var place: [String: Int] = [:]
+        var names: [String] = []
+        for member in mapping {
+            guard let node = member.value.object else { continue }
+            let name = member.name
+            guard place.updateValue(names.count, forKey: name) == nil else { continue }
+            names.append(name)
+            parents[name] = node.string("parent")
+            messages[name] = node.object("message")
+            if node.string("parent") == nil, root == nil { root = name }
+        }
+        // Each node once, after what stands above it; the walk up ends at a node that is missing or was met.
+        var done: Set<String> = []
+        var sorted: [String] = []
+        for name in names {
+            var chain: [String] = []
+            var met: Set<String> = []
+            var next: String? = name
+            while let node = next, place[node] != nil, !done.contains(node), met.insert(node).inserted {
+                chain.append(node)
+                next = parents[node]
+            }
+            for node in chain.reversed() where done.insert(node).inserted { sorted.append(node) }
+        }
+        for node in sorted {
+            let above = parents[node].flatMap { times[$0] } ?? started
+            // What has no time of its own comes a millisecond after what it follows.
+            times[node] = Self.seconds(messages[node]?["create_time"]) ?? above + (messages[node] == nil ? 0 : 1)
+        }
+        let rank = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
+        // A child never stands before its parent, whatever their times say.
+        var keys: [String: Int64] = [:]
+        for node in sorted { keys[node] = max(times[node] ?? started, parents[node].flatMap { keys[$0] } ?? .min) }
+        order = sorted.filter { messages[$0] != nil }.sorted {
+            (keys[$0] ?? 0, rank[$0] ?? 0) < (keys[$1] ?? 0, rank[$1] ?? 0)
+        }
+    }
+
+    /// What `find` gives for the nearest node above.
+    func ancestor<Found>(of node: String, _ find: (String) -> Found?) -> Found? {
+        var met: Set<String> = [node]
+        var next = parents[node]
+        while let node = next, met.insert(node).inserted {
+            if let found = find(node) { return found }
+            next = parents[node]
+        }
+        return nil
+    }
+
+    /// As ``ancestor(of:_:)``, of the node itself first.
+    func visible<Found>(_ node: String, _ find: (String) -> Found?) -> Found? {
+        find(node) ?? ancestor(of: node, find)
+    }
+
+    static func seconds(_ value: JSONValue?) -> Int64? { value?.double.flatMap { Moments.milliseconds(seconds: $0) } }
+}
+
+/// What of a message is said to people.
+struct ChatGPTMessage {
+    enum Role { case user, assistant }
+    enum Content {
+        case said(String, [Attachment], Role)
+        case passed(String)
+    }
+
+    /// A picture or file that a message points to.
+    struct Attachment {
+        let pointer: String
+        let width: Int64?
+        let height: Int64?
+        let bytes: Int64?
+
+        func payload(_ files: ExportFiles) throws(ImportError) -> Payload {
+            // sediment://file_… now, file-service://file-… before; the file's name begins with that.
+            let id = pointer.split(separator: "/").last.map(String.init) ?? pointer
+            let name = files.isFile ? nil : files.names.first { ExportFiles.lastPart($0).hasPrefix(id) }
+            return try Picture.payload(
+                name: name.map(ExportFiles.lastPart) ?? id, width: width, height: height, bytes: bytes,
+                reader: try Self.reader(name, files))
+        }
+
+        private static func reader(_ name: String?, _ files: ExportFiles) throws(ImportError) -> ByteReader? {
+            guard let name else { return nil }
+            return try files.reader(name)
+        }
+    }
+
+    let content: Content
+
+    init(_ message: JSONObject) {
+        let metadata = message.object("metadata")
+        let content = message.object("content")
+        let kind = content?.string("content_type") ?? "text"
+        let role = message.object("author")?.string("role") ?? ""
+        if metadata?.bool("is_visually_hidden_from_conversation") == true {
+            self.content = .passed("a message that ChatGPT does not show")
+            return
+        }
+        if role == "system", metadata?.bool("is_user_system_message") != true {
+            self.content = .passed("a message that ChatGPT does not show")
+            return
+        }
+        if let recipient = message.string("recipient"), recipient != "all" {
+            self.content = .passed("what the model says to a tool")
+            return
+        }
+        var parts: [JSONValue] = []
+        switch kind {
+        case "text", "multimodal_text": parts = content?.elements("parts") ?? []
+        case "code", "system_error":
+            self.content = .said(content?.string("text") ?? "", [], role == "user" ? .user : .assistant)
+            return
+        case "thoughts", "reasoning_recap":
+            self.content = .passed("what the model thought")
+            return
+        case "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "sonic_webpage":
+            self.content = .passed("what a tool answers")
+            return
+        case "user_editable_context", "model_editable_context":
+            self.content = .passed("a message that ChatGPT does not show")
+            return
+        default:
+            self.content = .passed("content of the type \(kind.prefix(60))")
+            return
+        }
+        let texts = parts.compactMap { $0.string ?? $0.object?.string("text") }.filter { !$0.isEmpty }
+        let attachments = parts.compactMap(\.object).compactMap { part -> Attachment? in
+            guard let pointer = part.string("asset_pointer") else { return nil }
+            return Attachment(
+                pointer: pointer, width: part.integer("width"), height: part.integer("height"),
+                bytes: part.integer("size_bytes"))
+        }
+        if role == "tool", attachments.isEmpty {
+            self.content = .passed("what a tool answers")
+        } else if texts.isEmpty, attachments.isEmpty {
+            self.content = .passed("a message without content")
+        } else {
+            self.content = .said(
+                texts.joined(separator: "\n"), attachments, role == "user" || role == "system" ? .user : .assistant)
+        }
+    }
+}

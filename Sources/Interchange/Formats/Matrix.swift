@@ -1,0 +1,131 @@
+internal import EventStore
+
+/// A room that Element has exported as JSON (`export.json` where it is an archive): Matrix events, decrypted where they could be.
+///
+/// Replies, edits and redactions name an event by its id alone, so no id has a time in it.
+final class Matrix: ExportReader {
+    private let options: ImportOptions
+    private var title: String?
+
+    init(_ options: ImportOptions) { self.options = options }
+
+    func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        guard let name = files.isFile ? files.names.first : files.file(named: "export.json") else {
+            throw ImportError(.malformed, files.path, "no export.json in it")
+        }
+        let json = try JSONPull(try files.reader(name))
+        var hasMessages = false
+        try json.openObject()
+        while let member = try json.nextName() {
+            switch member {
+            case "room_name": title = try json.value().string
+            case "messages":
+                hasMessages = true
+                try json.openArray()
+                while try json.nextElement() {
+                    guard let event = try json.value().object else { throw json.failure("an event is no object") }
+                    try take(event, json, output)
+                }
+            default: try json.skip()
+            }
+        }
+        try json.finish()
+        guard hasMessages else { throw ImportError(.malformed, files.path, at: "$", "no list 'messages'") }
+    }
+
+    private func take(_ event: JSONObject, _ json: JSONPull, _ output: ImportOutput) throws(ImportError) {
+        guard let type = event.string("type"), let sender = event.string("sender"), let id = event.string("event_id"),
+            let time = event.integer("origin_server_ts")
+        else { throw json.failure("an event lacks type, sender, event_id or origin_server_ts") }
+        guard let room = event.string("room_id") else { throw json.failure("an event lacks room_id") }
+        let conversation = options.conversation ?? Naming.id("matrix", room)
+        var draft = EventDraft(
+            id: Self.id(id), type: "message.posted", time: time, conversation: conversation, user: user(sender),
+            payload: [])
+        var payload = Payload()
+        if let redaction = event.object("unsigned")?.object("redacted_because") {
+            return try retract(id, redaction, draft, json, output)
+        }
+        let content = event.object("content")
+        switch type {
+        case "m.room.create":
+            draft.type = "conversation.started"
+            payload.add("title", title)
+            payload.add("category", "text")
+        case "m.room.name":
+            guard let name = content?.string("name") else {
+                return output.skip("an event of the type \(type)", at: json.place)
+            }
+            draft.type = "conversation.renamed"
+            payload.add("title", name)
+        case "m.room.member":
+            let kinds = ["join": "participant.joined", "leave": "participant.left", "ban": "participant.left"]
+            guard let kind = kinds[content?.string("membership") ?? ""] else {
+                return output.skip("an event of the type \(type)", at: json.place)
+            }
+            draft.type = kind
+            payload.add("user", event.string("state_key").map(user))
+        case "m.room.message", "m.sticker":
+            guard let content, let body = content.string("body") else {
+                return output.skip("a message without a text", at: json.place)
+            }
+            let relation = content.object("m.relates_to")
+            if relation?.string("rel_type") == "m.replace", let target = relation?.string("event_id") {
+                draft.type = "message.edited"
+                draft.cause = Self.id(target)
+                payload.add("message", Self.id(target).description)
+                payload.add("text", content.object("m.new_content")?.string("body") ?? body)
+            } else {
+                draft.cause = relation?.object("m.in_reply_to")?.string("event_id").map(Self.id)
+                payload.add("text", body)
+                if let kind = content.string("msgtype"), kind != "m.text" { payload.add("kind", kind) }
+                if let item = Self.attachment(content) { payload.add("attachments", [item]) }
+            }
+        case "m.room.encrypted": return output.skip("a message that Element could not decrypt", at: json.place)
+        default: return output.skip("an event of the type \(type.prefix(60))", at: json.place)
+        }
+        payload.addSource("matrix", id)
+        draft.payload = payload.json
+        try output.emit(draft, at: json.place, mayDiffer: draft.type == "conversation.started")
+    }
+
+    private func retract(
+        _ id: String, _ redaction: JSONObject, _ event: EventDraft, _ json: JSONPull, _ output: ImportOutput
+    ) throws(ImportError) {
+        guard let name = redaction.string("event_id") else {
+            return output.skip("a message that was taken back", at: json.place)
+        }
+        var payload = Payload()
+        payload.add("message", Self.id(id).description)
+        payload.add("reason", redaction.object("content")?.string("reason"))
+        payload.addSource("matrix", name)
+        try output.emit(
+            EventDraft(
+                id: Self.id(name), type: "message.retracted",
+                time: redaction.integer("origin_server_ts") ?? event.time,
+                conversation: event.conversation, user: redaction.string("sender").map(user) ?? event.user,
+                cause: Self.id(id), payload: payload.json), at: json.place)
+    }
+
+    private static func attachment(_ content: JSONObject) -> Payload? {
+        guard let url = content.string("url") ?? content.object("file")?.string("url") else { return nil }
+        let info = content.object("info")
+        var item = Payload()
+        item.add("name", content.string("filename") ?? content.string("body"))
+        item.add("url", url)
+        item.add("mediaType", info?.string("mimetype"))
+        item.add("bytes", info?.integer("size"))
+        item.add("width", info?.integer("w"))
+        item.add("height", info?.integer("h"))
+        return item
+    }
+
+    /// Event ids are unique everywhere.
+    private static func id(_ event: String) -> EventID { EventID(record: event, of: "matrix") }
+
+    /// Users are, too.
+    private func user(_ name: String) -> String {
+        if name == options.me, let user = options.user { return user }
+        return name.hasPrefix("@") && name.utf8.count <= 255 ? name : Naming.id("matrix", name)
+    }
+}

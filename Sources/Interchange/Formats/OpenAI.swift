@@ -1,0 +1,99 @@
+internal import EventStore
+
+/// Conversations for fine-tuning: a line `{"messages":[{"role":…,"content":…}]}` each.
+///
+/// They have no ids, no times and no users. So a conversation is named by what it says: the same line twice, in one file or two, is
+/// one conversation. It stands at the beginning of 1970, a millisecond a message, and wakes nobody who passes over what is late.
+final class OpenAI: ExportReader {
+    private static let longestLine = 16 << 20
+    private let options: ImportOptions
+
+    init(_ options: ImportOptions) { self.options = options }
+
+    func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        guard let user = options.user else {
+            throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
+        }
+        for name in files.names where files.isFile || name.hasSuffix(".jsonl") {
+            var lines = TextLines(try files.reader(name), longest: Self.longestLine)
+            let file = files.isFile ? files.path : files.path + "/" + name
+            while let line = try lines.next() {
+                if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0d }) { continue }
+                let place = "line \(lines.number)"
+                do throws(JSONError) { try JSONScanner.checkObject(line) } catch {
+                    throw ImportError(.malformed, file, at: place, error.description)
+                }
+                guard let messages = JSONObject(validated: line).elements("messages") else {
+                    throw ImportError(.malformed, file, at: place, "no list 'messages'")
+                }
+                try conversation(messages, user, file, place, output)
+            }
+        }
+    }
+
+    private func conversation(
+        _ messages: [JSONValue], _ user: String, _ file: String, _ place: String, _ output: ImportOutput
+    ) throws(ImportError) {
+        // Blanks between the tokens of a line do not make another conversation of it.
+        var said: [UInt8] = []
+        for message in messages {
+            guard let message = message.object else {
+                throw ImportError(.malformed, file, at: place, "a message is no object")
+            }
+            for name in ["role", "content", "tool_calls", "tool_call_id", "name"] {
+                said += message.raw(name) ?? []
+                said.append(0)
+            }
+        }
+        let name = Naming.hash(String(decoding: said, as: UTF8.self))
+        let conversation = options.conversation ?? "openai:" + name
+        var question: EventID?
+        for (index, element) in messages.enumerated() {
+            guard let message = element.object, let role = message.string("role") else {
+                throw ImportError(.malformed, file, at: place, "message \(index + 1) has no role")
+            }
+            guard let text = Self.text(message["content"]) else {
+                throw ImportError(
+                    .malformed, file, at: place,
+                    "the content of message \(index + 1) is neither text nor a list of parts")
+            }
+            let id = EventID(record: "\(index)", of: "openai:" + name, time: Int64(index))
+            var payload = Payload()
+            var draft = EventDraft(
+                id: id, type: "message.posted", time: Int64(index), conversation: conversation, user: user,
+                payload: [])
+            switch role {
+            case "user": question = id
+            case "assistant":
+                draft.type = "bot.replied"
+                draft.author = "assistant"
+                draft.cause = question
+            case "system", "developer":
+                draft.type = "bot.configured"
+                payload.add("bot", "assistant")
+            case "tool", "function":
+                draft.type = "tool.returned"
+                draft.author = Naming.id("tool", message.string("name") ?? role)
+                payload.add("call", message.string("tool_call_id"))
+            default:
+                throw ImportError(
+                    .malformed, file, at: place, "message \(index + 1) has the unknown role '\(role.prefix(40))'")
+            }
+            payload.add("text", text)
+            payload.add("tool_calls", message["tool_calls"])
+            payload.add("weight", message["weight"])
+            payload.addSource("openai", "\(name)/\(index)")
+            draft.payload = payload.json
+            try output.emit(draft, at: place)
+        }
+    }
+
+    /// The text of what may be a text, a list of parts, or nothing.
+    private static func text(_ content: JSONValue?) -> String? {
+        guard let content, !content.isNull else { return "" }
+        if let text = content.string { return text }
+        return content.elements.map { parts in
+            parts.compactMap { $0.object?.string("text") }.joined(separator: "\n")
+        }
+    }
+}

@@ -1,0 +1,233 @@
+internal import EventStore
+
+/// A Slack export: an archive or folder of `channels.json`, `users.json` and a folder a channel with a file a day; or one such day.
+///
+/// `ts` names a message within its channel and is its time; it is never read as a binary fraction.
+final class Slack: ExportReader {
+    private let options: ImportOptions
+    /// Ids of channels by the names of their folders.
+    private var channels: [String: String] = [:]
+    private static let lists = ["channels.json", "groups.json", "dms.json", "mpims.json"]
+    private static let others = [
+        "users.json", "org_users.json", "integration_logs.json", "canvases.json", "content_flags.json",
+        "huddle_transcripts.json",
+        "file_conversations.json", "lists.json",
+    ]
+
+    init(_ options: ImportOptions) { self.options = options }
+
+    func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        if files.isFile {
+            let parts = files.path.split(separator: "/")
+            return try day(files, files.names[0], parts.count > 1 ? String(parts[parts.count - 2]) : nil, output)
+        }
+        for list in Self.lists {
+            if let name = files.file(named: list) { try self.list(files, name, output) }
+        }
+        for list in ["users.json", "org_users.json"] {
+            if let name = files.file(named: list) { try users(files, name, output) }
+        }
+        var days = 0
+        for name in files.names {
+            let parts = name.split(separator: "/")
+            guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else {
+                let last = parts.last.map(String.init) ?? ""
+                if !Self.lists.contains(last), !Self.others.contains(last) {
+                    output.skip("a file that is no day of a channel", at: name)
+                }
+                continue
+            }
+            days += 1
+            try day(files, name, String(parts[parts.count - 2]), output)
+        }
+        guard days > 0 || !channels.isEmpty else {
+            throw ImportError(.malformed, files.path, "neither channels.json nor a day of a channel in it")
+        }
+    }
+
+    /// `2018-01-20.json`
+    private static func isDay(_ name: Substring) -> Bool {
+        let digits = name.dropLast(5)
+        return digits.utf8.count == 10
+            && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    private func list(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
+        let json = try JSONPull(try files.reader(name))
+        try json.openArray()
+        while try json.nextElement() {
+            guard let channel = try json.value().object, let id = channel.string("id") else {
+                throw json.failure("a channel has no id")
+            }
+            channels[channel.string("name") ?? id] = id
+            channels[id] = id
+            let scope = Naming.id("slack", id)
+            let conversation = options.conversation ?? scope
+            var participants: [String] = []
+            for member in channel.strings("members") ?? [] {
+                let user = user(member)
+                if !participants.contains(user) { participants.append(user) }
+            }
+            var payload = Payload()
+            payload.add("title", channel.string("name"))
+            payload.add("category", "text")
+            payload.add("participants", participants)
+            payload.addSource("slack", id)
+            // A number in one file, a text in another.
+            let created = channel["created"].flatMap {
+                Moments.milliseconds(decimal: $0.string ?? $0.numberText ?? "")
+            }
+            let creator = channel.string("creator").map(user) ?? participants.first
+            try output.emit(
+                EventDraft(
+                    id: EventID(record: "start", of: scope), type: "conversation.started", time: created ?? 0,
+                    conversation: conversation, user: creator ?? conversation, payload: payload.json),
+                at: "\(name) \(json.place)", mayDiffer: true)
+        }
+        try json.finish()
+    }
+
+    private func users(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
+        let json = try JSONPull(try files.reader(name))
+        try json.openArray()
+        while try json.nextElement() {
+            guard let person = try json.value().object, let id = person.string("id") else {
+                throw json.failure("a user has no id")
+            }
+            let profile = person.object("profile")
+            var fields = Payload()
+            fields.add("name", person.string("real_name") ?? profile?.string("real_name"))
+            fields.add("displayName", profile?.string("display_name"))
+            fields.add("handle", person.string("name"))
+            fields.add("timezone", person.string("tz"))
+            let updated = person.integer("updated") ?? 0
+            var payload = Payload()
+            payload.add("fields", fields)
+            payload.addSource("slack", id)
+            let time = updated.magnitude < 1 << 40 ? updated * 1_000 : 0
+            try output.emit(
+                EventDraft(
+                    id: EventID(record: "profile/\(updated)", of: Naming.id("slack", id), time: time),
+                    type: "profile.changed",
+                    time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", mayDiffer: true)
+        }
+        try json.finish()
+    }
+
+    private func user(_ id: String) -> String {
+        if id == options.me, let user = options.user { return user }
+        return Naming.id("slack", id)
+    }
+
+    private func day(_ files: ExportFiles, _ name: String, _ folder: String?, _ output: ImportOutput)
+        throws(ImportError)
+    {
+        let json = try JSONPull(try files.reader(name))
+        try json.openArray()
+        while try json.nextElement() {
+            guard let message = try json.value().object else { throw json.failure("a message is no object") }
+            let channel = message.string("channel") ?? message.string("channel_name") ?? folder
+            guard let channel else {
+                throw json.failure("neither the file's folder nor the message says which channel it is")
+            }
+            let place = files.isFile ? json.place : "\(name) \(json.place)"
+            guard message.string("type") ?? "message" == "message" else {
+                output.skip("a record of the type \(message.string("type") ?? "")", at: place)
+                continue
+            }
+            guard let ts = message.string("ts"), let time = Moments.milliseconds(decimal: ts) else {
+                throw json.failure("a message has no 'ts' of seconds as text")
+            }
+            let scope = Naming.id("slack", channels[channel] ?? channel)
+            try take(message, ts, time, scope, place, output)
+        }
+        try json.finish()
+    }
+
+    private static let messages: Set<String> = [
+        "", "bot_message", "file_share", "file_comment", "me_message", "thread_broadcast", "reply_broadcast",
+        "slackbot_response",
+    ]
+
+    private func take(
+        _ message: JSONObject, _ ts: String, _ time: Int64, _ scope: String, _ place: String,
+        _ output: ImportOutput
+    ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
+        let subtype = message.string("subtype") ?? ""
+        let sender = message.string("user") ?? message.string("bot_id") ?? message.string("username") ?? "unknown"
+        let user = user(sender)
+        let id = EventID(record: ts, of: scope, time: time)
+        var payload = Payload()
+        var draft = EventDraft(
+            id: id, type: "message.posted", time: time, conversation: conversation, user: user, payload: [])
+        if let type = [
+            "channel_join": "participant.joined", "group_join": "participant.joined",
+            "channel_leave": "participant.left",
+            "group_leave": "participant.left",
+        ][subtype] {
+            draft.type = type
+            payload.addSource("slack", ts)
+            draft.payload = payload.json
+            return try output.emit(draft, at: place)
+        }
+        guard Self.messages.contains(subtype) else {
+            output.skip("a message of the subtype \(subtype.prefix(60))", at: place)
+            return
+        }
+        let text = Self.unescaped(message.string("text") ?? "")
+        payload.add("text", text)
+        payload.add("name", message.string("username"))
+        let files = (message.elements("files") ?? []) + [message["file"]].compactMap(\.self)
+        let items = files.compactMap(\.object).map { file in
+            var item = Payload()
+            item.add("name", file.string("name"))
+            item.add("mediaType", file.string("mimetype"))
+            item.add("bytes", file.integer("size"))
+            item.add("id", file.string("id"))
+            return item
+        }
+        if !items.isEmpty { payload.add("attachments", items) }
+        payload.addSource("slack", ts)
+        draft.payload = payload.json
+        if let root = message.string("thread_ts"), root != ts, let rootTime = Moments.milliseconds(decimal: root) {
+            draft.cause = EventID(record: root, of: scope, time: rootTime)
+        }
+        if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
+        let edited = message.object("edited")?.string("ts")
+        try output.emit(draft, at: place, mayDiffer: edited != nil)
+        guard let edited, let editedTime = Moments.milliseconds(decimal: edited) else { return }
+        var edit = Payload()
+        edit.add("message", id.description)
+        edit.add("text", text)
+        edit.addSource("slack", ts)
+        try output.emit(
+            EventDraft(
+                id: EventID(record: "\(ts)/edited/\(edited)", of: scope, time: editedTime),
+                type: "message.edited",
+                time: max(editedTime, time), conversation: conversation, user: user, cause: id, payload: edit.json),
+            at: place)
+    }
+
+    /// The three characters that Slack escapes. Mentions and links stay as they are written.
+    private static func unescaped(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
+        var out: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            var found: (StaticString, UInt8)?
+            if byte == UInt8(ascii: "&") {
+                for (name, character) in [
+                    ("amp;", UInt8(ascii: "&")), ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">")),
+                ]
+                    as [(StaticString, UInt8)] where rest.starts(with: name.description.utf8)
+                {
+                    found = (name, character)
+                }
+            }
+            if let found { rest = rest.dropFirst(found.0.utf8CodeUnitCount) }
+            out.append(found?.1 ?? byte)
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}

@@ -1,0 +1,213 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// `result.json` of Telegram Desktop: one chat, or all of an account under `chats.list`.
+///
+/// A message's id counts within its chat. A message that was edited is posted as it is now, and edited at the time of its last
+/// change: a later export adds the next change and leaves what is there.
+final class Telegram: ExportReader {
+    private let options: ImportOptions
+    private let zone: Zone
+    private var me: String?
+
+    init(_ options: ImportOptions) {
+        self.options = options
+        zone = options.zone ?? .local
+    }
+
+    /// What is known of the chat whose messages are read.
+    private struct Chat {
+        var name: String?
+        var type: String?
+        var id: String?
+        var isStarted = false
+        var repeats = Repeats()
+
+        /// Within which ids count.
+        func scope(_ fallback: String) -> String { Naming.id("telegram", id ?? name ?? fallback) }
+    }
+
+    func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        guard let name = files.isFile ? files.names.first : files.file(named: "result.json") else {
+            throw ImportError(.malformed, files.path, "no result.json in it")
+        }
+        let json = try JSONPull(try files.reader(name))
+        var chat = Chat()
+        var hasMessages = false
+        try json.openObject()
+        while let member = try json.nextName() {
+            switch member {
+            case "chats", "left_chats":
+                hasMessages = true
+                try json.openObject()
+                while let inner = try json.nextName() {
+                    if inner == "list" { try list(json, files, output) } else { try json.skip() }
+                }
+            case "personal_information":
+                me = try json.value().object?.integer("user_id").map { "user\($0)" } ?? me
+            case "messages":
+                hasMessages = true
+                try messages(json, &chat, files, output)
+            case "name", "type", "id": try Self.take(member, try json.value(), &chat)
+            default: try json.skip()
+            }
+        }
+        try json.finish()
+        guard hasMessages else {
+            throw ImportError(.malformed, files.path, at: "$", "neither 'chats' nor 'messages'")
+        }
+    }
+
+    private func list(_ json: JSONPull, _ files: ExportFiles, _ output: ImportOutput) throws(ImportError) {
+        try json.openArray()
+        while try json.nextElement() {
+            var chat = Chat()
+            try json.openObject()
+            while let member = try json.nextName() {
+                switch member {
+                case "messages": try messages(json, &chat, files, output)
+                case "name", "type", "id": try Self.take(member, try json.value(), &chat)
+                default: try json.skip()
+                }
+            }
+        }
+    }
+
+    private static func take(_ member: String, _ value: JSONValue, _ chat: inout Chat) throws(ImportError) {
+        switch member {
+        case "name": chat.name = value.string
+        case "type": chat.type = value.string
+        default: chat.id = value.string ?? value.integer.map { String($0) }
+        }
+    }
+
+    private func messages(
+        _ json: JSONPull, _ chat: inout Chat, _ files: ExportFiles, _ output: ImportOutput
+    ) throws(ImportError) {
+        var fallback = files.name
+        if fallback.hasSuffix(".json") { fallback.removeLast(5) }
+        let scope = chat.scope(fallback)
+        try json.openArray()
+        while try json.nextElement() {
+            let value = try json.value()
+            guard let message = value.object else { throw json.failure("a message is no object") }
+            switch message.string("type") ?? "message" {
+            case "message": break
+            case "service":
+                output.skip("a message of the service: \(message.string("action") ?? "unknown")", at: json.place)
+                continue
+            case let other: throw json.failure("a message of the unknown type '\(other.prefix(40))'")
+            }
+            guard let time = time(message, "date") else {
+                throw json.failure("a message has neither 'date_unixtime' nor 'date'")
+            }
+            if !chat.isStarted {
+                chat.isStarted = true
+                try start(chat, scope, before: time, json.place, output)
+            }
+            try take(message, time, scope, &chat.repeats, json.place, output)
+        }
+    }
+
+    private func start(
+        _ chat: Chat, _ scope: String, before time: Int64, _ place: String, _ output: ImportOutput
+    ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
+        var payload = Payload()
+        payload.add("title", chat.name)
+        payload.add("category", "text")
+        payload.add("kind", chat.type)
+        payload.addSource("telegram", chat.id)
+        try output.emit(
+            EventDraft(
+                id: EventID(record: "start", of: scope), type: "conversation.started", time: time - 1,
+                conversation: conversation,
+                user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
+                payload: payload.json), at: place, mayDiffer: true)
+    }
+
+    private func take(
+        _ message: JSONObject, _ time: Int64, _ scope: String, _ repeats: inout Repeats, _ place: String,
+        _ output: ImportOutput
+    ) throws(ImportError) {
+        let conversation = options.conversation ?? scope
+        let text = Self.text(message["text"])
+        let name = message.string("from")
+        let sender =
+            message.string("from_id") ?? message.integer("from_id").map { "user\($0)" } ?? name ?? "deleted account"
+        let isMe = sender == me || name != nil && name == options.me
+        let user = isMe ? options.user ?? Naming.id("telegram", sender) : Naming.id("telegram", sender)
+        let number = message.integer("id").map { String($0) }
+        let record =
+            number
+            ?? {
+                let key = "\(time)\u{0}\(sender)\u{0}\(text)"
+                return Naming.hash("\(key)\u{0}\(repeats.count(key))")
+            }()
+        var payload = Payload()
+        payload.add("text", text)
+        payload.add("name", name)
+        payload.add("entities", message["text"]?.kind == .array ? message["text"] : nil)
+        payload.add("forwardedFrom", message.string("forwarded_from"))
+        let attachments = Self.attachments(message)
+        if !attachments.isEmpty { payload.add("attachments", attachments) }
+        for member in ["sticker_emoji", "poll", "location_information", "contact_information", "via_bot"] {
+            payload.add(member, message[member])
+        }
+        payload.addSource("telegram", record)
+        if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
+        let id = EventID(record: record, of: scope)
+        // Replies name a message by its id alone, so no id has a time in it.
+        let cause =
+            message["reply_to_peer_id"] == nil
+            ? message.integer("reply_to_message_id").map { EventID(record: String($0), of: scope) } : nil
+        let edited = self.time(message, "edited")
+        try output.emit(
+            EventDraft(
+                id: id, type: "message.posted", time: time, conversation: conversation, user: user, cause: cause,
+                payload: payload.json), at: place, mayDiffer: edited != nil)
+        guard let edited else { return }
+        var edit = Payload()
+        edit.add("message", id.description)
+        edit.add("text", text)
+        edit.addSource("telegram", record)
+        try output.emit(
+            EventDraft(
+                id: EventID(record: "\(record)/edited/\(edited)", of: scope), type: "message.edited",
+                time: max(edited, time), conversation: conversation, user: user, cause: id, payload: edit.json),
+            at: place)
+    }
+
+    private static func attachments(_ message: JSONObject) -> [Payload] {
+        var out: [Payload] = []
+        for member in ["photo", "file"] {
+            guard let file = message.string(member) else { continue }
+            var item = Payload()
+            item.add("name", message.string("file_name") ?? file)
+            item.add("mediaType", message.string("mime_type"))
+            item.add("kind", member == "photo" ? "photo" : message.string("media_type"))
+            item.add("width", message.integer("width"))
+            item.add("height", message.integer("height"))
+            item.add(
+                "duration_ms",
+                message.integer("duration_seconds").flatMap { $0.magnitude < 1 << 40 ? $0 * 1_000 : nil })
+            out.append(item)
+        }
+        return out
+    }
+
+    /// `<name>_unixtime` where it is there, as text or number; else the time on the exporting machine's clock.
+    private func time(_ message: JSONObject, _ name: String) -> Int64? {
+        if let value = message[name + "_unixtime"], !value.isNull {
+            return Moments.milliseconds(decimal: value.string ?? value.numberText ?? "")
+        }
+        guard let text = message.string(name), let naive = Timestamp.milliseconds(text + "Z") else { return nil }
+        return zone.instant(of: CivilTime(milliseconds: naive))
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        guard let value else { return "" }
+        if let text = value.string { return text }
+        return (value.elements ?? []).reduce("") { $0 + ($1.string ?? $1.object?.string("text") ?? "") }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Glibc
+
+/// What was given to import: a file, a folder, or a ZIP archive, whose files are read by name.
+package final class ExportFiles {
+    private enum Content {
+        case file(OpenFile)
+        case archive(ZipArchive, OpenFile)
+        case folder
+    }
+
+    /// As it was given.
+    package let path: String
+    private let content: Content
+    /// The files in it, in order; of a file its own name alone.
+    package let names: [String]
+    private static let mostFiles = 1_000_000
+    private static let deepest = 16
+
+    package init(_ path: String) throws(ImportError) {
+        self.path = path
+        var entry = stat()
+        if stat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFDIR {
+            content = .folder
+            var names: [String] = []
+            try Self.list(path, "", 0, into: &names)
+            self.names = names.sorted()
+            return
+        }
+        let file = try OpenFile(path, followsLink: true, name: path)
+        if file.size >= 4, try file.bytes(0..<4, path) == [0x50, 0x4b, 3, 4] {
+            let archive = try ZipArchive(file, path: path)
+            content = .archive(archive, file)
+            names = archive.entries.keys.sorted()
+        } else {
+            content = .file(file)
+            names = [Self.lastPart(path)]
+        }
+    }
+
+    /// Whether it is one file that is no archive.
+    package var isFile: Bool { if case .file = content { true } else { false } }
+    package var isFolder: Bool { if case .folder = content { true } else { false } }
+
+    /// The name of what was given, without folders.
+    package var name: String { Self.lastPart(path) }
+
+    /// Whether it is what it was when it was opened. (A folder may change in any case: its files are opened one by one.)
+    package var isUnchanged: Bool {
+        switch content {
+        case .file(let file), .archive(_, let file): file.isUnchanged
+        case .folder: true
+        }
+    }
+
+    /// Bytes of the whole, if it is one file.
+    package var size: Int? {
+        switch content {
+        case .file(let file), .archive(_, let file): file.size
+        case .folder: nil
+        }
+    }
+
+    /// A file from its beginning on.
+    package func reader(_ name: String) throws(ImportError) -> ByteReader {
+        switch content {
+        case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
+        case .archive(let archive, _):
+            guard let entry = archive.entries[name] else {
+                throw ImportError(.missing, path + "/" + name, "no such file")
+            }
+            return try archive.reader(entry)
+        case .folder:
+            let file = try OpenFile(path + "/" + name, followsLink: false, name: path + "/" + name)
+            return FileReader(file, range: 0..<file.size, name: path + "/" + name)
+        }
+    }
+
+    /// The only file, or the one whose last part is `name`, at the top if there are several.
+    package func file(named name: String) -> String? {
+        let found = names.filter { Self.lastPart($0) == name }
+        return found.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+    }
+
+    /// The first bytes of a file.
+    package func head(_ name: String, _ count: Int = 64 << 10) throws(ImportError) -> [UInt8] {
+        let reader = try reader(name)
+        var out: [UInt8] = []
+        while out.count < count {
+            var chunk = [UInt8](repeating: 0, count: count - out.count)
+            let added = try reader.fill(&chunk)
+            if added == 0 { break }
+            out += chunk.prefix(added)
+        }
+        return out
+    }
+
+    package static func lastPart(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    private static func list(_ root: String, _ folder: String, _ depth: Int, into names: inout [String])
+        throws(ImportError)
+    {
+        let path = folder.isEmpty ? root : root + "/" + folder
+        guard depth <= deepest else { throw ImportError(.malformed, path, "folders stand too deep in each other") }
+        guard let directory = opendir(path) else {
+            throw ImportError(.unreadable, path, String(cString: strerror(errno)))
+        }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { raw in
+                String(validating: raw.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard let name else { throw ImportError(.malformed, path, "a name in it is not UTF-8") }
+            if name == "." || name == ".." { continue }
+            let inner = folder.isEmpty ? name : folder + "/" + name
+            var status = stat()
+            guard lstat(root + "/" + inner, &status) == 0 else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: try list(root, inner, depth + 1, into: &names)
+            case S_IFREG: names.append(inner)
+            default: continue
+            }
+            guard names.count <= mostFiles else {
+                throw ImportError(.malformed, root, "more than \(mostFiles) files")
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import EventStore
+
+/// An event made of a record of an export.
+package struct ImportedEvent {
+    package var draft: EventDraft
+    /// Where it stands in the export.
+    package var place: String
+    /// Whether a later export may tell the same record otherwise, as the title of a conversation. What was imported first stays.
+    package var mayDiffer: Bool
+}
+
+/// Where formats put what they have read.
+package final class ImportOutput {
+    /// Most reasons of one kind whose places are kept.
+    package static let mostPlaces = 20
+
+    /// Whether this is the first pass, which only looks whether all can be read.
+    package let isCheck: Bool
+    /// What was passed over, by reason: how often, and the first places.
+    package private(set) var skipped: [String: (count: Int, places: [String])] = [:]
+    /// Events by type.
+    package private(set) var counts: [String: Int] = [:]
+    /// What is to be known of how the file was read.
+    package private(set) var remarks: [String] = []
+    private let take: (ImportedEvent) -> Bool
+    private let file: String
+
+    /// - Parameter take: Takes an event; false: no more are wanted.
+    package init(isCheck: Bool, file: String, take: @escaping (ImportedEvent) -> Bool) {
+        (self.isCheck, self.file, self.take) = (isCheck, file, take)
+    }
+
+    package var events: Int { counts.values.reduce(0, +) }
+
+    /// Hands in an event. One that no store takes is passed over, with the reason.
+    package func emit(_ draft: EventDraft, at place: String, mayDiffer: Bool = false) throws(ImportError) {
+        do throws(InvalidEvent) { try draft.validate() } catch {
+            skip(Self.reason(error), at: place)
+            return
+        }
+        counts[draft.type, default: 0] += 1
+        guard take(ImportedEvent(draft: draft, place: place, mayDiffer: mayDiffer)) else {
+            throw ImportError(.stopped, file, "no more is wanted")
+        }
+    }
+
+    private static func reason(_ error: InvalidEvent) -> String {
+        switch error {
+        case .payloadTooLarge: "larger than \(Limits.payload) bytes"
+        case .time: "its time is before year 1 or after year 9999"
+        default: "no event can have it: \(error)"
+        }
+    }
+
+    /// Passes over a record.
+    package func skip(_ reason: String, at place: String) {
+        var entry = skipped[reason] ?? (0, [])
+        entry.count += 1
+        if entry.places.count < Self.mostPlaces { entry.places.append(place) }
+        skipped[reason] = entry
+    }
+
+    package func remark(_ text: String) {
+        if !remarks.contains(text), remarks.count < 100 { remarks.append(text) }
+    }
+}

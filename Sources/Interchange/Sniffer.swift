@@ -1,0 +1,117 @@
+internal import EventStore
+
+/// Tells what a file is by its first bytes, and an archive or folder by its names.
+package enum Sniffer {
+    /// What is recognised.
+    package enum Found: Hashable, Sendable {
+        /// The lines that Sillok writes itself.
+        case native
+        case format(ExportFormat)
+    }
+
+    package static func look(at files: ExportFiles) throws(ImportError) -> Found? {
+        guard files.isFile else { return try names(files).map { .format($0) } }
+        let name = files.names[0]
+        let head = try files.head(name)
+        if head.starts(with: "SQLite format 3\u{0}".utf8) { return try tables(files).map { .format($0) } }
+        var start = head[...]
+        if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
+        start = start.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
+        guard let first = start.first else { return nil }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+            if let found = lines(start) { return found }
+            return (json(start) ?? text(start, name)).map { .format($0) }
+        }
+        return text(start, name).map { .format($0) }
+    }
+
+    private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
+        if files.file(named: "conversations.json") != nil { return .chatgpt }
+        if files.file(named: "channels.json") != nil || files.file(named: "dms.json") != nil { return .slack }
+        if files.file(named: "result.json") != nil { return .telegram }
+        if files.file(named: "export.json") != nil { return .matrix }
+        for name in files.names.prefix(100) where name.hasSuffix(".txt") || name.hasSuffix(".csv") {
+            if let found = text(try files.head(name)[...], name) { return found }
+        }
+        for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
+            if lines(try files.head(name)[...]) == .format(.openai) { return .openai }
+        }
+        return nil
+    }
+
+    private static func tables(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
+        let store = try AppleStore(files)
+        if store.columns("ZSEARCHRESULT").contains("ZNAME") { return .coredata }
+        if store.columns("ZMESSAGE").contains("ZCONTENT"), !store.columns("ZCONVERSATION").isEmpty {
+            return .swiftdata
+        }
+        return nil
+    }
+
+    /// What a first line that is a whole JSON object says. Of one that is cut off only the beginning is known.
+    private static func lines(_ head: ArraySlice<UInt8>) -> Found? {
+        let line = Array(head.prefix { $0 != 0x0a })
+        let text = String(decoding: line.prefix(4_096), as: UTF8.self)
+        if text.hasPrefix("{\"messages\":"), text.contains("\"role\"") { return .format(.openai) }
+        do throws(JSONError) { try JSONScanner.checkObject(line) } catch { return nil }
+        let object = JSONObject(validated: line)
+        if object["specversion"] != nil || object["type"] != nil && object["user"] != nil && object["data"] != nil {
+            return .native
+        }
+        guard let messages = object.elements("messages") else { return nil }
+        return messages.first?.object?["role"] != nil ? .format(.openai) : nil
+    }
+
+    /// The names of members in the order in which they stand, however deep, as far as the head goes.
+    private static func json(_ head: ArraySlice<UInt8>) -> ExportFormat? {
+        let seen = MemberScan.names(head)
+        func has(_ names: String...) -> Bool { names.allSatisfy(seen.contains) }
+        if has("mapping", "current_node") || has("mapping", "conversation_id") || has("mapping", "parent", "children")
+        {
+            return .chatgpt
+        }
+        if has("__collections__") { return .firestore }
+        if has("Chats") || has("ChatRooms") || has("Users", "id") { return .firebase }
+        if has("room_name", "messages") || has("event_id", "origin_server_ts") { return .matrix }
+        if has("chats", "list") || has("date_unixtime") || has("messages", "from_id")
+            || has("messages", "date", "from")
+        {
+            return .telegram
+        }
+        if has("senderId", "messageId", "botResponse") { return .firestore }
+        if has("user", "assistant") { return .firebase }
+        if has("ts", "text") { return .slack }
+        return nil
+    }
+
+    private static func text(_ head: ArraySlice<UInt8>, _ name: String) -> ExportFormat? {
+        var lines = TextLines(MemoryReader(Array(head)))
+        var first: [String] = []
+        while first.count < 8, let line = try? lines.text() { first.append(line) }
+        guard let top = first.first else { return nil }
+        if KakaoLine.isHeader(ofTable: top) { return .kakaotalk }
+        if first.count > 1, KakaoLine.title(top, first[1]) != nil { return .kakaotalk }
+        return WhatsAppHead(top) != nil ? .whatsapp : nil
+    }
+}
+
+/// Names of members in JSON that may be cut off.
+enum MemberScan {
+    static func names(_ head: ArraySlice<UInt8>) -> Set<String> {
+        var names: Set<String> = []
+        var rest = head
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "\"") else { continue }
+            var text: [UInt8] = []
+            while let inner = rest.popFirst(), inner != UInt8(ascii: "\"") {
+                text.append(inner)
+                if inner == UInt8(ascii: "\\"), let escaped = rest.popFirst() { text.append(escaped) }
+            }
+            rest = rest.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
+            if rest.first == UInt8(ascii: ":"), text.count < 64, names.count < 10_000 {
+                names.insert(String(decoding: text, as: UTF8.self))
+            }
+        }
+        return names
+    }
+}
