@@ -2,7 +2,7 @@
 package enum ExportFormat: String, CaseIterable, Sendable {
     case kakaotalk, whatsapp, telegram, slack, matrix, chatgpt, openai, firestore, firebase, coredata, swiftdata
 
-    /// What it is called in sentences.
+    /// Its name in sentences.
     package var title: String {
         switch self {
         case .kakaotalk: "KakaoTalk, text or CSV"

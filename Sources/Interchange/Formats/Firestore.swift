@@ -64,7 +64,7 @@ final class Firestore: ExportReader {
             let answer = document.string("botResponse"), let time = Self.time(document["sentDate"]), !sender.isEmpty
         else { return output.skip("a document of a chat with a field of another type", at: id) }
         if sender == "user_id" {
-            // Early versions wrote this for everybody.
+            // Early versions wrote this for every user.
             guard let user = options.user else {
                 return output.skip(
                     "a document of nobody: senderId is the word 'user_id'; --user UID says who it is", at: id)

@@ -29,7 +29,7 @@ enum KakaoLine {
         var room = Substring(first)
         var isKnown = false
         for suffix in [".txt"] where room.hasSuffix(suffix) { room = room.dropLast(suffix.count) }
-        for end in ["과 카카오톡 대화", " with KakaoTalk Chats", " KakaoTalk Chats"] {
+        for end in ["과 카카오톡 대화", " with KakaoTalk Chats", " KakaoTalk Chats"] as [StaticString] {
             // iOS numbers the parts: -1.txt.
             guard let range = room.lastRange(of: end),
                 room[range.upperBound...].allSatisfy({ $0 == "-" || $0.isNumber })
@@ -75,13 +75,13 @@ enum KakaoLine {
     // MARK: Lines
 
     static func windows(_ line: String) -> KakaoLine {
-        if line.hasPrefix("---------------"), line.hasSuffix("---------------") {
+        if line.utf8.starts(with: "---------------".utf8), line.hasSuffix("---------------") {
             let inner = line.drop { $0 == "-" }
             var clock = ClockText(inner[..<(inner.lastIndex { $0 != "-" } ?? inner.startIndex)])
             clock.skipBlanks()
             if let date = day(&clock) { return .day(date) }
         }
-        if line.hasPrefix("["), let found = bracketed(line) { return found }
+        if line.utf8.first == UInt8(ascii: "["), let found = bracketed(line) { return found }
         return isService(line) ? .system : .other
     }
 
@@ -245,28 +245,5 @@ enum KakaoLine {
         return rest.hasPrefix(" invited ") && rest.hasSuffix(".") || rest == " left this chatroom."
             || rest == " joined this chatroom."
             || isService(text)
-    }
-}
-
-extension Substring {
-    func firstRange(of text: String) -> Range<Index>? {
-        var from = startIndex
-        while from < endIndex {
-            if self[from...].hasPrefix(text), let end = index(from, offsetBy: text.count, limitedBy: endIndex) {
-                return from..<end
-            }
-            from = index(after: from)
-        }
-        return nil
-    }
-
-    func lastRange(of text: String) -> Range<Index>? {
-        var last: Range<Index>?
-        var from = startIndex
-        while let found = self[from...].firstRange(of: text) {
-            last = found
-            from = index(after: found.lowerBound)
-        }
-        return last
     }
 }

@@ -3,7 +3,7 @@ internal import EventStore
 /// Conversations for fine-tuning: a line `{"messages":[{"role":…,"content":…}]}` each.
 ///
 /// They have no ids, no times and no users. So a conversation is named by what it says: the same line twice, in one file or two, is
-/// one conversation. It stands at the beginning of 1970, a millisecond a message, and wakes nobody who passes over what is late.
+/// one conversation. It stands at the beginning of 1970, a millisecond a message, and no worker that passes over what is late is handed it.
 final class OpenAI: ExportReader {
     private static let longestLine = 16 << 20
     private let options: ImportOptions

@@ -87,7 +87,7 @@ final class RealtimeDatabase: ExportReader {
             var payload = Payload()
             payload.add("fields", fields)
             payload.addSource("firebase", "Users/\(key)")
-            // The file does not say when. Nobody was here before the first message, and what is newer here stays.
+            // The file does not say when. No user was here before the first message, and what is newer here stays.
             let time = max(0, (self.first ?? 1) - 1)
             try output.emit(
                 EventDraft(

@@ -91,7 +91,7 @@ package final class OpenFile {
 
     deinit { close(descriptor) }
 
-    /// Whether nobody has written to it since it was opened.
+    /// Whether it was not written to since it was opened.
     var isUnchanged: Bool {
         var entry = stat()
         return fstat(descriptor, &entry) == 0 && Int(entry.st_size) == size

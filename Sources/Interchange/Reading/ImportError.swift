@@ -11,7 +11,7 @@ package struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadable
         /// There is no such file.
         case missing
-        /// Whoever takes the events wants no more.
+        /// What takes the events wants no more.
         case stopped
     }
 

@@ -10,12 +10,10 @@ struct ClockText {
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func take(_ text: StaticString) -> Bool {
-        var left = rest
-        for scalar in text.description.unicodeScalars {
-            guard left.first == scalar else { return false }
-            left.removeFirst()
-        }
-        rest = left
+        let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        let utf8 = Substring(rest).utf8
+        guard utf8.starts(with: bytes) else { return false }
+        rest = rest[utf8.index(rest.startIndex, offsetBy: bytes.count)...]
         return true
     }
 

@@ -4,7 +4,7 @@ package import CommandLineKit
 package struct ImportOptions: Sendable {
     /// The name that the exporter has in the file.
     package var me: String?
-    /// Whose events they are here: of the exporter, or of all where the file names nobody.
+    /// Whose events they are here: of the exporter, or of all where the file names no user.
     package var user: String?
     /// Of times without one.
     package var zone: Zone?

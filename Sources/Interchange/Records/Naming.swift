@@ -21,26 +21,28 @@ enum Naming {
     /// 26 digits of base32 (RFC 4648, lowercase): 130 bits of the SHA-256 digest.
     static func hash(_ text: String) -> String { base32(SHA256().digest(Array(text.utf8))) }
 
-    /// The conversation of two users, the same whoever of them begins it.
+    /// The conversation of two users, the same whichever of them begins it.
     static func direct(_ one: String, _ other: String) -> String {
         let pair = [Array(one.utf8), Array(other.utf8)].sorted { $0.lexicographicallyPrecedes($1) }
         return "dm-" + base32(SHA256().digest(Array("sillok-direct-v1".utf8) + [0] + pair[0] + [0] + pair[1]))
     }
 
+    private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+
     private static func base32(_ digest: Digest) -> String {
         var bytes: [UInt8] = []
         digest.append(to: &bytes)
-        var (out, bits, count) = ("", UInt32(0), 0)
-        let digits = Array("abcdefghijklmnopqrstuvwxyz234567")
-        for byte in bytes {
+        var out: [UInt8] = []
+        var bits = UInt32(0)
+        var count = 0
+        for byte in bytes where out.count < 26 {
             bits = bits << 8 | UInt32(byte)
             count += 8
-            while count >= 5 {
+            while count >= 5, out.count < 26 {
                 count -= 5
                 out.append(digits[Int(bits >> UInt32(count)) & 31])
-                if out.count == 26 { return out }
             }
         }
-        return out
+        return String(decoding: out, as: UTF8.self)
     }
 }

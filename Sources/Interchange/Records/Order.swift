@@ -1,11 +1,14 @@
+internal import EventStore
+
 /// Tells records apart that say the same in the same minute: bounded, so that what was said very long ago may count as new.
 struct Repeats {
-    private var newer: [String: Int] = [:]
-    private var older: [String: Int] = [:]
+    private var newer: [Digest: Int] = [:]
+    private var older: [Digest: Int] = [:]
     private static let most = 50_000
 
-    /// How often `key` came before.
-    mutating func count(_ key: String) -> Int {
+    /// How often `text` came before.
+    mutating func count(_ text: String) -> Int {
+        let key = SHA256().digest(Array(text.utf8))
         let before = newer[key] ?? older[key] ?? 0
         if newer.count == Self.most { (older, newer) = (newer, [:]) }
         newer[key] = before + 1
