@@ -134,7 +134,7 @@ package enum OpenAPI {
 }
 
 extension RouteSpecification {
-    /// What the path's names are called.
+    /// The names in the path, in order.
     package var names: [String] {
         segments.compactMap { if case .name(let name) = $0 { name } else { nil } }
     }

@@ -14,13 +14,13 @@ extension Substring {
         return nil
     }
 
-    /// Where `text` last stands.
+    /// Where `text` last stands, counted without overlaps.
     func lastRange(of text: StaticString) -> Range<Index>? {
         var last: Range<Index>?
         var rest = self
         while let found = rest.firstRange(of: text) {
             last = found
-            rest = self[utf8.index(after: found.lowerBound)...]
+            rest = self[found.upperBound...]
         }
         return last
     }
