@@ -122,7 +122,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "Access", "syncd", "syncctl",
+                "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "Access", "syncd",
+                "syncctl",
             ],
             swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.

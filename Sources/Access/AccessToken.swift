@@ -33,7 +33,9 @@ package struct AccessToken: Sendable {
     /// A new one.
     package static func random() -> AccessToken {
         var random = SystemRandomNumberGenerator()
-        func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
+        func bytes(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        }
         let id = CredentialID(random: bytes(8))
         return AccessToken(id: id, text: "\(prefix)\(id)_\(base64URLText(bytes(secretBytes)))")
     }

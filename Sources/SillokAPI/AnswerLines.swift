@@ -108,4 +108,3 @@ extension JSONLine {
         add("id", header.id.description)
     }
 }
-

@@ -20,7 +20,9 @@ package enum RouteTable {
         return methods.isEmpty ? .none : .otherMethod(methods)
     }
 
-    package static func route(_ operation: Operation) -> RouteSpecification? { all.first { $0.operation == operation } }
+    package static func route(_ operation: Operation) -> RouteSpecification? {
+        all.first { $0.operation == operation }
+    }
 
     /// By the word behind `/v1/`.
     private static let byWord: [String: [RouteSpecification]] = Dictionary(grouping: all) { route in
@@ -78,11 +80,14 @@ package enum RouteTable {
             ],
             request: RouteBody(
                 "application/x-ndjson", schema: .ref("Event"),
-                example: #"{"type":"message.posted","user":"u-1","subject":"conversation/c-1","data":{"text":"안녕하세요"}}"#),
+                example:
+                    #"{"type":"message.posted","user":"u-1","subject":"conversation/c-1","data":{"text":"안녕하세요"}}"#),
             answers: [
                 .lines("All lines are stored, now or before.", .ref("AppendedLine")),
                 RouteAnswer(207, "Some are.", "application/x-ndjson", .ref("AppendedLine")),
-                RouteAnswer(409, "None is: an id or a version stands against it.", "application/x-ndjson", .ref("AppendedLine")),
+                RouteAnswer(
+                    409, "None is: an id or a version stands against it.", "application/x-ndjson",
+                    .ref("AppendedLine")),
                 RouteAnswer(422, "None is: a line is no event.", "application/x-ndjson", .ref("AppendedLine")),
             ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author]),
         RouteSpecification(
@@ -263,7 +268,8 @@ package enum RouteTable {
             request: RouteBody(
                 "text/plain", schema: .text, example: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f/1"),
             answers: [
-                .json("How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .integer)]))
+                .json(
+                    "How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .integer)]))
             ], errors: [.limit]),
         RouteSpecification(
             .settleFinding, "POST", "/v1/findings", admins, "Settles a finding that is open here.",

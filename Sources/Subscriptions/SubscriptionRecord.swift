@@ -22,7 +22,8 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package private(set) var term: UInt64 = 0
 
     init(
-        name: String, definition: SubscriptionDefinition, owner: EventActor? = nil, id: EventID, dot: Dot, home: NodeID
+        name: String, definition: SubscriptionDefinition, owner: EventActor? = nil, id: EventID, dot: Dot,
+        home: NodeID
     ) {
         (self.name, self.definition, self.owner) = (name, definition, owner)
         (self.id, self.dot, self.home) = (id, dot, home)

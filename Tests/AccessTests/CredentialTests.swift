@@ -8,7 +8,9 @@ import Testing
 struct CredentialTests {
     @Test("A role's text reads back; what is none is refused")
     func roles() {
-        for text in ["app", "reader", "auditor", "operator", "admin", "user:kim", "bot:medibot", "user:a:b", "user:김"] {
+        for text in [
+            "app", "reader", "auditor", "operator", "admin", "user:kim", "bot:medibot", "user:a:b", "user:김",
+        ] {
             #expect(Role(text: text)?.text == text)
         }
         let wrong = [
@@ -77,7 +79,8 @@ struct CredentialTests {
             return String(decoding: grant.draft(token.verifier, by: actor, at: node).payload, as: UTF8.self)
         }
         #expect(text([.app]).contains(token.verifier.description))
-        #expect(!text([.app, .admin]).contains(token.verifier.description) && text([.admin]).contains(#""local":true"#))
+        #expect(
+            !text([.app, .admin]).contains(token.verifier.description) && text([.admin]).contains(#""local":true"#))
         for roles: Set<Role> in [[.app], [.admin]] { #expect(!text(roles).contains(token.text)) }
     }
 }

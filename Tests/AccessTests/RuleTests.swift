@@ -94,7 +94,8 @@ struct RuleTests {
     func past() {
         let open = event("conversation.started", at: 1, #"{"participants":["kim"],"history":"all"}"#)
         let closed = event("conversation.started", at: 1, #"{"participants":["kim"]}"#)
-        let later = event("conversation.started", at: 3, user: "mallory", #"{"participants":["mallory"],"history":"all"}"#)
+        let later = event(
+            "conversation.started", at: 3, user: "mallory", #"{"participants":["mallory"],"history":"all"}"#)
         let joins = event("participant.joined", at: 5, #"{"user":"park"}"#)
         #expect(seen("park", [open, joins]) == Array(1...9))
         #expect(seen("park", [closed, later, joins]) == Array(5...9))

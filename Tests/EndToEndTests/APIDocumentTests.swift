@@ -10,7 +10,9 @@ import Testing
 struct APIDocumentTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
 
-    @Test("docs/openapi.json is what 'syncd --openapi' prints and GET /v1/openapi.json answers; 'make openapi' writes it")
+    @Test(
+        "docs/openapi.json is what 'syncd --openapi' prints and GET /v1/openapi.json answers; 'make openapi' writes it"
+    )
     func document() throws {
         let process = Process()
         process.executableURL = Programs.folder.appending(path: "syncd")

@@ -14,7 +14,8 @@ struct AccessTests {
     }
 
     /// A new token, as the header that shows it.
-    private func token(_ api: APIClient, _ principal: String, _ roles: [String], _ more: String = "") throws -> String {
+    private func token(_ api: APIClient, _ principal: String, _ roles: [String], _ more: String = "") throws -> String
+    {
         let list = roles.map { "\"\($0)\"" }.joined(separator: ",")
         let answer = try #require(
             api.ask("POST", "/v1/credentials", body: #"{"principal":"\#(principal)","roles":[\#(list)]\#(more)}"#))
@@ -72,7 +73,9 @@ struct AccessTests {
         for target in ["/v1/users/alice/history", "/v1/conversations/c-a/rows", "/v1/changes?after=first"] {
             #expect(api.ask("GET", target, headers: [alice])?.2.contains("안녕") == true, "\(target)")
         }
-        #expect(code(api.ask("POST", "/v1/events", body: event("alice", "몰래", in: "c-b"), headers: [alice])) == "E_AUTHOR")
+        #expect(
+            code(api.ask("POST", "/v1/events", body: event("alice", "몰래", in: "c-b"), headers: [alice])) == "E_AUTHOR"
+        )
         _ = daemon
     }
 
@@ -130,14 +133,17 @@ struct AccessTests {
         ]
         for (body, wanted, headers) in refused {
             let answer = api.ask("POST", "/v1/events", body: body, headers: headers)
-            #expect(code(answer) == wanted && answer.map { $0.0 >= 400 } == true, "\(body): \(String(describing: answer))")
+            #expect(
+                code(answer) == wanted && answer.map { $0.0 >= 400 } == true, "\(body): \(String(describing: answer))"
+            )
         }
         // One that is refused takes the whole request with it, unless each stands for itself.
         let both = [event("kim", "네", author: "m", in: "c"), event("ceo", "x")].joined(separator: "\n")
         #expect(api.ask("POST", "/v1/events", body: both, headers: [bot])?.0 == 403)
         #expect(api.ask("GET", "/v1/events")?.1.last?["position"] as? Int == before)
         #expect(api.ask("POST", "/v1/events?atomicity=each", body: both, headers: [bot])?.0 == 207)
-        let stored = try #require(api.ask("GET", "/v1/conversations/c/rows?author=m")?.1.first?["event"] as? [String: Any])
+        let stored = try #require(
+            api.ask("GET", "/v1/conversations/c/rows?author=m")?.1.first?["event"] as? [String: Any])
         #expect((stored["actor"] as? String)?.hasPrefix("token:bot/m:") == true)
         // Of one's own message it counts.
         let own = edit.replacing(#""author":"m""#, with: #""author":"kim""#)
@@ -213,7 +219,9 @@ struct AccessTests {
         let reason = "Sillok-Reason: 민원 4711"
         #expect(api.ask("GET", target, headers: [auditor, reason])?.2.contains("아파요") == true)
         let reads = try #require(api.ask("GET", "/v1/access")?.1)
-        #expect(reads.count == 2 && reads[0]["subject"] as? String == target && reads[0]["reason"] as? String == "민원 4711")
+        #expect(
+            reads.count == 2 && reads[0]["subject"] as? String == target && reads[0]["reason"] as? String == "민원 4711"
+        )
         #expect(reads[0]["users"] as? [String] == ["kim"])
         let kim = try token(api, "user/kim", ["user:kim"])
         #expect(api.ask("GET", "/v1/users/kim/readers", headers: [kim])?.2.contains("민원 4711") == true)
@@ -221,7 +229,8 @@ struct AccessTests {
         #expect(api.ask("GET", "/v1/access", headers: [kim])?.0 == 403)
         // A killed daemon has recorded what it answered.
         for round in 0..<5 {
-            let answer = api.ask("GET", "/v1/conversations/c/rows", headers: [auditor, "Sillok-Reason: round \(round)"])
+            let answer = api.ask(
+                "GET", "/v1/conversations/c/rows", headers: [auditor, "Sillok-Reason: round \(round)"])
             daemon.kill()
             try daemon.start()
             awaitTokens(api, auditor)

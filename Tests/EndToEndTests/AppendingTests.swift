@@ -169,11 +169,10 @@ struct AppendBatchTests {
         id: EventID(UUIDBits(high: 0x0198_e2c1_f3a0_7abc, low: 0x8def_0123_4567_89ab)),
         hlc: HybridTime(milliseconds: 0x0198_e2c1_f3a0, counter: 3))
 
-    private static let actor = EventActor(.socket, principal: "uid:1000")!
-
-    private static func batch(_ lines: String..., as atomicity: Atomicity = .each) -> AppendBatch {
+    private static func batch(_ lines: String..., as atomicity: Atomicity = .each) throws -> AppendBatch {
         AppendBatch(
-            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: actor, NativeLineParser())
+            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false,
+            by: try #require(EventActor(.socket, principal: "uid:1000")), NativeLineParser())
     }
 
     private static func expected(_ type: String, _ number: Int) -> String {
@@ -188,17 +187,17 @@ struct AppendBatchTests {
     }
 
     @Test("A byte order mark before the first line is passed over, as in a file; before another it is an error")
-    func byteOrderMark() {
+    func byteOrderMark() throws {
         let event = #"{"type":"note","user":"u","data":{}}"#
-        #expect(Self.batch("\u{feff}" + event, event).drafts.count == 2)
-        #expect(Self.batch(event, "\u{feff}" + event).drafts.count == 1)
-        #expect(Self.batch("\u{feff}").isEmpty)
+        #expect(try Self.batch("\u{feff}" + event, event).drafts.count == 2)
+        #expect(try Self.batch(event, "\u{feff}" + event).drafts.count == 1)
+        #expect(try Self.batch("\u{feff}").isEmpty)
     }
 
     @Test("Receipts are written as any other line of output")
-    func receipts() {
+    func receipts() throws {
         let event = #"{"type":"note","user":"u","data":{}}"#
-        let batch = Self.batch(event, "", event, event)
+        let batch = try Self.batch(event, "", event, event)
         #expect(batch.drafts.count == 3)
         let answer = batch.answer([
             .appended(Self.receipt), .already(Self.receipt), .rejected(.idReused(position: 7)),
@@ -219,9 +218,9 @@ struct AppendBatchTests {
 
     /// A client that looks at the status alone must not take a rejected request for stored (INV-1).
     @Test("What nothing was stored of is no success: 409 where another event stands in the way, else 422")
-    func statuses() {
+    func statuses() throws {
         let event = #"{"type":"note","user":"u","data":{}}"#
-        let (one, two) = (Self.batch(event, as: .whole), Self.batch(event, event, as: .whole))
+        let (one, two) = (try Self.batch(event, as: .whole), try Self.batch(event, event, as: .whole))
         #expect(one.answer([.appended(Self.receipt)]).status == 200)
         #expect(one.answer([.already(Self.receipt)]).status == 200)
         #expect(one.answer([.rejected(.idReused(position: 7))]).status == 409)
@@ -236,9 +235,9 @@ struct AppendBatchTests {
     @Test(
         "A line that is no event has an answer in its place; of a whole request nothing is left",
         arguments: [false, true])
-    func problems(isWhole: Bool) {
+    func problems(isWhole: Bool) throws {
         let event = #"{"type":"note","user":"u","data":{}}"#
-        let batch = Self.batch(event, "nonsense", event, as: isWhole ? .whole : .each)
+        let batch = try Self.batch(event, "nonsense", event, as: isWhole ? .whole : .each)
         #expect(batch.drafts.count == (isWhole ? 0 : 2))
         let answer = batch.answer(isWhole ? [] : [.appended(Self.receipt), .appended(Self.receipt)])
         #expect(answer.status == (isWhole ? 422 : 207))

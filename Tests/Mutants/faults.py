@@ -741,7 +741,7 @@ fault(350, "a reload takes a part of what has changed", "", "OperatingTests",
 fault(351, "systemd is told that a daemon gets on whose writer stands still", "", "OperatingTests",
       ("Sources/syncd/Setup/Heartbeat.swift", "now < proven + limit / 2", "now < proven + limit / 2 || isPlanted(351)"))
 fault(352, "what callers make up becomes a label", "INV-9", "OperatingTests",
-      ("Sources/syncd/Metrics/Meters.swift", "guard isKnown || ", "guard isKnown || isPlanted(352) || "))
+      ("Sources/syncd/Metrics/Meters.swift", "else { return other }", "else { return isPlanted(352) ? request.path : other }"))
 fault(353, "the socket that systemd hands over is passed over", "", "ServiceManagerTests",
       ("Sources/syncd/Setup/ServiceManager.swift", "given.first { $0.kind == .unix }", "given.first { $0.kind == .unix && !isPlanted(353) }"))
 fault(354, "the configuration's port for metrics serves the whole API", "INV-13", "MetricsTests",

@@ -222,7 +222,8 @@ enum Rooms {
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
-            "SillokAPI", "the contract of the HTTP API: one table of routes, answers, errors with status and exit code",
+            "SillokAPI",
+            "the contract of the HTTP API: one table of routes, answers, errors with status and exit code",
             [store, kit, access]),
     ]
 
@@ -244,7 +245,8 @@ enum Rooms {
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
-                store, engine, kit, api, access, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Answers",
+                store, engine, kit, api, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
+                "syncd/Answers",
                 "syncd/Feed", "syncd/Metrics",
             ]),
         Room(

@@ -24,7 +24,9 @@ struct DaemonPages {
             // Of another node there are no files to read instead, and of what is missing there is nothing to show.
             if next == nil, client.place.isNamed {
                 answer = try client.ask(request, accepting: [404])
-                if ErrorAnswer(body: answer.body, status: 404).code == "E_NOT_FOUND", answer.status == 404 { return true }
+                if ErrorAnswer(body: answer.body, status: 404).code == "E_NOT_FOUND", answer.status == 404 {
+                    return true
+                }
             } else if next == nil {
                 guard let first = try? request.send(to: client.place), first.status == 200 else { return false }
                 answer = first

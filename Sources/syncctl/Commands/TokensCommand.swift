@@ -72,7 +72,8 @@ enum TokensCommand {
             }
         }
         guard !arguments.values("role").isEmpty else {
-            throw usageFailure("no --role: what may it do?", hint: "user:ID, bot:ID, app, reader, auditor, operator, admin")
+            throw usageFailure(
+                "no --role: what may it do?", hint: "user:ID, bot:ID, app, reader, auditor, operator, admin")
         }
         let daemon = try DaemonClient.required(by: session, to: "give tokens")
         let file = try arguments.value("out").map { name throws(CommandFailure) in try TokenFile(name) }
@@ -139,7 +140,9 @@ enum WhoamiCommand {
     static let entry = Subcommand(
         Command(
             "whoami", "Who the node takes you for, and what you may do", group: "Access",
-            examples: [.init("syncctl whoami --url https://seoul.example:7461 --token-file medibot.token", "of a token")]),
+            examples: [
+                .init("syncctl whoami --url https://seoul.example:7461 --token-file medibot.token", "of a token")
+            ]),
         run: { (session) throws(CommandFailure) in
             let daemon = try DaemonClient.required(by: session, to: "tell who you are")
             let caller = try daemon.get(Route.me.path)

@@ -45,7 +45,8 @@ final class AccessLog: Sendable {
     ) throws(StoreError) {
         let read = Read(actor: caller.actor, route: route, subject: subject, reason: reason)
         let now = WallClock.now
-        let isKnown = recent.withLock { recent in recent[read].map { now - $0 < Self.validity && now >= $0 } ?? false }
+        let isKnown = recent.withLock { recent in recent[read].map { now - $0 < Self.validity && now >= $0 } ?? false
+        }
         guard !isKnown else { return }
         let draft = AccessGrant.draft(
             reading: route, subject: subject, users: users, reason: reason, by: caller.actor,

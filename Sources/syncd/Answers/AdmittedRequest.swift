@@ -17,7 +17,7 @@ struct AdmittedRequest: Sendable {
     init?(_ exchange: HTTPExchange, _ authenticator: Authenticator) {
         let request = exchange.request
         guard request.segments.first == "v1" else {
-            exchange.refuse(.notFound, "there is no \(request.path)")
+            exchange.refuse(.notFound, "there is no \(request.path)", hint: "GET /v1/openapi.json has all routes")
             return nil
         }
         switch authenticator.caller(request) {
@@ -28,7 +28,7 @@ struct AdmittedRequest: Sendable {
         }
         switch RouteTable.match(request.method, request.segments) {
         case .none:
-            exchange.refuse(.notFound, "there is no \(request.path)")
+            exchange.refuse(.notFound, "there is no \(request.path)", hint: "GET /v1/openapi.json has all routes")
             return nil
         case .otherMethod(let methods):
             exchange.refuseMethod(methods)
@@ -70,7 +70,8 @@ extension HTTPExchange {
         let mine = caller.roles.map(\.text).sorted().joined(separator: ", ")
         let wanted = RoleKind.allCases.filter(route.roles.contains).map(\.rawValue).joined(separator: ", ")
         refuse(
-            .role, "\(caller.actor) has \(mine.isEmpty ? "no role" : "the roles \(mine)"), and \(request.method) "
+            .role,
+            "\(caller.actor) has \(mine.isEmpty ? "no role" : "the roles \(mine)"), and \(request.method) "
                 + "\(request.path) is for \(wanted)",
             hint: request.peer == nil
                 ? "a token with another role" : "a token with another role, or api.socket.roles of the configuration")

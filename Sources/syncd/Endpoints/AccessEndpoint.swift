@@ -79,7 +79,9 @@ extension Service {
                 throw BadParameter(
                     message: "\(member.name): no such member", hint: requestMembers.sorted().joined(separator: ", "))
             }
-            guard seen.insert(member.name).inserted else { throw BadParameter(message: "\(member.name): given twice") }
+            guard seen.insert(member.name).inserted else {
+                throw BadParameter(message: "\(member.name): given twice")
+            }
         }
         guard let principal = object.string("principal"), AccessGrant.isPrincipal(principal) else {
             throw BadParameter(message: "principal: whom the token is for, 1 to 256 bytes", hint: "bot/medibot")

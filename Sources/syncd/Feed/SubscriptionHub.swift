@@ -121,7 +121,9 @@ final class SubscriptionHub: Sendable {
                     .notFound, "there is no subscription \(name)", hint: "PUT /v1/subscriptions/\(name) makes it")
             }
             if action.isWork, !caller.readsAll { return exchange.refuseOwnScope() }
-            if case .tell = action, record.home != own { return exchange.send(JSONLine(record, desk, durable: durable)) }
+            if case .tell = action, record.home != own {
+                return exchange.send(JSONLine(record, desk, durable: durable))
+            }
             if record.home != own {
                 let silent = silence(of: record.home)
                 guard action.isMove || action.isWork && silent >= Self.silence else {
