@@ -111,7 +111,8 @@ let package = Package(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
             swiftSettings: strict),
         .testTarget(
-            name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], swiftSettings: strict),
+            name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], exclude: ["Vectors"],
+            swiftSettings: strict),
         .testTarget(
             name: "InterchangeTests", dependencies: ["TestSupport", "Interchange", "EventStore", "CommandLineKit"],
             swiftSettings: strict),

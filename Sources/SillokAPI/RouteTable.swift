@@ -31,7 +31,7 @@ package enum RouteTable {
 
     /// What any route may answer with.
     package static let commonErrors: [ErrorCode] = [
-        .http, .parameter, .unauthenticated, .role, .rate, .fault, .busy, .closed,
+        .http, .parameter, .unauthenticated, .tokenExpired, .role, .rate, .fault, .busy, .closed,
     ]
 
     // MARK: Who

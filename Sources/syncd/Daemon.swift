@@ -64,8 +64,10 @@ enum Daemon {
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
+        let issuers = TokenIssuers { isProblem, text in isProblem ? log.warning(text) : log.info(text) }
+        issuers.take(try TokenIssuers.read(configuration.api.issuers))
         let authenticator: Authenticator
-        do { authenticator = try Authenticator(store, views, configuration.api) } catch {
+        do { authenticator = try Authenticator(store, views, configuration.api, issuers) } catch {
             throw CommandFailure(error)
         }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
@@ -197,9 +199,10 @@ enum Daemon {
         defer { run.manager.tell(.ready) }
         do throws(CommandFailure) {
             let reload = try Reload(from: run.live.current, to: try run.reread())
+            let issuers = try TokenIssuers.read(reload.configuration.api.issuers)
             try server.renewCertificate(reload.configuration.api)
             run.live.take(reload.configuration)
-            service.authenticator.take(reload.configuration.api.socket)
+            service.authenticator.take(reload.configuration.api.socket, issuers)
             run.log.setLevel(reload.configuration.log.level)
             if reload.changes.contains(where: { $0.path == "peers.nodes" }) {
                 service.roster.take(reload.configuration)

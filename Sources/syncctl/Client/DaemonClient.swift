@@ -124,7 +124,7 @@ struct DaemonClient {
     ]
 
     /// What the daemon has said went wrong, as a failure of ours.
-    private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
+    func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
         var failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
         failure.hint = failure.hint ?? Self.hints[failure.code]
         return failure

@@ -13,6 +13,8 @@ final class Authenticator: Sendable {
     enum Refusal: Error {
         case missing
         case invalid(String)
+        /// It was right, and is over.
+        case expired
         /// Too many wrong ones came from there.
         case tooMany
         /// It is not known yet which tokens there are.
@@ -30,14 +32,17 @@ final class Authenticator: Sendable {
 
     private let store: EventStore
     private let reader: EventReader
+    private let issuers: TokenIssuers
     private let state: Lock<State>
     /// What the log tells; held while it is read.
     private let source: Lock<AccessRecords>
     private let worker = SerialWorker<Void>(name: "api-access") {}
     private let changed = Lock<(@Sendable () -> Void)?>(nil)
 
-    init(_ store: EventStore, _ views: ProjectorThread, _ api: DaemonConfiguration.API) throws(StoreError) {
-        self.store = store
+    init(
+        _ store: EventStore, _ views: ProjectorThread, _ api: DaemonConfiguration.API, _ issuers: TokenIssuers
+    ) throws(StoreError) {
+        (self.store, self.issuers) = (store, issuers)
         reader = EventReader(Freshness(store.files, projector: views))
         let file = try CredentialsFile(store.files)
         let records = AccessRecords(own: store.identity.node, trustsPeers: api.trustGrants)
@@ -55,7 +60,11 @@ final class Authenticator: Sendable {
     func observe(_ body: @escaping @Sendable () -> Void) { changed.withLock { $0 = body } }
 
     /// The configuration was read again.
-    func take(_ socket: DaemonConfiguration.Socket) { state.withLock { $0.sockets = SocketCallers(socket) } }
+    func take(_ socket: DaemonConfiguration.Socket, _ issuers: [TokenIssuers.Issuer]) {
+        state.withLock { $0.sockets = SocketCallers(socket) }
+        self.issuers.take(issuers)
+        changed.withLock { $0 }?()
+    }
 
     func stop() {
         changed.withLock { $0 = nil }
@@ -76,11 +85,12 @@ final class Authenticator: Sendable {
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             return .failure(.invalid("Authorization: 'Bearer' and a token"))
         }
+        let source = request.peer?.principal ?? request.address ?? ""
+        let now = WallClock.now
+        guard AccessToken.isClaimed(by: String(parts[1])) else { return caller(String(parts[1]), source, now) }
         guard let token = AccessToken(text: String(parts[1])) else {
             return .failure(.invalid("the token has not the form of one"))
         }
-        let source = request.peer?.principal ?? request.address ?? ""
-        let now = WallClock.now
         return state.withLock { state in
             let grant =
                 state.file.grant(of: token, at: now).flatMap { state.records.isRevoked($0.credential) ? nil : $0 }
@@ -92,8 +102,21 @@ final class Authenticator: Sendable {
         }
     }
 
+    /// Who shows a token of an identity provider.
+    private func caller(_ text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
+        if issuers.isDue(now) { worker.submit { [issuers] _ in issuers.look() } }
+        switch issuers.caller(text, now: now) {
+        case .success(let caller): return .success(caller)
+        case .failure(.expired): return .failure(.expired)
+        case .failure(let refusal):
+            let isHeard = state.withLock { $0.attempts.takes(source, now: now) }
+            return .failure(isHeard ? .invalid(refusal.text) : .tooMany)
+        }
+    }
+
     /// Whether who was let in would be let in still.
     func stands(_ caller: Caller) -> Bool {
+        guard caller.until.map({ WallClock.now < $0 }) ?? true, issuers.stands(caller) else { return false }
         guard let id = caller.credential else { return true }
         let now = WallClock.now
         return state.withLock { state in

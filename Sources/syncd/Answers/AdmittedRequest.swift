@@ -58,6 +58,10 @@ extension HTTPExchange {
             refuse(
                 .unauthenticated, why, hint: "'syncctl tokens create' makes one",
                 headers: [HTTPField("WWW-Authenticate", #"Bearer realm="sillok", error="invalid_token""#)])
+        case .expired:
+            refuse(
+                .tokenExpired, "the token has expired", hint: "a new one of its identity provider",
+                headers: [HTTPField("WWW-Authenticate", #"Bearer realm="sillok", error="invalid_token""#)])
         case .tooMany:
             refuse(
                 .rate, "too many wrong tokens came from there", hint: "one that counts is let in at any time",

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 internal import Interchange
 internal import SillokAPI
 
@@ -20,7 +21,7 @@ struct ImportExport {
     func recognised() throws(CommandFailure) -> ExportImport? {
         let hasOptions = Self.options.contains { session.arguments.value($0) != nil }
         if wanted == "native" { return nil }
-        guard path != "-" else {
+        guard !isPipe else {
             if wanted == nil, !hasOptions { return nil }
             throw usageFailure(
                 "an export is read twice, so it cannot come from a pipe", hint: "a file, or --format native")
@@ -50,6 +51,14 @@ struct ImportExport {
                 hint: "--format with one of: "
                     + Self.choices.dropFirst().joined(separator: ", "), exitCode: .badInput)
         }
+    }
+
+    /// Whether what it says comes only once: nothing of it may be read to find out what it is.
+    private var isPipe: Bool {
+        if path == "-" { return true }
+        var entry = stat()
+        guard stat(path, &entry) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(entry.st_mode & S_IFMT)
     }
 
     private func options() throws(CommandFailure) -> ImportOptions {
