@@ -74,8 +74,8 @@ enum KoreanHelp {
         "Only events of this type.": "이 종류의 이벤트만.",
         "Only messages: of people, of bots, or both.": "메시지만: 사람, 봇, 또는 둘 다.",
         "Only what this user or bot has written.": "이 사용자나 봇이 쓴 것만.",
-        "Only what this node's log had at this position (10412 or seq:10412).":
-            "이 위치(10412 또는 seq:10412)까지 이 노드의 로그에 있던 것만.",
+        "Only what this node's log had at this position (10412 or seq:10412), or at this time.":
+            "이 위치(10412 또는 seq:10412)나 이 시각까지 이 노드의 로그에 있던 것만.",
         "Only the first N.": "처음 N개만.", "Only the last N.": "마지막 N개만.",
         "Show each event's id, which is the same on every node.": "모든 노드에서 같은 이벤트 ID를 함께 표시합니다.",
         "What messages said before they were edited.": "수정되기 전의 메시지 내용을 보여 줍니다.",

@@ -107,6 +107,13 @@ extension RouteParameter {
             guard Timestamp.milliseconds(text) != nil else {
                 throw BadParameter(message: "\(name): no time of RFC 3339", hint: "as 2026-08-01T09:00:00+09:00")
             }
+        case .moment:
+            let isPosition = UInt64(text).map { $0 <= UInt64(Int64.max) } ?? false
+            guard isPosition || Timestamp.milliseconds(text) != nil else {
+                throw BadParameter(
+                    message: "\(name): no position and no time of RFC 3339",
+                    hint: "as 10412, or 2026-08-01T09:00:00+09:00")
+            }
         case .choice(let choices):
             guard choices.contains(text) else {
                 throw BadParameter(
