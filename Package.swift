@@ -68,7 +68,9 @@ let package = Package(
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl",
-            dependencies: ["SillokAPI", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl"],
+            dependencies: [
+                "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl",
+            ],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.

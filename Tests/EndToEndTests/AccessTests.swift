@@ -151,6 +151,26 @@ struct AccessTests {
         _ = daemon
     }
 
+    @Test(
+        "Events of tokens that were granted are in order for 'verify --actors'; what was appended over the socket its node asserts"
+    )
+    func actors() async throws {
+        let (daemon, api) = try started()
+        let alice = try token(api, "user/alice", ["user:alice"])
+        let bot = try token(api, "bot/medibot", ["bot:medibot"], #","scope":"all""#)
+        #expect(api.ask("POST", "/v1/events", body: event("alice", "안녕", in: "c"), headers: [alice])?.0 == 200)
+        let reply = event("alice", "네", author: "medibot", in: "c")
+        #expect(api.ask("POST", "/v1/events", body: reply, headers: [bot])?.0 == 200)
+        #expect(api.ask("POST", "/v1/events", body: event("bea", "x"))?.0 == 200)
+        #expect(daemon.terminate() == 0)
+        let tool = try Tool.named("syncctl")
+        let told = try await tool.run(["verify", "--actors", "--store", daemon.store])
+        #expect(told.code == 0 && told.text.contains("ACTORS VERIFIED  2 events of tokens"), "\(told)")
+        let json = try await tool.run(["verify", "--actors", "--store", daemon.store, "--json"]).objects()
+        #expect(json.first { $0["type"] as? String == "actors" }?["checked"] as? Int == 2)
+        #expect(json.last?["actors"] as? String == "proven", "\(json)")
+    }
+
     @Test("A token's secret is in no file of the store, no figure and no list; what is given is listed")
     func secrets() throws {
         let (daemon, api) = try started()

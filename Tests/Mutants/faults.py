@@ -747,7 +747,7 @@ fault(353, "the socket that systemd hands over is passed over", "", "ServiceMana
 fault(354, "the configuration's port for metrics serves the whole API", "INV-13", "MetricsTests",
       ("Sources/syncd/Endpoints/APIServer.swift", "guard probes.contains(exchange.request.path) else { return false }",
        "guard probes.contains(exchange.request.path) else {\n"
-       "            if isPlanted(354) { service.answer(exchange) }\n            return isPlanted(354)\n        }"))
+       "            if isPlanted(354), let request = AdmittedRequest(exchange, service.authenticator) { service.answer(request) }\n            return isPlanted(354)\n        }"))
 
 # --- Who may do what, and what stood there then ---------------------------------------------------------------------------------
 

@@ -281,7 +281,8 @@ enum Rooms {
         Room(
             "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
             [
-                store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor",
+                store, engine, kit, api, "Access", "syncctl/Session", "syncctl/Client", "syncctl/Rendering",
+                "syncctl/Doctor",
                 "syncctl/Commands/Write",
             ]),
         Room(
