@@ -128,7 +128,7 @@ let package = Package(
                 "TestSupport", "Converters", "CommandLineKit", "EventStore", "SillokAPI", "Access", "syncd",
                 "syncctl",
             ],
-            swiftSettings: strict),
+            exclude: ["Certificates"], swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(
             name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "WireKit"], path: "Tests/SyncTestKit",

@@ -292,6 +292,10 @@ struct AccessTests {
         var statuses: [Int] = []
         for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
         #expect(statuses.last == 429 && statuses.first == 401, "\(statuses)")
+        let figures = api.ask("GET", "/metrics")?.2 ?? ""
+        for reason in ["invalid", "too_many"] {
+            #expect(figures.contains(#"syncd_auth_failures_total{method="token",reason="\#(reason)"}"#), "\(figures)")
+        }
         // A good one is let in at any time.
         #expect(api.ask("GET", "/v1/me", headers: [reader])?.0 == 200)
         _ = daemon

@@ -28,6 +28,8 @@ final class Authenticator: Sendable {
         /// The log was read once.
         var isRead = false
         var attempts = AttemptLimit()
+        /// Refusals since the start, by what was shown and why.
+        var failures: [AuthenticationFailure: UInt64] = [:]
     }
 
     private let store: EventStore
@@ -73,8 +75,26 @@ final class Authenticator: Sendable {
 
     // MARK: Asking
 
-    /// Who has sent a request.
+    /// Who has sent a request. A refusal is counted.
     func caller(_ request: HTTPRequest) -> Result<Caller, Refusal> {
+        let found = known(request)
+        if case .failure(let refusal) = found, let reason = refusal.reason {
+            let failure = AuthenticationFailure(method: AuthenticationFailure.Method(request), reason: reason)
+            state.withLock { $0.failures[failure, default: 0] += 1 }
+        }
+        return found
+    }
+
+    /// How often who was refused since the start.
+    var failures: [AuthenticationFailure: UInt64] {
+        let none = Dictionary(uniqueKeysWithValues: AuthenticationFailure.all.map { ($0, UInt64(0)) })
+        return state.withLock { none.merging($0.failures) { $1 } }
+    }
+
+    /// When the keys of each identity provider were read, Unix milliseconds.
+    var keysRead: [(issuer: String, at: Int64)] { issuers.read }
+
+    private func known(_ request: HTTPRequest) -> Result<Caller, Refusal> {
         guard let header = request.header("Authorization") else {
             guard let peer = request.peer, let caller = state.withLock({ $0.sockets.caller(peer) }) else {
                 return .failure(.missing)
@@ -182,6 +202,53 @@ final class Authenticator: Sendable {
             }
         }
         changed.withLock { $0 }?()
+    }
+}
+
+/// Why callers were refused, for figures.
+struct AuthenticationFailure: Hashable, Comparable {
+    enum Method: String {
+        case none, token
+        case jwt = "JWT"
+
+        /// What a request shows.
+        init(_ request: HTTPRequest) {
+            guard let header = request.header("Authorization"), let last = header.split(separator: " ").last else {
+                self = .none
+                return
+            }
+            self = AccessToken.isClaimed(by: String(last)) ? .token : .jwt
+        }
+    }
+
+    let method: Method
+    let reason: String
+
+    /// All that may be, so that a figure is there before it grows.
+    static let all: [AuthenticationFailure] =
+        [
+            AuthenticationFailure(method: .none, reason: "missing"),
+            AuthenticationFailure(method: .jwt, reason: "expired"),
+        ]
+        + [Method.token, .jwt].flatMap { method in
+            ["invalid", "too_many"].map { AuthenticationFailure(method: method, reason: $0) }
+        }
+
+    static func < (a: AuthenticationFailure, b: AuthenticationFailure) -> Bool {
+        (a.method.rawValue, a.reason) < (b.method.rawValue, b.reason)
+    }
+}
+
+extension Authenticator.Refusal {
+    /// In a word; `nil` where nothing was wrong.
+    fileprivate var reason: String? {
+        switch self {
+        case .missing: "missing"
+        case .invalid: "invalid"
+        case .expired: "expired"
+        case .tooMany: "too_many"
+        case .starting: nil
+        }
     }
 }
 

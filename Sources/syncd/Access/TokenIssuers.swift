@@ -14,6 +14,8 @@ final class TokenIssuers: Sendable {
         fileprivate let path: String
         fileprivate var keys: JSONWebKeys
         fileprivate var stamp: FileStamp?
+        /// When they were read, Unix milliseconds.
+        fileprivate var read = WallClock.now
         /// What was wrong with the file that was there last; it is said once.
         fileprivate var problem: String?
     }
@@ -95,6 +97,9 @@ final class TokenIssuers: Sendable {
         }
     }
 
+    /// When the keys of each were read, Unix milliseconds.
+    var read: [(issuer: String, at: Int64)] { state.withLock { $0.issuers.map { ($0.rules.name, $0.read) } } }
+
     /// Whether the provider that has vouched for a caller is still one.
     func stands(_ caller: Caller) -> Bool {
         caller.actor.method != .jwt
@@ -120,7 +125,7 @@ final class TokenIssuers: Sendable {
             var next = issuer
             next.stamp = stamp
             do throws(JSONWebKeys.Problem) {
-                (next.keys, next.problem) = (try Self.keys(issuer.path), nil)
+                (next.keys, next.problem, next.read) = (try Self.keys(issuer.path), nil, WallClock.now)
                 say(false, "api.jwt: '\(issuer.rules.name)': the keys of \(issuer.path) were read again")
             } catch {
                 next.problem = error.description
