@@ -97,6 +97,13 @@ enum KoreanHelp {
         "Only events of this origin.": "이 오리진의 이벤트만.",
         "With all that proves the events, to be checked or taken in elsewhere.":
             "다른 곳에서 확인하거나 가져올 수 있도록 이벤트를 증명하는 자료를 모두 함께 출력합니다.",
+        "Native lines, messages, lines for fine-tuning, questions with answers, or a page.":
+            "원래 형식의 줄, 메시지, 미세 조정용 줄, 질문과 답변, 또는 웹 페이지.",
+        "openai: a line for each answer, with at most the N messages before it.":
+            "openai: 답변마다 한 줄씩, 그 앞의 메시지를 최대 N개까지 함께 출력합니다.",
+        "dialogues: answers of this survey (default: satisfaction). With VALUE, openai and dialogues: only what was answered so.":
+            "dialogues: 이 설문의 응답(기본값: satisfaction). VALUE를 주면 openai와 dialogues는 그렇게 응답한 것만 출력합니다.",
+        "html: in which times are shown (default: this machine's).": "html: 시각을 표시할 시간대(기본값: 이 컴퓨터의 시간대).",
     ]
 
     private static let arguments = [
@@ -133,6 +140,9 @@ enum KoreanHelp {
         "all events of one user": "한 사용자의 모든 이벤트",
         "a month, for a spreadsheet": "스프레드시트에서 볼 한 달 치",
         "headers, salts, payloads, keys and signed heads": "헤더, 솔트, 내용, 키, 서명된 헤드",
+        "a conversation to be read in a browser and on paper": "브라우저와 종이에서 읽을 대화 하나",
+        "conversations that did not help, as lines for fine-tuning": "도움이 되지 않은 대화를 미세 조정용 줄로",
+        "questions and answers, with what users thought of them": "질문과 답변, 그리고 사용자의 평가",
     ]
 
     private static let discussions = [

@@ -75,7 +75,7 @@ struct ImportExport {
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
-        let location = try StoreLocation.find(for: session)
+        let place = try ImportPlace(session)
         let isDry = session.arguments.flag("dry-run")
         Interrupt.watch(reading: -1)
         var meter = Progress("check", unit: "events", style: session.style())
@@ -95,9 +95,7 @@ struct ImportExport {
             throw Self.failure(error, stored: 0)
         }
         meter.finish(done: seen, total: nil)
-        let target: ImportTarget =
-            isDry
-            ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
+        let target = try place.open()
         defer { target.close() }
         let intake = ExportIntake(
             target, batch: batch, progress: Progress("import", unit: "events", style: session.style()), total: seen)
