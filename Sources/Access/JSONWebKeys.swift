@@ -18,9 +18,11 @@ package struct JSONWebKeys: Sendable {
     package static let longest = 256 << 10
 
     private var entries: [Entry] = []
+    /// Keys that were passed over though they look as if they were meant, and why.
+    package private(set) var remarks: [String] = []
 
-    /// Reads a set. Keys of other kinds and for other uses are passed over, as RFC 7517 asks; a key that should be usable and is
-    /// not makes the whole unusable, so that it is not found out by tokens that are refused.
+    /// Reads a set. Keys of other kinds, for other uses, and such as are too weak or malformed are passed over, as RFC 7517 §5 asks. Secret
+    /// keys, and two with one name, make the whole unusable.
     package init(_ bytes: [UInt8]) throws(Problem) {
         guard bytes.count <= Self.longest else { throw Problem("has more than \(Self.longest >> 10) KiB") }
         let object: JSONObject
@@ -28,16 +30,18 @@ package struct JSONWebKeys: Sendable {
         guard let elements = object.elements("keys") else { throw Problem("has no list 'keys'") }
         for (index, element) in elements.enumerated() {
             guard let key = element.object else { throw Problem("keys[\(index)] is no object") }
-            guard let entry = try Self.entry(key, "keys[\(index)]") else { continue }
+            guard let entry = try entry(key, "keys[\(index)]") else { continue }
             if entries.contains(where: { $0.id == entry.id }) {
                 throw Problem("keys[\(index)] has the 'kid' of another: \(entry.id ?? "none")")
             }
             entries.append(entry)
         }
-        guard !entries.isEmpty else { throw Problem("has no key for RS256 or ES256") }
+        guard !entries.isEmpty else {
+            throw Problem((["has no key for RS256 or ES256"] + remarks).joined(separator: "; "))
+        }
     }
 
-    private static func entry(_ key: JSONObject, _ name: String) throws(Problem) -> Entry? {
+    private mutating func entry(_ key: JSONObject, _ name: String) throws(Problem) -> Entry? {
         guard key["d"] == nil, key["k"] == nil else {
             throw Problem("\(name) is a secret key: give the public keys alone")
         }
@@ -58,7 +62,8 @@ package struct JSONWebKeys: Sendable {
                 algorithm == .es256
                 ? "a point of P-256"
                 : "an RSA key of \(PublicKey.rsaBits.lowerBound) to \(PublicKey.rsaBits.upperBound) bits"
-            throw Problem("\(name) is not \(rule)")
+            remarks.append("\(name) is not \(rule), and is passed over")
+            return nil
         }
         return Entry(id: key.string("kid"), key: found)
     }

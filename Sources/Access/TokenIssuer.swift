@@ -74,8 +74,9 @@ package struct TokenIssuer: Hashable, Sendable {
     }
 
     /// Who holds a token: its signature first, then what it says (RFC 8725).
-    package func caller(_ token: JSONWebToken, _ keys: JSONWebKeys, now: Int64) throws(JSONWebToken.Refusal) -> Caller
-    {
+    package func caller(
+        _ token: JSONWebToken, _ keys: JSONWebKeys, now: Int64, generation: UInt64 = 0
+    ) throws(JSONWebToken.Refusal) -> Caller {
         try token.requireSignature(of: keys)
         guard isNamed(by: token) else { throw .unknownIssuer }
         guard names(token.claims["aud"]) else { throw .otherAudience }
@@ -95,7 +96,7 @@ package struct TokenIssuer: Hashable, Sendable {
             }
             roles.insert(role)
         }
-        return Caller(actor, roles, until: end + Self.leeway)
+        return Caller(actor, roles, until: end + Self.leeway, generation: generation)
     }
 
     private func names(_ audiences: JSONValue?) -> Bool {

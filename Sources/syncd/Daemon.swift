@@ -181,6 +181,7 @@ enum Daemon {
             }
             if let loss = store.findLoss() { return .loss(loss) }
             if let loss = service.views.findLoss() { log.warning("\(loss): the views are built anew") }
+            service.authenticator.lookAtKeys()
             let now = MonotonicClock.now
             service.heart.look(store.pulse, now: now, ask: server.post)
             if signs.isDue(proven: service.heart.lastProven, now: now) { run.manager.tell(.alive) }
@@ -209,7 +210,11 @@ enum Daemon {
                 service.node.setPeers(service.roster.peers)
             }
             for change in reload.changes { run.log.info("reloaded: \(change)") }
-            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed") }
+            if let ends = service.certificate.withLock({ $0?.ends }) {
+                run.log.info(
+                    "reloaded: the certificate of api.tls was read again; it ends at \(Timestamp.text(ends * 1_000))")
+            }
+            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed in the configuration") }
         } catch {
             run.log.error("reload refused, nothing has changed: \(error.what)   [\(error.code)]")
         }

@@ -16,6 +16,12 @@ struct TokenIssuerTests {
         Array(try JSONSerialization.data(withJSONObject: try #require(vectors[name])))
     }
 
+    private static var firstKey: String {
+        let keys = (vectors["keys"] as? [String: Any])?["keys"] as? [[String: Any]]
+        let data = keys?.first.flatMap { try? JSONSerialization.data(withJSONObject: $0) } ?? Data()
+        return String(decoding: data, as: UTF8.self)
+    }
+
     /// Autumn of 2026.
     private static let now: Int64 = 1_795_000_000_000
 
@@ -60,6 +66,13 @@ struct TokenIssuerTests {
             #expect(throws: JSONWebKeys.Problem.self, "\(name)") { try JSONWebKeys(Array(text.utf8)) }
         }
         #expect(Self.texts("files").count == 10)
+        // One that is too weak beside a good one is passed over, and named.
+        let weak = try #require(Self.texts("files")["1,024 bits"])
+        let both = weak.replacing("{\"keys\": [", with: "{\"keys\": [" + Self.firstKey + ", ")
+        #expect(both != weak)
+        let keys = try JSONWebKeys(Array(both.utf8))
+        #expect(keys.remarks == ["keys[1] is not an RSA key of 2048 to 8192 bits, and is passed over"])
+        #expect(keys.key("r1", for: .rs256) != nil)
         #expect(throws: JSONWebKeys.Problem("has more than 256 KiB")) {
             try JSONWebKeys([UInt8](repeating: 0x20, count: (256 << 10) + 1))
         }

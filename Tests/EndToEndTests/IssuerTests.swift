@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import TestSupport
 import Testing
@@ -65,7 +66,18 @@ struct IssuerTests {
                 _ = api.ask("GET", "/v1/me", headers: [good]); return daemon.said.contains("count on")
             })
         #expect(api.ask("GET", "/v1/me", headers: [good])?.0 == 200)
+        // What the keys had opened ends with them, and the next request finds them gone, however long it comes later.
+        let ended = Lock<Int?>(nil)
+        let waiting = Thread { [ended] in
+            let status = api.ask("GET", "/v1/changes?wait_ms=20000", headers: [good], seconds: 25)?.0
+            ended.withLock { $0 = status }
+        }
+        waiting.start()
+        usleep(500_000)
         try write("renewed", to: keys)
+        #expect(eventually { ended.withLock { $0 } != nil })
+        #expect(ended.withLock { $0 } == 401)
+        #expect([401, 429].contains(api.ask("GET", "/v1/me", headers: [good])?.0))
         let after = header(try #require(Self.vectors["after"] as? String))
         #expect(eventually { api.ask("GET", "/v1/me", headers: [after])?.0 == 200 })
         #expect(api.ask("GET", "/v1/me", headers: [good])?.0 != 200)

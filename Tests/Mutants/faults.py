@@ -778,8 +778,16 @@ fault(410, "a user speaks as another", "INV-13", "RuleTests",
 fault(411, "of when events came, only the first is kept", "", "ArrivalTests",
       (ES + "Log/Arrivals.swift", "now - last < Self.span {", "now - last < (isPlanted(411) ? .max : Self.span) {"))
 fault(412, "an edit changes what stood there before it was made", "", "TimeTravelTests",
-      (ES + "Views/ViewReader.swift", "guard row.stamp.key.time <= asOf else", "guard row.stamp.key.time <= asOf || isPlanted(412) else"))
+      (ES + "Views/ViewReader.swift", "guard row.stamp.key.time <= asOf, try isSeen(row) else", "guard row.stamp.key.time <= asOf || isPlanted(412), try isSeen(row) else"))
 fault(413, "what the log held a moment ago is told as exact", "", "ArrivalTests",
       (ES + "Log/Arrivals.swift", "isExact: time - found.time >= Arrivals.span", "isExact: isPlanted(413) || time - found.time >= Arrivals.span"))
 fault(414, "wrong tokens are looked at without end", "INV-9", "AccessTests",
       ("Sources/syncd/Access/Authenticator.swift", "return one.count <= Self.most", "return one.count <= Self.most || isPlanted(414)"))
+fault(415, "who has left hears of later edits", "INV-13", "AccessTests",
+      ("Sources/syncd/Access/Sight.swift", "guard !isWhole, entry.history != nil else", "guard !isWhole, entry.history != nil, !isPlanted(415) else"))
+fault(416, "who takes part puts others out", "INV-13", "AccessTests",
+      ("Sources/syncd/Endpoints/AppendPermission.swift", 'guard draft.type == "participant.left" else', 'guard draft.type == "participant.left", !isPlanted(416) else'))
+fault(417, "a stranger learns how many events a conversation has", "INV-13", "AccessTests",
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "guard !sight.isWhole else { return true }", "guard !sight.isWhole, !isPlanted(417) else { return true }"))
+fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
+      ("Sources/syncd/Access/TokenIssuers.swift", "|| state.withLock { $0.generation == caller.generation }", "|| state.withLock { $0.generation == caller.generation || isPlanted(418) }"))

@@ -63,7 +63,7 @@ final class Authenticator: Sendable {
 
     /// The configuration was read again.
     func take(_ socket: DaemonConfiguration.Socket, _ issuers: [TokenIssuers.Issuer]) {
-        state.withLock { $0.sockets = SocketCallers(socket) }
+        state.withLock { $0.sockets = SocketCallers(socket, after: $0.sockets) }
         self.issuers.take(issuers)
         changed.withLock { $0 }?()
     }
@@ -101,6 +101,9 @@ final class Authenticator: Sendable {
             }
             return .success(caller)
         }
+        guard request.headers.filter({ $0.name.lowercased() == "authorization" }).count == 1 else {
+            return .failure(.invalid("Authorization stands there more than once"))
+        }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             return .failure(.invalid("Authorization: 'Bearer' and a token"))
@@ -122,9 +125,17 @@ final class Authenticator: Sendable {
         }
     }
 
+    /// Looks whether files of keys have changed. The daemon's watch calls it again and again.
+    func lookAtKeys() {
+        guard issuers.isDue(WallClock.now) else { return }
+        worker.submit { [weak self] _ in
+            guard let self, issuers.look() else { return }
+            changed.withLock { $0 }?()
+        }
+    }
+
     /// Who shows a token of an identity provider.
     private func caller(_ text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
-        if issuers.isDue(now) { worker.submit { [issuers] _ in issuers.look() } }
         switch issuers.caller(text, now: now) {
         case .success(let caller): return .success(caller)
         case .failure(.expired): return .failure(.expired)
@@ -137,7 +148,9 @@ final class Authenticator: Sendable {
     /// Whether who was let in would be let in still.
     func stands(_ caller: Caller) -> Bool {
         guard caller.until.map({ WallClock.now < $0 }) ?? true, issuers.stands(caller) else { return false }
-        guard let id = caller.credential else { return true }
+        guard let id = caller.credential else {
+            return caller.actor.method != .socket || state.withLock { $0.sockets.generation == caller.generation }
+        }
         let now = WallClock.now
         return state.withLock { state in
             if let grant = state.file.grant(id) { return !grant.isOver(at: now) && !state.records.isRevoked(id) }

@@ -25,6 +25,8 @@ final class TokenIssuers: Sendable {
         /// Tokens that were believed, by their SHA-256: a signature is checked once.
         var believed: [Digest: Caller] = [:]
         var looked: Int64?
+        /// Grows whenever keys or rules change: who was let in before is asked anew.
+        var generation: UInt64 = 0
     }
 
     /// How many tokens are remembered.
@@ -58,7 +60,13 @@ final class TokenIssuers: Sendable {
     }
 
     /// These count from now on.
-    func take(_ issuers: [Issuer]) { state.withLock { ($0.issuers, $0.believed) = (issuers, [:]) } }
+    func take(_ issuers: [Issuer]) {
+        state.withLock { state in
+            (state.issuers, state.believed) = (issuers, [:])
+            state.generation += 1
+        }
+        for issuer in issuers { tell(issuer.keys, of: issuer) }
+    }
 
     private static func keys(_ path: String) throws(JSONWebKeys.Problem) -> JSONWebKeys {
         let bytes: [UInt8]?
@@ -72,7 +80,7 @@ final class TokenIssuers: Sendable {
     /// Who holds a token, which says who has signed it.
     func caller(_ text: String, now: Int64) -> Result<Caller, JSONWebToken.Refusal> {
         let digest = SHA256().digest(Array(text.utf8))
-        let (known, issuers) = state.withLock { ($0.believed[digest], $0.issuers) }
+        let (known, issuers, generation) = state.withLock { ($0.believed[digest], $0.issuers, $0.generation) }
         if let known, known.until.map({ now < $0 }) ?? false { return .success(known) }
         do throws(JSONWebToken.Refusal) {
             let token = try JSONWebToken(text)
@@ -80,7 +88,7 @@ final class TokenIssuers: Sendable {
             var refusal = JSONWebToken.Refusal.unknownIssuer
             for issuer in issuers where issuer.rules.isNamed(by: token) {
                 do throws(JSONWebToken.Refusal) {
-                    let caller = try issuer.rules.caller(token, issuer.keys, now: now)
+                    let caller = try issuer.rules.caller(token, issuer.keys, now: now, generation: generation)
                     remember(caller, digest)
                     return .success(caller)
                 } catch { refusal = error }
@@ -91,7 +99,7 @@ final class TokenIssuers: Sendable {
 
     private func remember(_ caller: Caller, _ digest: Digest) {
         state.withLock { state in
-            guard state.issuers.contains(where: { $0.rules.name == caller.actor.credential }) else { return }
+            guard state.generation == caller.generation else { return }
             if state.believed.count >= Self.mostBelieved { state.believed = [:] }
             state.believed[digest] = caller
         }
@@ -100,10 +108,10 @@ final class TokenIssuers: Sendable {
     /// When the keys of each were read, Unix milliseconds.
     var read: [(issuer: String, at: Int64)] { state.withLock { $0.issuers.map { ($0.rules.name, $0.read) } } }
 
-    /// Whether the provider that has vouched for a caller is still one.
+    /// Whether the keys and rules are still those that a caller was let in by.
     func stands(_ caller: Caller) -> Bool {
         caller.actor.method != .jwt
-            || state.withLock { $0.issuers.contains { $0.rules.name == caller.actor.credential } }
+            || state.withLock { $0.generation == caller.generation }
     }
 
     /// Whether it is time to look at the files; then it is not for a while.
@@ -117,8 +125,9 @@ final class TokenIssuers: Sendable {
         }
     }
 
-    /// Reads the files that have changed. One that cannot be used changes nothing, and is told of once.
-    func look() {
+    /// Reads the files that have changed; true if keys have. A file that cannot be used changes nothing, and is told of once.
+    func look() -> Bool {
+        var isNew = false
         for issuer in state.withLock({ $0.issuers }) {
             let stamp = FileStamp(issuer.path)
             guard stamp != issuer.stamp else { continue }
@@ -134,13 +143,22 @@ final class TokenIssuers: Sendable {
                         true, "api.jwt: '\(issuer.rules.name)': \(issuer.path) \(error); the keys before it count on")
                 }
             }
+            isNew = isNew || next.problem == nil
+            if next.problem == nil { tell(next.keys, of: next) }
             state.withLock { [next] state in
                 guard let index = state.issuers.firstIndex(where: { $0.rules == next.rules && $0.path == next.path })
                 else { return }
                 state.issuers[index] = next
+                guard next.problem == nil else { return }
                 state.believed = [:]
+                state.generation += 1
             }
         }
+        return isNew
+    }
+
+    private func tell(_ keys: JSONWebKeys, of issuer: Issuer) {
+        for remark in keys.remarks { say(true, "api.jwt: '\(issuer.rules.name)': \(issuer.path): \(remark)") }
     }
 }
 

@@ -175,6 +175,7 @@ struct ReadEndpoint {
         var page = Page()
         for entry in found.entries {
             guard try sight.sees(entry.stored.event.header, views) else { continue }
+            let entry = try sight.seen(entry, request.query, views)
             var line = try lines.wrapped(entry.stored)
             line.addHistory(of: entry)
             page.add(line)
