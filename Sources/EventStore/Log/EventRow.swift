@@ -89,7 +89,8 @@ enum EventRow {
 
     private static func stored(_ header: consuming EventHeader, _ row: Statement) throws(DatabaseError) -> StoredEvent
     {
-        try check(header, row)
+        let position = row.uint64(Column.position)
+        try check(header, at: position)
         let body: EventBody
         if let digest = row.digest(Column.digest) {
             body = .erased(payloadDigest: digest)
@@ -101,17 +102,18 @@ enum EventRow {
                 ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
         }
         return StoredEvent(
-            position: row.uint64(Column.position), event: Event(header: header, body: body),
+            position: position, event: Event(header: consume header, body: body),
             twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))
     }
 
     /// Refuses numbers that no writer stores: a changed file must not make its reader trap or read for ever (D22).
-    private static func check(_ header: borrowing EventHeader, _ row: Statement) throws(DatabaseError) {
+    private static func check(_ header: borrowing EventHeader, at position: UInt64) throws(DatabaseError) {
         func isNumber(_ value: UInt64) -> Bool { value > 0 && value <= Limits.number }
-        guard isNumber(row.uint64(Column.position)) else { throw damaged(row, "there is no such position") }
-        guard isNumber(header.dot.seq) else { throw damaged(row, "its seq is out of range") }
-        guard header.hlc.rawValue <= Limits.stamp else { throw damaged(row, "its hlc is out of range") }
-        guard Limits.clock.contains(header.time) else { throw damaged(row, "its time is out of range") }
+        func damaged(_ what: String) -> DatabaseError { .damaged(.event(position), what) }
+        guard isNumber(position) else { throw damaged("there is no such position") }
+        guard isNumber(header.dot.seq) else { throw damaged("its seq is out of range") }
+        guard header.hlc.rawValue <= Limits.stamp else { throw damaged("its hlc is out of range") }
+        guard Limits.clock.contains(header.time) else { throw damaged("its time is out of range") }
     }
 
     private static func damaged(_ row: Statement, _ what: String) -> DatabaseError {

@@ -160,8 +160,8 @@ package final class LogReader {
             for start in stride(from: 0, to: positions.count, by: Self.atOnce) {
                 select.reset()
                 let end = min(start + Self.atOnce, positions.count)
+                if end < start + Self.atOnce { select.unbind() }
                 for at in start..<end { try select.bind(at - start + 1, positions[at]) }
-                for unused in (end - start)..<Self.atOnce { try select.bindNull(unused + 1) }
                 while try select.step() {
                     let position = select.uint64(EventRow.Column.position)
                     while index < end, positions[index] != position { index += 1 }

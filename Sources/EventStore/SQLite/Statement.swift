@@ -64,6 +64,9 @@ final class Statement {
         }
     }
 
+    /// Makes all parameters NULL; the statement has to be ready to run.
+    func unbind() { sqlite3_clear_bindings(handle) }
+
     func bindNull(_ index: Int) throws(DatabaseError) { try check(sqlite3_bind_null(handle, Int32(index))) }
 
     func bind(_ index: Int, _ value: Int64) throws(DatabaseError) {

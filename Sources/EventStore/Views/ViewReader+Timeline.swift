@@ -282,7 +282,7 @@ extension ViewReader {
         most: Int = .max
     ) throws(StoreError) -> OwnerRows.Found {
         var range = RowRange(
-            owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.end ?? Int64.max,
+            owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.end,
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
         range.condition = filter.condition

@@ -101,13 +101,9 @@ final class MessagesView: View {
         defer { select.reset() }
         for start in stride(from: 0, to: messages.count, by: atOnce) {
             select.reset()
-            let end = min(start + atOnce, messages.count)
-            for place in 0..<atOnce {
-                if start + place < end, let message = messages[start + place] {
-                    try select.bind(place + 1, message.bits)
-                } else {
-                    try select.bindNull(place + 1)
-                }
+            select.unbind()
+            for (place, message) in messages[start...].prefix(atOnce).enumerated() {
+                if let message { try select.bind(place + 1, message.bits) }
             }
             // They come in the order in which they were asked for; two messages may have one id.
             while try select.step() {

@@ -32,7 +32,7 @@ package struct TimelineQuery: Hashable, Sendable {
     package init() {}
 
     /// Events at this time, or later, are not wanted.
-    var end: Int64? { [until, asOf.map { $0 == .max ? $0 : $0 + 1 }].compactMap { $0 }.min() }
+    var end: Int64 { min(until ?? .max, asOf.map { $0 == .max ? $0 : $0 + 1 } ?? .max) }
 }
 
 /// Who speaks in a dialogue, in the words of chat models.
