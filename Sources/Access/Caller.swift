@@ -28,10 +28,10 @@ package struct Caller: Sendable {
     package func isAny(of wanted: Set<RoleKind>) -> Bool { !kinds.isDisjoint(with: wanted) }
 
     /// Whether it reads every conversation; what an auditor reads so is recorded.
-    package var readsAll: Bool { isAny(of: [.app, .reader, .auditor]) || isInAll }
+    package var readsAll: Bool { isAny(of: [.app, .reader, .auditor]) || isInAll && isAny(of: [.user, .bot]) }
 
     /// Whether what it reads has to be recorded first: it sees bodies as an auditor alone.
-    package var isRecorded: Bool { isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !isInAll }
+    package var isRecorded: Bool { isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) }
 
     /// The ids under which it takes part in conversations, of users and bots.
     package var selves: [String] {

@@ -55,6 +55,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case readOnly = "E_READ_ONLY"
     case io = "E_IO"
     case busy = "E_BUSY"
+    case scope = "E_SCOPE"
     case batchSize = "E_BATCH_SIZE"
     case closed = "E_CLOSED"
     case fault = "E_INTERNAL"
@@ -79,7 +80,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .exists, .elsewhere: (409, .configuration)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
-        case .rejected: (422, .badInput)
+        case .rejected, .scope: (422, .badInput)
         case .rate: (429, .tryAgain)
         case .noStore, .noKey: (500, .inputMissing)
         case .corrupt, .storeFile, .upgrade: (500, .badInput)
@@ -129,6 +130,8 @@ extension StoreError {
         case .forbidden: "the same command as the user that runs syncd"
         case .readOnly: "the kernel's log says why it is; reading needs no more than that"
         case .unsafe: "do what the message says, and then the same again"
+        case .tooWide:
+            "a moment nearer to now, one conversation, or one question; else history or export with the same moment"
         case .fault: "please report it"
         case .io, .batchTooLarge, .closed: nil
         }

@@ -100,6 +100,7 @@ package enum OpenAPI {
 
     /// Answers of one status stand together, by their media types.
     private static func describe(answers route: RouteSpecification, _ object: inout JSONLine) {
+        let codes = Dictionary(grouping: RouteTable.commonErrors + route.errors, by: \.status)
         for status in unique(route.answers.map(\.status)) {
             let answers = route.answers.filter { $0.status == status }
             object.addObject("\(status)") { response in
@@ -110,21 +111,23 @@ package enum OpenAPI {
                         guard let type = answer.mediaType, let schema = answer.schema else { continue }
                         content.addObject(type) { $0.addObject("schema") { schema.write(to: &$0) } }
                     }
+                    if codes[status] != nil { describeProblem(&content) }
                 }
             }
         }
         let told = Set(route.answers.map(\.status))
-        let codes = Dictionary(grouping: RouteTable.commonErrors + route.errors, by: \.status)
         for status in codes.keys.sorted() where !told.contains(status) {
             object.addObject("\(status)") { response in
                 let names = unique((codes[status] ?? []).map(\.rawValue)).joined(separator: ", ")
                 response.add("description", names)
-                response.addObject("content") { content in
-                    content.addObject("application/problem+json") { media in
-                        media.addObject("schema") { Schema.ref("Error").write(to: &$0) }
-                    }
-                }
+                response.addObject("content") { describeProblem(&$0) }
             }
+        }
+    }
+
+    private static func describeProblem(_ content: inout JSONLine) {
+        content.addObject("application/problem+json") { media in
+            media.addObject("schema") { Schema.ref("Error").write(to: &$0) }
         }
     }
 
@@ -160,6 +163,11 @@ extension Schema {
             object.add("type", "string")
             object.add("enum", values)
         case .ref(let name): object.add("$ref", "#/components/schemas/\(name)")
+        case .nullable(let schema):
+            object.addArray("anyOf") { array in
+                array.addObject { schema.write(to: &$0) }
+                array.addObject { $0.add("type", "null") }
+            }
         case .oneOf(let schemas):
             object.addArray("anyOf") { array in
                 for schema in schemas { array.addObject { schema.write(to: &$0) } }
@@ -201,6 +209,7 @@ extension Schema {
                 return wrong("a schema that is there: \(name)")
             }
             return schema.problem(value, at: path)
+        case .nullable(let schema): return value.isNull ? nil : schema.problem(value, at: path)
         case .oneOf(let schemas):
             let problems = schemas.map { $0.problem(value, at: path) }
             return problems.contains { $0 == nil } ? nil : problems.compactMap { $0 }.joined(separator: "; ")
@@ -211,7 +220,6 @@ extension Schema {
                     if name.hasSuffix("?") { continue }
                     return "\(path): no member \(name)"
                 }
-                if name.hasSuffix("?"), member.isNull { continue }
                 if let problem = schema.problem(member, at: "\(path).\(Self.bare(name))") { return problem }
             }
             return nil

@@ -54,7 +54,10 @@ package struct RouteSpecification: Sendable {
     ) {
         (self.operation, self.method, self.path, self.roles) = (operation, method, path, roles)
         (self.parameters, self.summary, self.request) = (parameters, summary, request)
-        (self.answers, self.errors) = (answers, errors)
+        self.answers = answers
+        // What an auditor reads is recorded first.
+        let isRecorded = roles.contains(.auditor) && (roles.contains(.reader) || roles.contains(.user))
+        self.errors = errors + (method == "GET" && isRecorded ? [.reason, .disk] : [])
         segments = path.split(separator: "/").map { part in
             part.hasPrefix("{") ? .name(String(part.dropFirst().dropLast())) : .word(String(part))
         }

@@ -58,8 +58,9 @@ extension RouteTable {
         (
             "Conversation",
             .object([
-                ("type", .choice(["conversation"])), ("conversation", .text), ("title?", .text),
-                ("category?", .text), ("started_by?", .text), ("version", .integer), ("messages", .integer),
+                ("type", .choice(["conversation"])), ("conversation", .text),
+                ("title", .nullable(.text)), ("category", .nullable(.text)), ("started_by", .nullable(.text)),
+                ("version", .integer), ("messages", .integer),
                 ("first_time", .time), ("last_time", .time),
             ])
         ),

@@ -55,6 +55,10 @@ package enum RouteTable {
     private static let authors = RouteParameter("author", .text, repeatable: true, "Only events of this author.")
     private static let conversations = RouteParameter(
         "conversation", .text, repeatable: true, "Only events of this conversation.")
+    private static let moments = [
+        RouteParameter("as_of", .time, "Only what had happened by then; what came since then changes nothing."),
+        RouteParameter("known_at", .moment, "Only what this node's log had by then, or by that position."),
+    ]
     private static let timeline =
         paging + [
             RouteParameter("order", .choice(["newest", "oldest"]), "Which end comes first; `newest` unless said."),
@@ -63,11 +67,7 @@ package enum RouteTable {
             RouteParameter(
                 "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
             types, authors,
-            RouteParameter(
-                "as_of", .time, "Only what had happened by then; edits and retractions since then change nothing."),
-            RouteParameter(
-                "known_at", .moment, "Only what this node's log had by then, or by that position."),
-        ]
+        ] + moments
 
     // MARK: Routes
 
@@ -87,6 +87,9 @@ package enum RouteTable {
             answers: [
                 .lines("All lines are stored, now or before.", .ref("AppendedLine")),
                 RouteAnswer(207, "Some are.", "application/x-ndjson", .ref("AppendedLine")),
+                RouteAnswer(
+                    403, "None is: a line is not for who asks, or changes what another has written.",
+                    "application/x-ndjson", .ref("AppendedLine")),
                 RouteAnswer(
                     409, "None is: an id or a version stands against it.", "application/x-ndjson",
                     .ref("AppendedLine")),
@@ -123,13 +126,13 @@ package enum RouteTable {
     private static let views: [RouteSpecification] = [
         RouteSpecification(
             .listConversations, "GET", "/v1/conversations", allReaders, "Conversations, the latest active first.",
-            parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("End")]))], errors: [.cursor]),
+            parameters: paging + moments,
+            answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(
             .getConversation, "GET", "/v1/conversations/{conversation}", readers,
-            "A conversation, then who takes part.", parameters: paging,
+            "A conversation, then who takes part.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("Participant"), .ref("End")]))],
-            errors: [.notFound, .cursor]),
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
             "A conversation's events, with what became of each message.", parameters: timeline,
@@ -140,9 +143,9 @@ package enum RouteTable {
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
         RouteSpecification(
-            .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging,
+            .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
-            errors: [.notFound, .cursor]),
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
             parameters: timeline + [conversations],
@@ -152,12 +155,13 @@ package enum RouteTable {
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
             answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
         RouteSpecification(
-            .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor]),
+            .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
+            answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(
             .getSurvey, "GET", "/v1/surveys/{survey}", allReaders, "How often each answer was given.",
-            parameters: paging + [RouteParameter("question", .text, "Only of this question.")],
-            answers: [.lines("A page.", .oneOf([.ref("SurveyAnswer"), .ref("End")]))], errors: [.notFound, .cursor]),
+            parameters: paging + moments + [RouteParameter("question", .text, "Only of this question.")],
+            answers: [.lines("A page.", .oneOf([.ref("SurveyAnswer"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
     ]
 
     private static let subscriptions: [RouteSpecification] = [
@@ -271,7 +275,7 @@ package enum RouteTable {
                 "text/plain", schema: .text, example: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f/1"),
             answers: [
                 .json(
-                    "How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .integer)]))
+                    "How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .array(.text))]))
             ], errors: [.limit]),
         RouteSpecification(
             .settleFinding, "POST", "/v1/findings", admins, "Settles a finding that is open here.",

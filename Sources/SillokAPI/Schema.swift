@@ -15,6 +15,8 @@ package indirect enum Schema: Sendable {
     case anyObject
     /// Any JSON value.
     case any
+    /// It, or `null`.
+    case nullable(Schema)
     /// One of several.
     case oneOf([Schema])
     /// One of ``RouteTable/schemas``.

@@ -145,6 +145,13 @@ struct AccessTests {
         let stored = try #require(
             api.ask("GET", "/v1/conversations/c/rows?author=m")?.1.first?["event"] as? [String: Any])
         #expect((stored["actor"] as? String)?.hasPrefix("token:bot/m:") == true)
+        // The message may come with the edit.
+        let other = id.replacing("5f", with: "60")
+        let foreign = [event("kim", "원문", in: "c", id: other), edit.replacing(id, with: other)]
+        let refusal = api.ask("POST", "/v1/events", body: foreign.joined(separator: "\n"))
+        #expect(refusal?.0 == 403 && refusal?.2.contains("E_NOT_AUTHOR") == true, "\(String(describing: refusal))")
+        let fixed = foreign[1].replacing(#""author":"m""#, with: #""author":"kim""#)
+        #expect(api.ask("POST", "/v1/events", body: foreign[0] + "\n" + fixed)?.0 == 200)
         // Of one's own message it counts.
         let own = edit.replacing(#""author":"m""#, with: #""author":"kim""#)
         #expect(api.ask("POST", "/v1/events", body: own)?.0 == 200)
@@ -207,6 +214,26 @@ struct AccessTests {
         let his = api.ask("GET", "/v1/conversations/c/rows", headers: [kim])?.2 ?? ""
         #expect(his.contains("처음") && !his.contains("고침") && !his.contains("original"), "\(his)")
         #expect(api.ask("GET", "/v1/me", headers: [lee, kim])?.0 == 401)
+        _ = daemon
+    }
+
+    @Test("What an auditor reads is recorded, whatever the token's scope (INV-17)")
+    func auditors() throws {
+        let (daemon, api) = try started()
+        #expect(api.ask("POST", "/v1/events", body: event("kim", "비밀", in: "c"))?.0 == 200)
+        for (name, roles) in [("plain", ["auditor"]), ("mixed", ["auditor", "user:kim"])] {
+            let auditor = try token(api, "audit/\(name)", roles, #","scope":"all""#)
+            for path in ["/v1/events", "/v1/conversations/c/rows", "/v1/users/kim/history", "/v1/changes?after=first"] {
+                let answer = api.ask("GET", path, headers: [auditor])
+                #expect(code(answer) == "E_REASON" && answer?.2.contains("비밀") == false, "\(name) \(path)")
+            }
+            let reason = "Sillok-Reason: complaint 4711"
+            #expect(api.ask("GET", "/v1/users/kim/history", headers: [auditor, reason])?.0 == 200)
+        }
+        #expect(api.ask("GET", "/v1/access")?.1.count == 3)
+        // For who neither is a user nor reads all, the scope opens nothing.
+        let keeper = try token(api, "ops/lee", ["operator"], #","scope":"all""#)
+        #expect(api.ask("GET", "/v1/users/kim/history", headers: [keeper])?.0 == 403)
         _ = daemon
     }
 

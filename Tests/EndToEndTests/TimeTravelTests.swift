@@ -65,6 +65,68 @@ struct TimeTravelTests {
         #expect(replay.lines.count == 4, "\(replay.text)")
     }
 
+    @Test("Profiles, conversations, their list and surveys as they stood then: API and files alike")
+    func views() async throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let api = APIClient(socket: daemon.store + "/api.sock")
+        func append(_ line: String) { #expect(api.ask("POST", "/v1/events", body: line)?.0 == 200) }
+        let paths = [
+            "/v1/users/u", "/v1/conversations/c", "/v1/conversations", "/v1/surveys", "/v1/surveys/s",
+            "/v1/surveys/s?question=q",
+        ]
+        /// All lines but the last.
+        func answers(_ moment: String? = nil) throws -> [String] {
+            try paths.flatMap { path in
+                let query = moment.map { (path.contains("?") ? "&" : "?") + $0 } ?? ""
+                let answer = try #require(api.ask("GET", path + query))
+                #expect(answer.0 == 200, "\(path) \(answer)")
+                return answer.2.split(separator: "\n").dropLast().map { "\(path) \($0)" }
+            }
+        }
+        append(line("conversation.started", "09:00:00", #"{"title":"처음","participants":["u","v"]}"#))
+        append(line("profile.changed", "09:01:00", #"{"fields":{"name":"김"}}"#))
+        append(line("survey.answered", "09:02:00", #"{"survey":"s","question":"q","rating":3}"#))
+        append(line("message.posted", "09:03:00", #"{"text":"하나"}"#))
+        let then = try answers()
+        #expect(then.count == 8, "\(then)")
+        let end = try #require(api.ask("GET", "/v1/surveys")?.1.last?["position"] as? Int)
+        append(line("conversation.renamed", "10:00:00", #"{"title":"나중"}"#))
+        append(line("profile.changed", "10:01:00", #"{"fields":{"name":"이","city":"서울"}}"#))
+        append(line("survey.answered", "10:02:00", #"{"survey":"s","question":"q","rating":5}"#))
+        append(line("participant.left", "10:03:00", #"{"user":"v"}"#))
+        let other = line("message.posted", "10:04:00", #"{"text":"둘"}"#)
+        append(other.replacing("conversation/c", with: "conversation/d"))
+        #expect(try answers() != then)
+        let moments = ["known_at=\(end)", "as_of=2026-08-01T09:30:00%2B09:00"]
+        for moment in moments { #expect(try answers(moment) == then, "\(moment)") }
+        for path in paths { #expect(api.ask("GET", path + (path.contains("?") ? "&" : "?") + "as_of=7")?.0 == 400) }
+
+        let tool = try Tool.named("syncctl")
+        func shown(_ moment: [String]) async throws -> [String] {
+            var all: [String] = []
+            for command in [
+                ["profile", "u"], ["conversations"], ["survey"], ["survey", "s"], ["conversation", "c"],
+            ] {
+                let run = try await tool.run(command + ["--store", daemon.store, "--plain"] + moment)
+                #expect(run.code == 0, "\(run)")
+                all += run.lines
+            }
+            return all
+        }
+        var first: [String]?
+        for isRunning in [true, false] {
+            if !isRunning { #expect(daemon.terminate() == 0) }
+            for moment in [["--known-at", "seq:\(end)"], ["--as-of", "2026-08-01 09:30:00"]] {
+                let lines = try await shown(moment)
+                let text = lines.joined(separator: "\n")
+                #expect(text.contains("처음") && text.contains("김") && !text.contains("나중") && !text.contains("서울"))
+                #expect(first == nil || first == lines, "\(lines)")
+                first = lines
+            }
+        }
+    }
+
     private static func text(_ event: [String: Any]) -> String? {
         (event["data"] as? [String: Any])?["text"] as? String
     }

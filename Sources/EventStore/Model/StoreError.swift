@@ -30,6 +30,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case io(String)
     /// A queue is full, or the views are too far behind; try again.
     case busy(String)
+    /// To answer, more would have to be read than an answer may; another question costs less.
+    case tooWide(String)
     /// More than ``Limits/batch`` drafts at once.
     case batchTooLarge(count: Int)
     /// The store is closed.
@@ -54,6 +56,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .readOnly: "E_READ_ONLY"
         case .io: "E_IO"
         case .busy: "E_BUSY"
+        case .tooWide: "E_SCOPE"
         case .batchTooLarge: "E_BATCH_SIZE"
         case .closed: "E_CLOSED"
         case .fault: "E_INTERNAL"
@@ -118,6 +121,7 @@ extension StoreError: CustomStringConvertible {
         case .readOnly(let path): "the file system of \(path) is read-only"
         case .io(let what): "cannot read or write: \(what)"
         case .busy(let what): "busy: \(what)"
+        case .tooWide(let what): what
         case .batchTooLarge(let count): "\(count) events at once; at most \(Limits.batch) are taken"
         case .closed: "the store is closed"
         case .fault(let what): "a fault of this software: \(what)"

@@ -2,7 +2,7 @@ extension ViewReader {
     /// Rows found in one transaction, but for a group of equal (time, hlc), which is never parted.
     private static let page = 500
     /// Rows of which only the positions are wanted.
-    private static let positionPage = 8_192
+    static let positionPage = 8_192
     /// Payload bytes after which events are handed out, before more are read (INV-9).
     private static let sliceBytes = 1 << 20
 
@@ -115,7 +115,7 @@ extension ViewReader {
     }
 
     /// `nil` if the log does not know the owner.
-    private func rows(of owner: TimelineOwner) throws(StoreError) -> OwnerRows? {
+    func rows(of owner: TimelineOwner) throws(StoreError) -> OwnerRows? {
         switch owner {
         case .user(let user):
             try log.ref(user).map { OwnerRows(.history, tails.history, owner: $0) }
@@ -130,7 +130,7 @@ extension ViewReader {
     }
 
     /// What is wanted of rows, in terms of the log.
-    private struct RowFilter {
+    struct RowFilter {
         var query = TimelineQuery()
         /// What a row has to say; `nil`: anything.
         var condition: (@Sendable (SortedRow) -> Bool)?
@@ -142,7 +142,7 @@ extension ViewReader {
     }
 
     /// What rows have to say that a query wants; `nil` if nothing in the log can match.
-    private func filter(_ query: TimelineQuery, _ table: OwnerRows) throws(StoreError) -> RowFilter? {
+    func filter(_ query: TimelineQuery, _ table: OwnerRows) throws(StoreError) -> RowFilter? {
         guard let types = try refs(query.types), let contexts = try refs(query.conversations),
             var authors = try refs(query.authors)
         else { return nil }
@@ -153,6 +153,8 @@ extension ViewReader {
             let known = try log.known(at: time).position
             (query.knownAt, query.knownTime) = (min(query.knownAt ?? known, known), nil)
         }
+        // Positions are SQLite's integers.
+        query.knownAt = query.knownAt.map { min($0, UInt64(Int64.max)) }
         var filter = RowFilter(query: query)
         let knownAt = filter.query.knownAt
         guard knownAt != nil || !(types.isEmpty && contexts.isEmpty && authors.isEmpty) else { return filter }
@@ -277,7 +279,7 @@ extension ViewReader {
     }
 
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
-    private func page(
+    func page(
         _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool,
         most: Int = .max
     ) throws(StoreError) -> OwnerRows.Found {

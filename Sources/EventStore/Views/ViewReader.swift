@@ -119,6 +119,11 @@ package final class ViewReader {
         let rows = try reading { connection throws(DatabaseError) in
             try ConversationList(connection).page(limit, before: bound)
         }
+        return try self.summaries(rows)
+    }
+
+    /// The rows under their names, in the order of the list.
+    func summaries(_ rows: [ConversationRow]) throws(StoreError) -> [ConversationSummary] {
         var summaries: [ConversationSummary] = []
         for row in rows { summaries.append(try named(row)) }
         return summaries.sorted { a, b in
@@ -151,7 +156,7 @@ package final class ViewReader {
         }
     }
 
-    private func named(_ row: ConversationRow) throws(StoreError) -> ConversationSummary {
+    func named(_ row: ConversationRow) throws(StoreError) -> ConversationSummary {
         var starter: String?
         if let opening = row.opening { starter = try log.text(opening.value.starter) }
         return ConversationSummary(
@@ -171,9 +176,7 @@ package final class ViewReader {
             let rows = try ParticipantsView.rows(ref, pending, connection) { ref throws(DatabaseError) in
                 try log.names.text(ref, on: log.connection)
             }
-            return rows.map {
-                Participant(user: $0.user, messages: UInt64(clamping: $0.messages), joined: $0.membership?.joined)
-            }
+            return rows.map(Participant.init)
         }
     }
 
@@ -182,7 +185,12 @@ package final class ViewReader {
     /// A user's profile, fields by name. Fields last set to `null` are left out, unless that is a conflict.
     package func profile(user: String) throws(StoreError) -> [ProfileField] {
         guard let ref = try log.ref(user) else { return [] }
-        let rows = try reading { connection throws(DatabaseError) in try ProfilesView.fields(of: ref, connection) }
+        return try named(
+            try reading { connection throws(DatabaseError) in try ProfilesView.fields(of: ref, connection) })
+    }
+
+    /// Fields with the writes that stand of each.
+    func named(_ rows: [(name: String, writes: [ProfilesView.Write])]) throws(StoreError) -> [ProfileField] {
         var fields: [ProfileField] = []
         for (name, writes) in rows {
             guard let winner = writes.last else { continue }

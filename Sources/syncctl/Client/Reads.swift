@@ -85,33 +85,38 @@ final class Reads {
     }
 
     /// The conversation's line, and who takes part; `nil` if there is no such conversation.
-    func conversation(_ id: String) throws(CommandFailure) -> (summary: JSONObject, participants: [JSONObject])? {
-        let lines = try all(.conversation(id)) { views throws(StoreError) in
-            guard let summary = try views.conversationSummary(id) else { return [] }
-            return [JSONLine(summary)] + (try views.participants(of: id)).map { JSONLine($0) }
+    func conversation(
+        _ id: String, at moment: PointInTime = PointInTime()
+    ) throws(CommandFailure) -> (summary: JSONObject, participants: [JSONObject])? {
+        let lines = try all(.conversation(id), moment.parameters) { views throws(StoreError) in
+            guard let summary = try views.conversationSummary(id, at: moment) else { return [] }
+            return [JSONLine(summary)] + (try views.participants(of: id, at: moment)).map { JSONLine($0) }
         }
         return lines.first.map { ($0, Array(lines.dropFirst())) }
     }
 
     /// A line for each field of a profile.
-    func profile(of user: String) throws(CommandFailure) -> [JSONObject] {
-        try all(.profile(user: user)) { views throws(StoreError) in
-            try views.profile(user: user).map { JSONLine($0) }
+    func profile(of user: String, at moment: PointInTime = PointInTime()) throws(CommandFailure) -> [JSONObject] {
+        try all(.profile(user: user), moment.parameters) { views throws(StoreError) in
+            try views.profile(user: user, at: moment).map { JSONLine($0) }
         }
     }
 
     /// A line for each survey.
-    func surveys() throws(CommandFailure) -> [JSONObject] {
-        try all(.surveys) { views throws(StoreError) in
-            try views.surveys().map { JSONLine(survey: $0.survey, answers: $0.answers) }
+    func surveys(at moment: PointInTime = PointInTime()) throws(CommandFailure) -> [JSONObject] {
+        try all(.surveys, moment.parameters) { views throws(StoreError) in
+            try views.surveys(at: moment).map { JSONLine(survey: $0.survey, answers: $0.answers) }
         }
     }
 
     /// A line for each answer that was given.
-    func survey(_ name: String, question: String?) throws(CommandFailure) -> [JSONObject] {
-        try all(.survey(name), question.map { [("question", $0)] } ?? []) { views throws(StoreError) in
+    func survey(
+        _ name: String, question: String?, at moment: PointInTime = PointInTime()
+    ) throws(CommandFailure) -> [JSONObject] {
+        let parameters = moment.parameters + (question.map { [("question", $0)] } ?? [])
+        return try all(.survey(name), parameters) { views throws(StoreError) in
             var lines: [JSONLine] = []
-            try views.survey(name, question: question) { count in
+            try views.survey(name, question: question, at: moment) { count in
                 lines.append(JSONLine(count))
                 return true
             }
@@ -132,14 +137,16 @@ final class Reads {
 
     /// Calls `body` with the lines of conversations, the latest active first, at most `limit`.
     func conversations(
-        limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+        limit: Int, at moment: PointInTime = PointInTime(), _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        if let pages, try pages.lines(.conversations, [], limit: limit, body) { return }
+        if let pages, try pages.lines(.conversations, moment.parameters, limit: limit, body) { return }
         let views = try views()
         var left = limit
         var last: ConversationSummary?
         while left > 0 {
-            let page = try stored { try views.conversations(limit: min(left, 5_000), before: last?.place) }
+            let page = try stored {
+                try views.conversations(limit: min(left, 5_000), before: last?.place, at: moment)
+            }
             guard !page.isEmpty else { break }
             for summary in page { try body(JSONLine(summary).object) }
             left -= page.count
@@ -188,6 +195,15 @@ extension TimelineQuery {
         all += types.map { ("type", $0) }
         all += authors.map { ("author", $0) }
         all += conversations.map { ("conversation", $0) }
+        var moment = PointInTime()
+        (moment.asOf, moment.knownAt, moment.knownTime) = (asOf, knownAt, knownTime)
+        return all + moment.parameters
+    }
+}
+
+extension PointInTime {
+    fileprivate var parameters: [(name: String, value: String)] {
+        var all: [(name: String, value: String)] = []
         if let asOf { all.append(("as_of", Timestamp.text(asOf))) }
         if let knownAt { all.append(("known_at", String(knownAt))) }
         if let knownTime { all.append(("known_at", Timestamp.text(knownTime))) }

@@ -40,12 +40,27 @@ struct TimeRange: Equatable {
         }
     }
 
+    /// Options of what is asked for as it was at another time.
+    static let moments = [EventSelection.asOf, EventSelection.knownAt]
+
     var isEmpty: Bool { since == nil && until == nil && asOf == nil && known == nil }
 
     /// The end for a query: `--as-of` is the last moment that counts.
     var end: Int64? {
         let after = asOf.map { $0 == .max ? $0 : $0 + 1 }
         return [until, after].compactMap { $0 }.min()
+    }
+
+    /// Of when an answer is asked for.
+    var moment: PointInTime {
+        var moment = PointInTime()
+        moment.asOf = asOf
+        switch known {
+        case .position(let position)?: moment.knownAt = position
+        case .time(let time)?: moment.knownTime = time
+        case nil: break
+        }
+        return moment
     }
 
     func contains(_ time: Int64) -> Bool {

@@ -31,7 +31,7 @@ struct AdmittedRequest: Sendable {
             exchange.refuse(.notFound, "there is no \(request.path)", hint: "GET /v1/openapi.json has all routes")
             return nil
         case .otherMethod(let methods):
-            exchange.refuseMethod(methods)
+            exchange.refuseMethod(methods + (methods.contains("GET") ? ["HEAD"] : []))
             return nil
         case .found(let route, let values):
             guard caller.isAny(of: route.roles) else {

@@ -61,7 +61,7 @@ extension HTTPExchange {
     }
 
     /// The path is there, but not for this method.
-    func refuseMethod(_ allowed: [String] = ["GET"]) {
+    func refuseMethod(_ allowed: [String] = ["GET", "HEAD"]) {
         let list = allowed.sorted().joined(separator: ", ")
         refuse(
             .method, "\(request.method) is not for \(request.path)", hint: list,

@@ -61,6 +61,12 @@ struct AppendBatch: Sendable {
         drafts = atomicity == .whole && kept.count < drafts.count ? [] : kept
     }
 
+    /// The line that says the message which another line edits or retracts.
+    func message(amendedBy draft: EventDraft) -> EventDraft? {
+        guard let target = ViewReader.target(of: draft) else { return nil }
+        return drafts.first { $0.id == target && DialogueRole.all.types.contains($0.type) }
+    }
+
     /// Whether it has edits or retractions: whether those are the author's stands in the log.
     var hasAmendments: Bool { drafts.contains { ViewReader.isAmendment($0.type) } }
 

@@ -13,8 +13,9 @@ extension Service {
         batch = try reader.fresh { [batch] views throws(StoreError) in
             var batch = batch
             var memberships: [String: Bool] = [:]
-            try batch.refuse { draft throws(StoreError) in
+            try batch.refuse { [whole = batch] draft throws(StoreError) in
                 if !isApp, let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+                if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
                 guard isApp || ViewReader.isAmendment(draft.type) == false else {
                     return try Self.ownAmendment(draft, caller, views)
                 }
@@ -45,6 +46,15 @@ extension Service {
         let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
         guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation) else { return nil }
         return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
+    }
+
+    /// What stands against the edit or retraction of a message that comes with it.
+    private static func amendment(
+        _ draft: EventDraft, of message: EventDraft
+    ) -> AppendBatch.Problem? {
+        let (author, writer) = (draft.author ?? draft.user, message.author ?? message.user)
+        if draft.conversation.hasSameBytes(as: message.conversation), author.hasSameBytes(as: writer) { return nil }
+        return .init(code: "E_NOT_AUTHOR", message: "the message is by \(writer), who alone can change it")
     }
 
     /// What stands against a user's or bot's edit or retraction: of messages that they do not see they learn nothing, not even whether

@@ -14,6 +14,8 @@ struct PageRequest: Sendable {
     /// Of a timeline.
     let query: TimelineQuery
     let question: String?
+    /// Of when the answer is, as far as that is asked for.
+    let moment: PointInTime
     /// How long an answer without lines may wait for some, milliseconds.
     let wait: Int
 
@@ -32,10 +34,15 @@ struct PageRequest: Sendable {
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
-        query.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
-        let known = request.queryItem("known_at").flatMap { UInt64($0) }
-        if known == nil { query.knownTime = request.queryItem("known_at").flatMap(Timestamp.milliseconds) }
-        query.knownAt = [known, cursor?.end.position].compactMap { $0 }.min()
+        var moment = PointInTime()
+        moment.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
+        moment.knownAt = request.queryItem("known_at").flatMap { UInt64($0) }
+        if moment.knownAt == nil {
+            moment.knownTime = request.queryItem("known_at").flatMap(Timestamp.milliseconds)
+        }
+        self.moment = moment
+        (query.asOf, query.knownTime) = (moment.asOf, moment.knownTime)
+        query.knownAt = [moment.knownAt, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
     }
 

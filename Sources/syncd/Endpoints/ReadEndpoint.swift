@@ -133,7 +133,7 @@ struct ReadEndpoint {
         end.add("count", page.count)
         end.add("position", self.end.position)
         end.add("more", page.hasMore)
-        if let time = request.query.knownTime {
+        if let time = request.moment.knownTime {
             let known = try views.log.known(at: time)
             end.add("known_at", known.position)
             if !known.isExact { end.add("approximate", true) }
@@ -201,17 +201,21 @@ struct ReadEndpoint {
     }
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
-        guard let bits = UUIDBits(text: id), let event = try views.log.countingEvent(id: EventID(bits)),
-            try sight.sees(event.event.header, views)
-        else { return nil }
-        return Page(body: try lines.line(event), count: 1)
+        guard let bits = UUIDBits(text: id) else { return nil }
+        // Events of others may have the same id: those that are no twins all count.
+        for stored in try views.log.events(id: EventID(bits)) {
+            guard try views.log.counting(inPlaceOf: stored) == nil, try sight.sees(stored.event.header, views)
+            else { continue }
+            return Page(body: try lines.line(stored), count: 1)
+        }
+        return nil
     }
 
     private func conversations() throws(StoreError) -> Page {
         var place: ConversationPlace?
         if case .conversation(let found) = request.place { place = found }
         var page = Page()
-        let found = try views.conversations(limit: request.limit, before: place)
+        let found = try views.conversations(limit: request.limit, before: place, at: request.moment)
         for summary in found { page.add(JSONLine(summary)) }
         page.hasMore = found.count >= request.limit
         if page.hasMore { page.next = (found.last?.place).map(PagePlace.conversation) }
@@ -220,10 +224,11 @@ struct ReadEndpoint {
 
     /// The conversation, then who takes part, by name.
     private mutating func conversation(_ id: String) throws(StoreError) -> Page? {
-        guard try sight.isIn(id, views), let summary = try views.conversationSummary(id) else { return nil }
+        guard try sight.isIn(id, views), let summary = try views.conversationSummary(id, at: request.moment)
+        else { return nil }
         var page = Page()
         if request.place == nil { page.add(JSONLine(summary)) }
-        return try named(views.participants(of: id), \.user, in: page) { JSONLine($0) }
+        return try named(views.participants(of: id, at: request.moment), \.user, in: page) { JSONLine($0) }
     }
 
     /// Reads that were recorded, the newest first: of all nodes, or those that concern a user. They are few beside what is read.
@@ -258,11 +263,11 @@ struct ReadEndpoint {
     }
 
     private func profile(_ user: String) throws(StoreError) -> Page {
-        try named(views.profile(user: user), \.name) { JSONLine($0) }
+        try named(views.profile(user: user, at: request.moment), \.name) { JSONLine($0) }
     }
 
     private func surveys() throws(StoreError) -> Page {
-        try named(views.surveys(), \.survey) { JSONLine(survey: $0.survey, answers: $0.answers) }
+        try named(views.surveys(at: request.moment), \.survey) { JSONLine(survey: $0.survey, answers: $0.answers) }
     }
 
     private func survey(_ name: String) throws(StoreError) -> Page {
@@ -271,7 +276,7 @@ struct ReadEndpoint {
             last = SurveyCount(survey: name, question: names[0], value: names[1], count: 0)
         }
         var page = Page()
-        try views.survey(name, question: request.question, after: last) { count in
+        try views.survey(name, question: request.question, after: last, at: request.moment) { count in
             guard page.count < request.limit else {
                 page.hasMore = true
                 return false

@@ -45,7 +45,7 @@ extension String {
 }
 
 extension Optional<String> {
-    func hasSameBytes(as other: String?) -> Bool {
+    package func hasSameBytes(as other: String?) -> Bool {
         switch (self, other) {
         case (nil, nil): true
         case (let a?, let b?): a.hasSameBytes(as: b)

@@ -83,6 +83,18 @@ final class ProjectionSource {
 
     init(_ files: StoreFiles) throws(StoreError) { log = try LogReader(files) }
 
+    /// Reads what another reads, too.
+    init(reading log: LogReader) { self.log = log }
+
+    /// The event at a position.
+    func event(at position: UInt64) throws(DatabaseError) -> ProjectedEvent {
+        let select = try log.connection.statement("SELECT \(Self.columns) FROM event WHERE position = ?")
+        defer { select.reset() }
+        try select.bind(1, position)
+        guard try select.step() else { throw .damaged(.event(position), "the views name it, and the log does not have it") }
+        return try projected(select)
+    }
+
     /// Up to `limit` events after `position`.
     func events(
         after position: UInt64, through last: UInt64 = UInt64(Int64.max), limit: Int

@@ -38,3 +38,9 @@ package struct Participant: Hashable, Sendable {
     /// What the last writer said; `nil` if no event said.
     package let joined: Bool?
 }
+
+extension Participant {
+    init(_ row: ParticipantsView.Row) {
+        self.init(user: row.user, messages: UInt64(clamping: row.messages), joined: row.membership?.joined)
+    }
+}

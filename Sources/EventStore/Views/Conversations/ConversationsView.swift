@@ -32,6 +32,9 @@ final class ConversationsView: View {
         return nil
     }
 
+    /// What the events of a batch say of a conversation.
+    func said(of conversation: Int64) -> ConversationRow { touched[conversation] ?? ConversationRow(conversation) }
+
     private static func text(_ json: ArraySlice<UInt8>) -> String { String(decoding: json, as: UTF8.self) }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {

@@ -55,6 +55,11 @@ final class ParticipantsView: View {
         return nil
     }
 
+    /// What the events of a batch say of a conversation's members.
+    func said(of conversation: Int64) -> [(user: String, membership: Membership)] {
+        written.lazy.filter { $0.key.conversation == conversation }.map { ($0.key.user.text, $0.value) }
+    }
+
     private static func texts(_ values: [JSONValue]) -> [String]? {
         let texts = values.compactMap(\.string)
         return texts.count == values.count ? texts : nil
@@ -124,16 +129,24 @@ final class ParticipantsView: View {
     ) throws(DatabaseError) -> [Row] {
         var said = SpeakerCounts(pending)
         try said.addRun(of: conversation, connection)
+        let members = try connection.all(
+            "SELECT user, joined, stamp FROM member WHERE conversation = ?", [.integer(conversation)]
+        ) { row in row.stamp(2).map { (row.text(0), Membership(joined: row.int64(1) != 0, stamp: $0)) } }
+        return try rows(said, members.compactMap { $0 }, name: name)
+    }
+
+    /// Those who have said something, and those of whom events say that they joined or left.
+    static func rows(
+        _ said: SpeakerCounts, _ members: [(user: String, membership: Membership)],
+        name: (Int64) throws(DatabaseError) -> String
+    ) throws(DatabaseError) -> [Row] {
         var rows: [ByteText: Row] = [:]
         for (speaker, messages) in said.messages {
             let user = try name(speaker)
             rows[ByteText(user)] = Row(user: user, messages: messages)
         }
-        let members = "SELECT user, joined, stamp FROM member WHERE conversation = ?"
-        try connection.rows(members, [.integer(conversation)]) { member in
-            let user = member.text(0)
-            rows[ByteText(user), default: Row(user: user)].membership =
-                member.stamp(2).map { Membership(joined: member.int64(1) != 0, stamp: $0) }
+        for (user, membership) in members {
+            rows[ByteText(user), default: Row(user: user)].membership = membership
         }
         return rows.values.sorted { ByteText($0.user) < ByteText($1.user) }
     }

@@ -53,22 +53,32 @@ final class ProfilesView: View {
                     let stored = try Self.load(key.user, key.field.text, store.connection)
                     return (stored, stored)
                 } ?? ([], [])
-            var writes = known.now
-            if writes.contains(where: { $0.stamp == stamp }) { continue }
-            for index in writes.indices
-            where clocks?.happenedBefore(writes[index].stamp.key.dot, event.key.dot) ?? false {
-                writes[index].isMaximal = false
-            }
-            writes.append(
-                Write(
-                    stamp: stamp, position: event.position, author: event.author,
-                    value: String(decoding: member.value.raw, as: UTF8.self), isMaximal: true))
-            writes.sort { $0.stamp < $1.stamp }
-            let winner = writes[writes.count - 1].stamp
-            writes.removeAll { !$0.isMaximal && $0.stamp != winner }
+            let write = Write(
+                stamp: stamp, position: event.position, author: event.author,
+                value: String(decoding: member.value.raw, as: UTF8.self), isMaximal: true)
+            let writes = Self.writes(known.now, with: write) { clocks?.happenedBefore($0, event.key.dot) ?? false }
             touched[key] = (known.stored, writes)
         }
         return nil
+    }
+
+    /// The writes of a field that stand once `write` has come: the last one, and those that no other knows of.
+    ///
+    /// - Parameter isKnown: Whether the origin of `write` had applied an event when it appended this one.
+    static func writes<Failure: Error>(
+        _ writes: [Write], with write: Write, isKnown: (Dot) throws(Failure) -> Bool
+    ) throws(Failure) -> [Write] {
+        // A name that stands twice in one event.
+        if writes.contains(where: { $0.stamp == write.stamp }) { return writes }
+        var all = writes
+        for index in all.indices where all[index].isMaximal {
+            if try isKnown(all[index].stamp.key.dot) { all[index].isMaximal = false }
+        }
+        all.append(write)
+        all.sort { $0.stamp < $1.stamp }
+        let last = all[all.count - 1].stamp
+        all.removeAll { !$0.isMaximal && $0.stamp != last }
+        return all
     }
 
     static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(DatabaseError) -> [Write] {

@@ -62,7 +62,7 @@ final class SurveysView: View {
     }
 
     /// The members that tell of an answer, found in one walk over the payload.
-    private struct Members {
+    struct Members {
         private(set) var survey, question, choice, rating, choices: JSONValue?
 
         init(_ payload: JSONObject) {

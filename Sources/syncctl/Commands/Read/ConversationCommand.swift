@@ -18,7 +18,7 @@ enum ConversationCommand {
         let id = session.arguments.positional("id") ?? ""
         let options = try TimelineOptions(session)
         let reads = try Reads(session)
-        let found = try reads.conversation(id)
+        let found = try named(id, options.range.moment, reads)
         var printer = TimelinePrinter(session, showsConversation: false)
         try reads.timeline(.conversation(id), options.query) { row throws(CommandFailure) in try printer.add(row) }
         if !session.isJSON {
@@ -38,6 +38,17 @@ enum ConversationCommand {
         return printer.count == 0 ? .nothingFound : .success
     }
 
+    /// What the conversation was; nothing where that cannot be told in a bounded time. Its events are listed all the same.
+    private static func named(
+        _ id: String, _ moment: PointInTime, _ reads: Reads
+    ) throws(CommandFailure) -> (summary: JSONObject, participants: [JSONObject])? {
+        do throws(CommandFailure) {
+            return try reads.conversation(id, at: moment)
+        } catch  where error.code == ErrorCode.scope.rawValue {
+            return nil
+        }
+    }
+
     private static func participants(_ all: [JSONObject], _ session: Session) -> String? {
         let names = all.filter { $0.bool("joined") ?? true }.compactMap { $0.string("user") }
         if names.isEmpty { return nil }
@@ -52,8 +63,8 @@ enum ConversationsCommand {
             "conversations", "Conversations, the latest active first", group: "Read",
             options: [
                 .value("last", short: "n", "N", "How many (default: 50)."),
-                .flag("all", "All of them."), OutputForm.csvOption,
-            ],
+                .flag("all", "All of them."),
+            ] + TimeRange.moments + [OutputForm.csvOption],
             examples: [
                 .init("syncctl conversations", "the 50 that were active last"),
                 .init("syncctl conversations --all --json", "all of them, for a program"),
@@ -63,7 +74,9 @@ enum ConversationsCommand {
         let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
         if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
         let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
+        let range = try TimeRange(session)
         let reads = try Reads(session)
+        range.tell(session)
         var table = TextTable([
             .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
             .right(session.heading(.events)), .right(session.heading(.messages)),
@@ -74,14 +87,14 @@ enum ConversationsCommand {
         ])
         if session.isCSV { try session.output.write(csv.header) }
         var count = 0
-        try reads.conversations(limit: limit) { line throws(CommandFailure) in
+        try reads.conversations(limit: limit, at: range.moment) { line throws(CommandFailure) in
             count += 1
             guard !session.isJSON else { return try session.print(line) }
             guard !session.isCSV else { return try session.output.write(csv.record(line)) }
             table.add(cells(line, session))
         }
         if !table.isEmpty { try session.print(table) }
-        try session.end(count: count)
+        try session.end(count: count, range)
         if count == 0 { session.say(.noConversations) }
         return count == 0 ? .nothingFound : .success
     }

@@ -6,8 +6,12 @@ enum ProfileCommand {
     static let entry = Subcommand(
         Command(
             "profile", "A user's profile, conflicts included", group: "Read",
-            arguments: [.init("user", "Whose profile.", names: "users")], options: [OutputForm.csvOption],
-            examples: [.init("syncctl profile u-1029", "each field with who set it last")],
+            arguments: [.init("user", "Whose profile.", names: "users")],
+            options: TimeRange.moments + [OutputForm.csvOption],
+            examples: [
+                .init("syncctl profile u-1029", "each field with who set it last"),
+                .init("syncctl profile u-1029 --as-of 2026-10-01", "as it stood then"),
+            ],
             discussion: """
                 A field that was set on two nodes which did not know of each other is in conflict and shows both \
                 values: the last one holds until somebody sets it again. Exit code 1 when there is no profile.
@@ -15,7 +19,9 @@ enum ProfileCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let user = session.arguments.positional("user") ?? ""
-        let fields = try Reads(session).profile(of: user)
+        let range = try TimeRange(session)
+        let fields = try Reads(session).profile(of: user, at: range.moment)
+        range.tell(session)
         var table = TextTable([
             .left(session.heading(.field)), .left(session.heading(.setBy)),
             .whole("\(session.heading(.time)) (\(session.offset))"), .left(session.heading(.state)),
@@ -40,7 +46,7 @@ enum ProfileCommand {
             for write in others { table.add(cells("", write, .alsoSaid, session)) }
         }
         if !table.isEmpty { try session.print(table) }
-        try session.end(count: fields.count) { line in
+        try session.end(count: fields.count, range) { line in
             line.add("user", user)
             line.add("conflicts", fields.count { $0.bool("conflict") == true })
         }

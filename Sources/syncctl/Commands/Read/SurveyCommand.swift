@@ -7,7 +7,7 @@ enum SurveyCommand {
         Command(
             "survey", "Answers of a survey, counted", group: "Read",
             arguments: [.init("name", "Which survey; without one all are listed.", count: .optional)],
-            options: [.value("question", "ID", "Only this question."), OutputForm.csvOption],
+            options: [.value("question", "ID", "Only this question.")] + TimeRange.moments + [OutputForm.csvOption],
             examples: [
                 .init("syncctl survey", "which surveys there are"),
                 .init("syncctl survey pain", "how often each answer was given"),
@@ -16,8 +16,12 @@ enum SurveyCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let reads = try Reads(session)
-        guard let name = session.arguments.positional("name") else { return try list(reads.surveys(), session) }
-        let lines = try reads.survey(name, question: session.arguments.value("question"))
+        let range = try TimeRange(session)
+        range.tell(session)
+        guard let name = session.arguments.positional("name") else {
+            return try list(reads.surveys(at: range.moment), range, session)
+        }
+        let lines = try reads.survey(name, question: session.arguments.value("question"), at: range.moment)
         let counts = lines.map { SurveyCount($0, survey: name) }
         if session.isJSON {
             for line in lines { try session.print(line) }
@@ -28,7 +32,7 @@ enum SurveyCommand {
         } else if !counts.isEmpty {
             try print(counts, session)
         }
-        try session.end(count: counts.count) { line in
+        try session.end(count: counts.count, range) { line in
             line.add("survey", name)
             line.add("answers", counts.reduce(0) { $0 + $1.count })
         }
@@ -36,7 +40,9 @@ enum SurveyCommand {
         return counts.isEmpty ? .nothingFound : .success
     }
 
-    private static func list(_ surveys: [JSONObject], _ session: Session) throws(CommandFailure) -> ExitCode {
+    private static func list(
+        _ surveys: [JSONObject], _ range: TimeRange, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
         var table = TextTable([.left(session.heading(.survey)), .right(session.heading(.answers))])
         let csv = MemberCSV(columns: ["survey", "answers"])
         if session.isCSV { try session.output.write(csv.header) }
@@ -46,7 +52,7 @@ enum SurveyCommand {
             table.add([.init(survey.string("survey") ?? ""), .init(survey["answers"]?.numberText ?? "")])
         }
         if !session.isJSON, !session.isCSV, !surveys.isEmpty { try session.print(table) }
-        try session.end(count: surveys.count)
+        try session.end(count: surveys.count, range)
         if surveys.isEmpty { session.say(.noSurveys) }
         return surveys.isEmpty ? .nothingFound : .success
     }
