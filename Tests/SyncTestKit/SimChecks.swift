@@ -34,6 +34,8 @@ final class SimChecks {
 
     func hasForgotten(_ node: SimNode) -> Bool { forgetful.contains(node.index) }
 
+    func isTainted(_ origin: OriginID) -> Bool { tainted.contains(origin) }
+
     func taint(_ origin: OriginID) { tainted.insert(origin) }
 
     // MARK: The log

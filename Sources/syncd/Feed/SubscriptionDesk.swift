@@ -164,7 +164,7 @@ final class SubscriptionDesk {
         let demand = self.demand(name)
         var hasMore = false
         do throws(StoreError) {
-            if demand > 0, let durable { hasMore = try look(name, durable: durable, demand: demand, now: now) }
+            if demand > 0, let durable { hasMore = try look(name, durable: durable, demand: demand) }
             for (id, stream) in streams.sorted(by: { $0.key < $1.key }) where stream.name == name && !stream.isFull {
                 try give(to: id, stream, now: now)
             }
@@ -189,13 +189,24 @@ final class SubscriptionDesk {
             .reduce(asked) { $0 + max(0, $1.value.window - one.machine.inFlight(of: $1.key)) }
     }
 
-    private func look(_ name: String, durable: UInt64, demand: Int, now: UInt64) throws(StoreError) -> Bool {
+    private func look(_ name: String, durable: UInt64, demand: Int) throws(StoreError) -> Bool {
         let log = try currentLog()
         guard var one = running[name], one.machine.deliverable < demand else { return false }
         running[name] = nil
         defer { running[name] = one }
         let before = one.position
-        one.position = try one.machine.look(at: log, after: one.position, through: durable, now: now)
+        let (position, retries) = try one.machine.look(at: log, after: one.position, through: durable)
+        if !retries.isEmpty {
+            let records = try allRecords()
+            let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
+            for retry in retries {
+                guard let node = nodes[retry.event.header.dot.origin], records.isHome(node, of: one.record.id) else {
+                    continue
+                }
+                try one.machine.heed(retry, of: one.record, in: log, now: Self.now)
+            }
+        }
+        one.position = position
         return one.position < durable && one.position > before
     }
 
@@ -263,8 +274,9 @@ final class SubscriptionDesk {
                 guard let stored = try currentLog().event(parking.dot) else {
                     throw .corrupt("event \(parking.dot) is not there")
                 }
-                _ = try self.record(record.draft(parking: parking, event: stored.event.header.id), visible: false)
-                running[name]?.machine.parked(parking.dot, now: Self.now)
+                let draft = record.draft(parking: parking, event: stored.event.header.id)
+                let proof = try self.record(draft, visible: false).dot
+                running[name]?.machine.parked(parking.dot, by: proof, now: Self.now)
             } catch {
                 running[name]?.machine.notParked(parking.dot, now: Self.now)
             }

@@ -219,12 +219,12 @@ final class SubscriptionHub: Sendable {
         guard missing == nil, !chosen.isEmpty else {
             return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
         }
-        _ = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true)
+        let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true).dot
         let log = try desk.currentLog()
-        for event in chosen.sorted(by: { $0.dot < $1.dot }) {
-            guard let stored = try log.event(event.dot) else { continue }
-            desk.running[record.name]?.machine.retry(
-                stored.event.header, position: stored.position, now: SubscriptionDesk.now)
+        // At once: the log may be far from being looked at so far.
+        if let stored = try log.event(proof) {
+            try desk.running[record.name]?.machine.heed(
+                stored, of: record, in: log, now: SubscriptionDesk.now)
         }
         desk.promises.append(.init(exchange: exchange, body: Array("{\"retried\":\(chosen.count)}\n".utf8)))
         again(desk.serve(record.name, durable: durable), record.name)
