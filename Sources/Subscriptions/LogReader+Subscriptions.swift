@@ -43,7 +43,7 @@ extension SubscriptionMachine {
     }
 
     /// Looks at the next events of the log. Returns the last position that was looked at, and the events among them that ask for parked ones
-    /// to be tried again, by whomever they are.
+    /// to be tried again, of whichever node they are.
     package mutating func look(
         at log: LogReader, after position: UInt64, through durable: UInt64
     ) throws(StoreError) -> (position: UInt64, retries: [StoredEvent]) {

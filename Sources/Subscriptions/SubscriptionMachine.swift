@@ -12,33 +12,6 @@ package struct SubscriptionMachine: Sendable {
     /// From this attempt on an event goes alone.
     private static let lone = 3
 
-    /// A delivery.
-    package struct Given: Hashable, Sendable {
-        package let dot: Dot
-        /// In the log of this node.
-        package let position: UInt64
-        package let attempt: Int
-        /// Of the run.
-        package let number: UInt64
-    }
-
-    /// An event that is to be set aside: an event says so before it counts as done.
-    package struct Parking: Hashable, Sendable {
-        package let dot: Dot
-        package let attempts: Int
-        package let reason: String
-        package let error: String?
-    }
-
-    /// What came of an ack.
-    package enum Ack: Hashable, Sendable {
-        case done
-        /// It is done; another delivery of it was out.
-        case late
-        /// Too many were acked that this node has not looked at.
-        case refused
-    }
-
     private enum Status {
         case waiting
         case out(number: UInt64, worker: UInt64, until: UInt64)
@@ -437,29 +410,5 @@ package struct SubscriptionMachine: Sendable {
         entries[dot]?.status = .waiting
         entries[dot]?.attempts = definition.attempts - 1
         begin(entry.key, at: now + 5_000, now: now)
-    }
-}
-
-/// First in, first out.
-private struct Queue<Element>: Sendable where Element: Sendable {
-    private var elements: [Element] = []
-    private var begin = 0
-
-    var count: Int { elements.count - begin }
-    var first: Element? { begin < elements.count ? elements[begin] : nil }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func removeFirst() {
-        begin += 1
-        guard begin > 64, begin * 2 > elements.count else { return }
-        elements.removeFirst(begin)
-        begin = 0
-    }
-
-    mutating func removeAll(where isOut: (Element) -> Bool) {
-        elements.removeFirst(begin)
-        begin = 0
-        elements.removeAll(where: isOut)
     }
 }

@@ -67,6 +67,7 @@ struct MachineTests {
             var state = kept
             // What is parked is known from the log.
             state.open.removeAll { parked.contains($0.dot) }
+            state.retried.removeAll { parked.contains($0.dot) }
             state.early += parked.filter { !state.through.contains($0) }
             machine = SubscriptionMachine(definition, state, events: events)
             looked = min(Int(machine.seen[origin]), machine.firstOpen.map { Int($0) - 1 } ?? .max)
@@ -146,7 +147,8 @@ struct MachineTests {
                 definition, state, events: Dictionary(uniqueKeysWithValues: places))
             for (index, seq) in order.enumerated() {
                 let first = index == 0 ? nil : Dot(origin: origin, seq: order[0])
-                machine.look(at: header(seq, "c", type: "t"), position: UInt64(index + 1), isWanted: true, twinOf: first)
+                machine.look(
+                    at: header(seq, "c", type: "t"), position: UInt64(index + 1), isWanted: true, twinOf: first)
             }
             return machine
         }
@@ -231,6 +233,8 @@ struct MachineTests {
     private func retry(_ scene: inout Scene) {
         guard let dot = scene.parked.min() else { return }
         scene.parked.remove(dot)
+        // A late ack may have come.
+        scene.done.remove(dot)
         // The machine has passed this event: it is not tried again at another place.
         let through = scene.machine.seen
         scene.machine.retry(scene.log[Int(dot.seq) - 1], position: dot.seq, now: scene.now)

@@ -68,6 +68,7 @@ final class SimChecks {
             if header.dot.origin == after.own {
                 written[header.dot, default: []].insert(leaf)
                 checkOwn(node, stored, after)
+                sim.work.committed(stored.event, at: node)
             }
             if stored.twinOf != nil { sim.coverage.count(.twins) }
             vector.advance(to: header.dot)

@@ -194,7 +194,7 @@ final class SimDesk {
                 return done()
             }
             self.record(record.draft(movingTo: node.id)) { [self] dot in
-                if dot != nil { work.moved(record.id, to: node, isTakenOver: !action.isMove) }
+                if dot != nil { work.moved(isTakenOver: !action.isMove) }
                 guard dot != nil, let moved = allRecords().all[name], moved.home == node.id else {
                     answer(.failed)
                     return done()
@@ -206,10 +206,7 @@ final class SimDesk {
 
     private func make(_ name: String, _ definition: SubscriptionDefinition, _ done: @escaping () -> Void) {
         guard allRecords().all[name] == nil else { return done() }
-        record(SubscriptionRecord.draft(name, definition, at: node.id)) { [self] dot in
-            if let dot { work.made(dot, at: node) }
-            done()
-        }
+        record(SubscriptionRecord.draft(name, definition, at: node.id)) { _ in done() }
     }
 
     private func isSilent(_ home: NodeID) -> Bool {
@@ -292,7 +289,6 @@ final class SimDesk {
         let chosen = Array(parked.prefix(work.random.pick(1...3)))
         self.record(record.draft(retrying: chosen)) { [self] dot in
             if let dot, let log = try? node.store.logReader(), let stored = try? log.event(dot) {
-                for dot in chosen { work.retried(record.id, dot) }
                 try? running[record.name]?.machine.heed(stored, of: record, in: log, now: now)
             }
             promises.append { answer(.settled) }
@@ -327,14 +323,15 @@ final class SimDesk {
     ) {
         guard let parking = parkings.first else { return done() }
         let rest = { [self] in setAside(Array(parkings.dropFirst()), name, done) }
-        guard let record = running[name]?.record, let stored = node.store.log.event(parking.dot) else { return rest() }
+        guard let record = running[name]?.record, let stored = node.store.log.event(parking.dot) else {
+            return rest()
+        }
         if sim.has(.parksUnsaid) {
             running[name]?.machine.parked(parking.dot, by: parking.dot, now: now)
             return rest()
         }
         self.record(record.draft(parking: parking, event: stored.event.header.id)) { [self] dot in
             if let dot {
-                work.parked(record.id, stored.event.header)
                 running[name]?.machine.parked(parking.dot, by: dot, now: now)
             } else {
                 running[name]?.machine.notParked(parking.dot, now: now)
@@ -366,8 +363,10 @@ final class SimDesk {
     ) throws(StoreError) -> Bool {
         guard var one = running[name] else { return false }
         let demand = asking.reduce(0) { sum, worker in
-            sum + (worker.value.isStream ? max(0, worker.value.most - one.machine.inFlight(of: worker.key))
-                : worker.value.most)
+            sum
+                + (worker.value.isStream
+                    ? max(0, worker.value.most - one.machine.inFlight(of: worker.key))
+                    : worker.value.most)
         }
         guard one.machine.deliverable < demand else { return false }
         let before = one.position
@@ -451,7 +450,9 @@ final class SimDesk {
         guard records.isHome(value.node, of: id) || sim.has(.believesAnyone) else { return nil }
         let log = node.store.log
         let key = log.originIDs.lazy.compactMap { log.key(of: $0) }.first { $0.nodeID == value.node }
-        guard let key, value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else { return false }
+        guard let key, value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else {
+            return false
+        }
         let vector = log.vector
         guard state.needs.entries.allSatisfy(vector.contains) else { return nil }
         if let one = running.values.first(where: { $0.record.id == id }) {

@@ -106,7 +106,7 @@ final class SimWork {
         later(random.pick(1...10_000)) { [self] in
             let node = anyNode()
             ask(node, name, .make(definition)) { _ in }
-            // It must be made by somebody.
+            // One node must make it.
             later(2_000) { [self] in
                 if !fates.values.contains(where: { !$0.homes.isEmpty }), sim.isFaulty { make(name, definition) }
             }
@@ -201,7 +201,7 @@ final class SimWork {
             watch(asked.epoch)
         }
 
-        /// After a while without a word, or when the connection is gone, it asks again, maybe somebody else.
+        /// After a while without a word, or when the connection is gone, it asks again, maybe another node.
         private func watch(_ epoch: Int) {
             later(2_000) { [self] in
                 let isGone = !node.isUp || node.epoch != epoch
@@ -228,7 +228,7 @@ final class SimWork {
 
         private func take(_ deliveries: [SimDelivery]) {
             lastHeard = sim.now
-            // The worker dies of its work, or is slow; somebody may start it again.
+            // The worker dies of its work, or is slow; it may be started again.
             if sim.isFaulty, !deliveries.isEmpty, work.random.chance(0.1) {
                 if work.random.chance(0.5) { node.desk?.leave(id) }
                 life += 1
@@ -277,15 +277,28 @@ final class SimWork {
 
     // MARK: What happened
 
-    func made(_ dot: Dot, at node: SimNode) {
-        guard let stored = node.store.log.event(dot) else { return }
-        fates[stored.event.header.id, default: Fate()].homes.insert(node.id)
+    /// An event of the node's own is stored: also where the process dies before it hears of that.
+    func committed(_ event: Event, at node: SimNode) {
+        guard event.header.type.hasPrefix("subscription."), let payload = event.payload else { return }
+        let object = JSONObject(validated: payload)
+        sim.note { "\(node.name): \(event.header.type) \(object.string("name") ?? "")" }
+        func dot(_ text: String) -> Dot? { VersionVector(text: text)?.entries.first }
+        guard let id = object.string("subscription").flatMap({ EventID(text: $0) }) else {
+            fates[event.header.id, default: Fate()].homes.insert(node.id)
+            return
+        }
+        switch event.header.type {
+        case SubscriptionRecord.moved: fates[id, default: Fate()].homes.insert(node.id)
+        case SubscriptionRecord.parked:
+            guard let dot = object.string("dot").flatMap(dot), let stored = node.store.log.event(dot) else { return }
+            parked(id, stored.event.header)
+        case SubscriptionRecord.retried:
+            for dot in (object.strings("dots") ?? []).compactMap(dot) { retried(id, dot) }
+        default: break
+        }
     }
 
-    func moved(_ id: EventID, to node: SimNode, isTakenOver: Bool) {
-        sim.coverage.count(isTakenOver ? .takeovers : .moves)
-        fates[id, default: Fate()].homes.insert(node.id)
-    }
+    func moved(isTakenOver: Bool) { sim.coverage.count(isTakenOver ? .takeovers : .moves) }
 
     func acked(_ one: SimDelivery, isLate: Bool) {
         sim.coverage.count(isLate ? .lateAcks : .acks)
@@ -298,14 +311,14 @@ final class SimWork {
         }
     }
 
-    func parked(_ id: EventID, _ header: EventHeader) {
+    private func parked(_ id: EventID, _ header: EventHeader) {
         sim.coverage.count(.parkedEvents)
         sim.note { "\(header.dot) is parked" }
         fates[id, default: Fate()].parked.insert(header.dot)
         fates[id]?.done.insert(header.id)
     }
 
-    func retried(_ id: EventID, _ dot: Dot) {
+    private func retried(_ id: EventID, _ dot: Dot) {
         sim.coverage.count(.retriedEvents)
         sim.note { "\(dot) is tried again" }
         fates[id, default: Fate()].retried.insert(dot)
@@ -328,7 +341,9 @@ final class SimWork {
 
     /// Whether nothing is promised for what this node says: it lost its memory, was copied, or lies.
     private func isUnsound(_ node: SimNode) -> Bool {
-        if sim.damaged.contains(node.index) || node.disguise.isHostile || sim.checks.hasForgotten(node) { return true }
+        if sim.damaged.contains(node.index) || node.disguise.isHostile || sim.checks.hasForgotten(node) {
+            return true
+        }
         if forgers.contains(node.id) { return true }
         let isCopied = sim.nodes.contains { $0 !== node && $0.id == node.id }
         return isCopied || sim.checks.isTainted(node.identity.origin)
@@ -370,11 +385,12 @@ final class SimWork {
         let open = Set(state.open.map(\.dot)), early = Set(state.early)
         for stored in node.store.log.events {
             let header = stored.event.header
-            let isCalled = early.contains(header.dot) || state.through.contains(header.dot) && !open.contains(header.dot)
+            let isCalled =
+                early.contains(header.dot) || state.through.contains(header.dot) && !open.contains(header.dot)
             guard isCalled, record.definition.wants(header), !base.contains(header.dot), !isDone(header, fate),
                 !sim.checks.isTainted(header.dot.origin)
             else { continue }
-            return sim.violate("INV-15", "\(node.name) \(verb) \(header.dot) as done, which nobody has done")
+            return sim.violate("INV-15", "\(node.name) \(verb) \(header.dot) as done, which no worker has done")
         }
     }
 

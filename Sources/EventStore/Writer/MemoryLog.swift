@@ -141,7 +141,9 @@ package final class MemoryLog {
         }
     }
 
-    private func append(_ validation: DraftValidation, _ answer: @escaping @Sendable (Answer) -> Void) -> LogWriter.Job {
+    private func append(_ validation: DraftValidation, _ answer: @escaping @Sendable (Answer) -> Void)
+        -> LogWriter.Job
+    {
         let request = validation.request(nil) ?? AppendRequest(atomicity: .each)
         return .append(request) { result in
             if case .success(let outcomes) = result { answer(.appended(validation.outcomes(outcomes))) }
