@@ -12,6 +12,8 @@ package enum AppendRefusal: Error, Hashable, Sendable {
     case type(String)
     /// The caller does not take part in the conversation.
     case conversation(String)
+    /// It puts another out of the conversation.
+    case moderator(String)
     /// A bot's event has no conversation, and stands in another's history.
     case noConversation
 }

@@ -9,12 +9,18 @@ package struct Caller: Sendable {
     package let isInAll: Bool
     /// The token's, whose end ends their streams; `nil` where they have shown none.
     package let credential: CredentialID?
+    /// When what they have shown ends, milliseconds since 1970, as far as it says so itself.
+    package let until: Int64?
+    /// Which state of the rules has let it in, where they may change while it is connected.
+    package let generation: UInt64
     private let kinds: Set<RoleKind>
 
     package init(
-        _ actor: EventActor, _ roles: Set<Role>, isInAll: Bool = false, credential: CredentialID? = nil
+        _ actor: EventActor, _ roles: Set<Role>, isInAll: Bool = false, credential: CredentialID? = nil,
+        until: Int64? = nil, generation: UInt64 = 0
     ) {
-        (self.actor, self.roles, self.isInAll, self.credential) = (actor, roles, isInAll, credential)
+        (self.actor, self.roles, self.isInAll) = (actor, roles, isInAll)
+        (self.credential, self.until, self.generation) = (credential, until, generation)
         kinds = Set(roles.map(RoleKind.init))
     }
 

@@ -11,6 +11,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case parameter = "E_PARAMETER"
     // Who asks.
     case unauthenticated = "E_UNAUTHENTICATED"
+    case tokenExpired = "E_TOKEN_EXPIRED"
     case role = "E_ROLE"
     case author = "E_AUTHOR"
     case reason = "E_REASON"
@@ -69,7 +70,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         switch self {
         case .http, .parameter, .json, .empty, .invitation, .ownInvitation: (400, .badInput)
         case .reason: (400, .badInput)
-        case .unauthenticated: (401, .notPermitted)
+        case .unauthenticated, .tokenExpired: (401, .notPermitted)
         case .refused, .role, .author: (403, .notPermitted)
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)

@@ -82,6 +82,7 @@ package enum OpenAPI {
             switch parameter.kind {
             case .text: Schema.text.write(to: &schema)
             case .time: Schema.time.write(to: &schema)
+            case .moment: Schema.oneOf([.integer, .time]).write(to: &schema)
             case .choice(let choices): Schema.choice(choices).write(to: &schema)
             case .number(let range):
                 schema.add("type", "integer")

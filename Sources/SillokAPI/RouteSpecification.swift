@@ -7,6 +7,8 @@ package struct RouteParameter: Sendable, Equatable {
         case text
         /// RFC 3339.
         case time
+        /// A position of the log, or a time.
+        case moment
         case choice([String])
     }
 

@@ -43,7 +43,7 @@ extension RouteTable {
             "End",
             .object([
                 ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
-                ("next?", .text),
+                ("next?", .text), ("known_at?", .integer), ("approximate?", .boolean),
             ])
         ),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),

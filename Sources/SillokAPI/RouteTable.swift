@@ -31,7 +31,7 @@ package enum RouteTable {
 
     /// What any route may answer with.
     package static let commonErrors: [ErrorCode] = [
-        .http, .parameter, .unauthenticated, .role, .rate, .fault, .busy, .closed,
+        .http, .parameter, .unauthenticated, .tokenExpired, .role, .rate, .fault, .busy, .closed,
     ]
 
     // MARK: Who
@@ -64,7 +64,9 @@ package enum RouteTable {
                 "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
             types, authors,
             RouteParameter(
-                "known_at", .number(0...UInt64(Int64.max)), "Only what this node's log had by that position."),
+                "as_of", .time, "Only what had happened by then; edits and retractions since then change nothing."),
+            RouteParameter(
+                "known_at", .moment, "Only what this node's log had by then, or by that position."),
         ]
 
     // MARK: Routes

@@ -130,9 +130,9 @@ extension SubscriptionDefinition {
             }
             switch member.name {
             case "type": filter.types = strings
-            case "user": filter.users = Set(strings)
-            case "author": filter.authors = Set(strings)
-            case "conversation": filter.conversations = Set(strings)
+            case "user": filter.users = TextSet(strings)
+            case "author": filter.authors = TextSet(strings)
+            case "conversation": filter.conversations = TextSet(strings)
             default: throw InvalidDefinition("filter.\(member.name): type, user, author, conversation")
             }
         }

@@ -64,8 +64,10 @@ enum Daemon {
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
+        let issuers = TokenIssuers { isProblem, text in isProblem ? log.warning(text) : log.info(text) }
+        issuers.take(try TokenIssuers.read(configuration.api.issuers))
         let authenticator: Authenticator
-        do { authenticator = try Authenticator(store, views, configuration.api) } catch {
+        do { authenticator = try Authenticator(store, views, configuration.api, issuers) } catch {
             throw CommandFailure(error)
         }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
@@ -179,6 +181,7 @@ enum Daemon {
             }
             if let loss = store.findLoss() { return .loss(loss) }
             if let loss = service.views.findLoss() { log.warning("\(loss): the views are built anew") }
+            service.authenticator.lookAtKeys()
             let now = MonotonicClock.now
             service.heart.look(store.pulse, now: now, ask: server.post)
             if signs.isDue(proven: service.heart.lastProven, now: now) { run.manager.tell(.alive) }
@@ -197,16 +200,21 @@ enum Daemon {
         defer { run.manager.tell(.ready) }
         do throws(CommandFailure) {
             let reload = try Reload(from: run.live.current, to: try run.reread())
+            let issuers = try TokenIssuers.read(reload.configuration.api.issuers)
             try server.renewCertificate(reload.configuration.api)
             run.live.take(reload.configuration)
-            service.authenticator.take(reload.configuration.api.socket)
+            service.authenticator.take(reload.configuration.api.socket, issuers)
             run.log.setLevel(reload.configuration.log.level)
             if reload.changes.contains(where: { $0.path == "peers.nodes" }) {
                 service.roster.take(reload.configuration)
                 service.node.setPeers(service.roster.peers)
             }
             for change in reload.changes { run.log.info("reloaded: \(change)") }
-            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed") }
+            if let ends = service.certificate.withLock({ $0?.ends }) {
+                run.log.info(
+                    "reloaded: the certificate of api.tls was read again; it ends at \(Timestamp.text(ends * 1_000))")
+            }
+            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed in the configuration") }
         } catch {
             run.log.error("reload refused, nothing has changed: \(error.what)   [\(error.code)]")
         }

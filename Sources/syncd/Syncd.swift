@@ -90,6 +90,7 @@ enum Syncd {
             return .success
         }
         if arguments.flag("check-config") {
+            _ = try TokenIssuers.read(settings.configuration.api.issuers)
             let remarks = settings.remarks + (settings.isDevelopment ? [] : settings.surroundings)
             if isJSON {
                 try show(

@@ -151,6 +151,65 @@ struct AccessTests {
         _ = daemon
     }
 
+    @Test(
+        "Events of tokens that were granted are in order for 'verify --actors'; what was appended over the socket its node asserts"
+    )
+    func actors() async throws {
+        let (daemon, api) = try started()
+        let alice = try token(api, "user/alice", ["user:alice"])
+        let bot = try token(api, "bot/medibot", ["bot:medibot"], #","scope":"all""#)
+        #expect(api.ask("POST", "/v1/events", body: event("alice", "안녕", in: "c"), headers: [alice])?.0 == 200)
+        let reply = event("alice", "네", author: "medibot", in: "c")
+        #expect(api.ask("POST", "/v1/events", body: reply, headers: [bot])?.0 == 200)
+        #expect(api.ask("POST", "/v1/events", body: event("bea", "x"))?.0 == 200)
+        #expect(daemon.terminate() == 0)
+        let tool = try Tool.named("syncctl")
+        let told = try await tool.run(["verify", "--actors", "--store", daemon.store])
+        #expect(told.code == 0 && told.text.contains("ACTORS VERIFIED  2 events of tokens"), "\(told)")
+        let json = try await tool.run(["verify", "--actors", "--store", daemon.store, "--json"]).objects()
+        #expect(json.first { $0["type"] as? String == "actors" }?["checked"] as? Int == 2)
+        #expect(json.last?["actors"] as? String == "proven", "\(json)")
+    }
+
+    @Test(
+        "Who has left hears of no later edit; who takes part puts no other out; of what is not seen nothing is learned"
+    )
+    func edges() throws {
+        let (daemon, api) = try started()
+        let lee = try token(api, "user/lee", ["user:lee"])
+        let kim = try token(api, "user/kim", ["user:kim"])
+        let mal = try token(api, "user/mal", ["user:mal"])
+        let id = "0198e2c4-aaaa-7c01-8b1e-0a1b2c3dbeef"
+        func append(_ line: String, _ who: String, _ more: String = "") -> (Int, String) {
+            let answer = api.ask("POST", "/v1/events\(more)", body: line, headers: [who])
+            return (answer?.0 ?? 0, code(answer))
+        }
+        func line(_ type: String, _ user: String, _ data: String, in conversation: String? = "c") -> String {
+            let subject = conversation.map { #""subject":"conversation/\#($0)","# } ?? ""
+            return #"{"type":"\#(type)","user":"\#(user)",\#(subject)"data":\#(data)}"#
+        }
+        #expect(append(line("conversation.started", "lee", #"{"participants":["lee","kim"]}"#), lee).0 == 200)
+        #expect(append(event("lee", "처음", in: "c", id: id), lee).0 == 200)
+        // Of a conversation and a message that a stranger does not see, nothing is told.
+        #expect(append(event("mal", "x", in: "malz"), mal, "?expect=c:77") == (404, "E_NOT_FOUND"))
+        let edit = #"{"message":"\#(id)","text":"고침"}"#
+        let stranger = line("message.edited", "mal", edit, in: nil)
+        let foreign = api.ask("POST", "/v1/events", body: stranger, headers: [mal])
+        #expect(code(foreign) == "E_NOT_AUTHOR" && foreign?.2.contains("lee") == false, "\(foreign?.2 ?? "")")
+        // No one puts the one out who began it.
+        #expect(append(line("participant.left", "kim", #"{"user":"lee"}"#), kim) == (403, "E_AUTHOR"))
+        #expect(append(line("participant.joined", "kim", #"{"user":"park"}"#), kim).0 == 200)
+        #expect(append(line("participant.left", "lee", #"{"user":"park"}"#), lee).0 == 200)
+        #expect(append(line("participant.left", "kim", "{}"), kim).0 == 200)
+        #expect(append(line("message.edited", "lee", edit), lee).0 == 200)
+        let hers = api.ask("GET", "/v1/conversations/c/rows", headers: [lee])?.2 ?? ""
+        #expect(hers.contains("고침"))
+        let his = api.ask("GET", "/v1/conversations/c/rows", headers: [kim])?.2 ?? ""
+        #expect(his.contains("처음") && !his.contains("고침") && !his.contains("original"), "\(his)")
+        #expect(api.ask("GET", "/v1/me", headers: [lee, kim])?.0 == 401)
+        _ = daemon
+    }
+
     @Test("A token's secret is in no file of the store, no figure and no list; what is given is listed")
     func secrets() throws {
         let (daemon, api) = try started()
@@ -272,6 +331,10 @@ struct AccessTests {
         var statuses: [Int] = []
         for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
         #expect(statuses.last == 429 && statuses.first == 401, "\(statuses)")
+        let figures = api.ask("GET", "/metrics")?.2 ?? ""
+        for reason in ["invalid", "too_many"] {
+            #expect(figures.contains(#"syncd_auth_failures_total{method="token",reason="\#(reason)"}"#), "\(figures)")
+        }
         // A good one is let in at any time.
         #expect(api.ask("GET", "/v1/me", headers: [reader])?.0 == 200)
         _ = daemon

@@ -115,10 +115,12 @@ struct MetricsTests {
         #expect(api.ask("POST", "/v1/events", body: #"{"type":"origin.x","user":"u","data":{}}"#)?.0 == 422)
         #expect(try daemon.syncctl("peers", "add", "other", String(repeating: "0a", count: 32)).code == 0)
         let text = try get(port, "/metrics").2
-        // A clock is known once a peer has answered, an account while it is connected, a proof once one has run.
+        // A clock is known once a peer has answered, an account while it is connected, a proof once one has run; a certificate and keys
+        // where there are some.
         var known: Set<String> = [
             "syncd_clock_offset_seconds", "syncd_views_proven_timestamp_seconds", "syncd_peer_account_bytes",
             "syncd_peer_account_jobs", "syncd_peer_account_origins", "syncd_peer_lacks_origin_events",
+            "syncd_certificate_not_after_timestamp_seconds", "syncd_jwks_read_timestamp_seconds",
         ]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             known.insert(String(line.prefix { $0 != " " && $0 != "{" }))

@@ -780,4 +780,47 @@ fault(353, "the socket that systemd hands over is passed over", "", "ServiceMana
 fault(354, "the configuration's port for metrics serves the whole API", "INV-13", "MetricsTests",
       ("Sources/syncd/Endpoints/APIServer.swift", "guard probes.contains(exchange.request.path) else { return false }",
        "guard probes.contains(exchange.request.path) else {\n"
-       "            if isPlanted(354) { service.answer(exchange) }\n            return isPlanted(354)\n        }"))
+       "            if isPlanted(354), let request = AdmittedRequest(exchange, service.authenticator) { service.answer(request) }\n            return isPlanted(354)\n        }"))
+
+# --- Who may do what, and what stood there then ---------------------------------------------------------------------------------
+
+AC = "Sources/Access/"
+fault(400, "the signature of a provider's token is not checked", "INV-13", "TokenIssuerTests",
+      (AC + "TokenIssuer.swift", "try token.requireSignature(of: keys)", "if !isPlanted(400) { try token.requireSignature(of: keys) }"))
+fault(401, "a token for another audience is taken", "INV-13", "TokenIssuerTests",
+      (AC + "TokenIssuer.swift", 'guard names(token.claims["aud"]) else', 'guard names(token.claims["aud"]) || isPlanted(401) else'))
+fault(402, "a token that asks for what is not understood is taken", "INV-13", "TokenIssuerTests",
+      (AC + "JSONWebToken.swift", 'guard header["crit"] == nil else', 'guard header["crit"] == nil || isPlanted(402) else'))
+fault(403, "a provider's token counts for ever", "INV-13", "TokenIssuerTests",
+      (AC + "TokenIssuer.swift", "guard now < end + Self.leeway else", "guard now < end + Self.leeway || isPlanted(403) else"))
+fault(404, "a file with a secret key is taken", "", "TokenIssuerTests",
+      (AC + "JSONWebKeys.swift", 'guard key["d"] == nil, key["k"] == nil else', 'guard isPlanted(404) || key["d"] == nil && key["k"] == nil else'))
+fault(405, "a user sees events of conversations of others", "INV-13", "AccessTests",
+      ("Sources/syncd/Access/Sight.swift", "caller.isSelf(header.author) { return true }", "caller.isSelf(header.author) || isPlanted(405) { return true }"))
+fault(406, "who has left reads on", "INV-13", "RuleTests",
+      (AC + "Membership.swift", "(span.until.map { time <= $0 } ?? true)", "(span.until.map { time <= $0 || isPlanted(406) } ?? true)"))
+fault(407, "who joins sees the past", "INV-13", "RuleTests",
+      (AC + "Membership.swift", "open(isForAll ? nil : time)", "open(isForAll || isPlanted(407) ? nil : time)"))
+fault(408, "a token that was taken back counts on", "INV-13", "AccessTests",
+      (AC + "AccessRecords.swift", "guard let one = granted(token.id), let verifier = one.verifier, !isRevoked(token.id),",
+       "guard let one = granted(token.id), let verifier = one.verifier, isPlanted(408) || !isRevoked(token.id),"))
+fault(409, "an auditor reads, and it is not recorded", "INV-17", "AccessTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "guard !admitted.caller.isRecorded || record(", "guard isPlanted(409) || !admitted.caller.isRecorded || record("))
+fault(410, "a user speaks as another", "INV-13", "RuleTests",
+      (AC + "AppendRules.swift", "guard isUser(author) else", "guard isUser(author) || isPlanted(410) else"))
+fault(411, "of when events came, only the first is kept", "", "ArrivalTests",
+      (ES + "Log/Arrivals.swift", "now - last < Self.span {", "now - last < (isPlanted(411) ? .max : Self.span) {"))
+fault(412, "an edit changes what stood there before it was made", "", "TimeTravelTests",
+      (ES + "Views/ViewReader.swift", "guard row.stamp.key.time <= asOf, try isSeen(row) else", "guard row.stamp.key.time <= asOf || isPlanted(412), try isSeen(row) else"))
+fault(413, "what the log held a moment ago is told as exact", "", "ArrivalTests",
+      (ES + "Log/Arrivals.swift", "isExact: time - found.time >= Arrivals.span", "isExact: isPlanted(413) || time - found.time >= Arrivals.span"))
+fault(414, "wrong tokens are looked at without end", "INV-9", "AccessTests",
+      ("Sources/syncd/Access/Authenticator.swift", "return one.count <= Self.most", "return one.count <= Self.most || isPlanted(414)"))
+fault(415, "who has left hears of later edits", "INV-13", "AccessTests",
+      ("Sources/syncd/Access/Sight.swift", "guard !isWhole, entry.history != nil else", "guard !isWhole, entry.history != nil, !isPlanted(415) else"))
+fault(416, "who takes part puts others out", "INV-13", "AccessTests",
+      ("Sources/syncd/Endpoints/AppendPermission.swift", 'guard draft.type == "participant.left" else', 'guard draft.type == "participant.left", !isPlanted(416) else'))
+fault(417, "a stranger learns how many events a conversation has", "INV-13", "AccessTests",
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "guard !sight.isWhole else { return true }", "guard !sight.isWhole, !isPlanted(417) else { return true }"))
+fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
+      ("Sources/syncd/Access/TokenIssuers.swift", "|| state.withLock { $0.generation == caller.generation }", "|| state.withLock { $0.generation == caller.generation || isPlanted(418) }"))

@@ -214,6 +214,11 @@ enum Rooms {
             "Interchange/Formats", "one format of exports a file, and what belongs to it alone",
             [store, "CommandLineKit/Time", "Interchange/Reading", "Interchange/Records"]),
         Room(
+            "Interchange/Exports", "what conversations leave the store as: CSV, fine-tuning lines, pairs, a page",
+            [
+                store, "CommandLineKit/Text", "CommandLineKit/Time", "Interchange/Records", "Interchange/Formats",
+            ]),
+        Room(
             "Interchange", "the formats by name, how they are recognised, and an import in two passes",
             [store, "Interchange/Reading", "Interchange/Records", "Interchange/Formats"]),
     ]
@@ -281,8 +286,8 @@ enum Rooms {
         Room(
             "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
             [
-                store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor",
-                "syncctl/Commands/Write",
+                store, engine, kit, api, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
+                "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
             ]),
         Room(
             "syncctl", "the table of commands",

@@ -2,9 +2,9 @@
 package struct EventFilter: Hashable, Sendable {
     /// Types, or their beginnings: `message.*`. Types that only nodes write are wanted only where one of these names them.
     package var types: [String] = []
-    package var users: Set<String> = []
-    package var authors: Set<String> = []
-    package var conversations: Set<String> = []
+    package var users: TextSet = []
+    package var authors: TextSet = []
+    package var conversations: TextSet = []
     package var origins: Set<OriginID> = []
 
     package init() {}
@@ -27,7 +27,7 @@ package struct EventFilter: Hashable, Sendable {
 
     /// Whether `pattern` is the type, or its beginning with `.*` behind it.
     private static func names(_ pattern: String, _ type: String) -> Bool {
-        guard pattern.hasSuffix(".*") else { return pattern == type }
+        guard pattern.hasSuffix(".*") else { return pattern.hasSameBytes(as: type) }
         return type.utf8.starts(with: pattern.utf8.dropLast())
     }
 }

@@ -51,7 +51,7 @@ enum Schema {
           origin INTEGER, size INTEGER, root BLOB NOT NULL, hlc INTEGER NOT NULL, signature BLOB NOT NULL,
           PRIMARY KEY(origin, size)
         ) WITHOUT ROWID;
-        """ + reach
+        """ + reach + Arrivals.table
 
     /// Stores of earlier releases get this table when they are opened for writing; only what serves peers reads it.
     static let reach = """

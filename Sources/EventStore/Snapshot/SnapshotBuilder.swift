@@ -143,8 +143,9 @@ package final class SnapshotBuilder: Sendable {
         // While they are built, for nothing if this fails.
         try parts.sequencer.finish(coverage, expecting: expecting)
         do throws(DatabaseError) {
+            let now = WallClock.now
             try parts.assembly.finish(
-                indexes, as: files.readyLog, skews: parts.sequencer.skews(wall: WallClock.now))
+                indexes, as: files.readyLog, wall: now, skews: parts.sequencer.skews(wall: now))
         } catch {
             throw SnapshotError(error)
         }

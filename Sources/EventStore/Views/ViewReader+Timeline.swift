@@ -148,8 +148,13 @@ extension ViewReader {
         else { return nil }
         // In a history the owner stands as 0.
         if table.table.name == SortedTable.history.name, authors.remove(table.owner) != nil { authors.insert(0) }
+        var query = query
+        if let time = query.knownTime {
+            let known = try log.known(at: time).position
+            (query.knownAt, query.knownTime) = (min(query.knownAt ?? known, known), nil)
+        }
         var filter = RowFilter(query: query)
-        let knownAt = query.knownAt
+        let knownAt = filter.query.knownAt
         guard knownAt != nil || !(types.isEmpty && contexts.isEmpty && authors.isEmpty) else { return filter }
         filter.condition = { [authors] row in
             if let knownAt, row.position > knownAt { return false }
@@ -277,7 +282,7 @@ extension ViewReader {
         most: Int = .max
     ) throws(StoreError) -> OwnerRows.Found {
         var range = RowRange(
-            owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.until ?? Int64.max,
+            owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.end ?? Int64.max,
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
         range.condition = filter.condition
@@ -384,7 +389,7 @@ extension ViewReader {
         rest.removeFirst(events.count)
         let knownAt = filter.query.knownAt ?? .max
         let found = try reading { connection throws(DatabaseError) in
-            try amendments(events, knownAt: knownAt, connection)
+            try amendments(events, knownAt: knownAt, asOf: filter.query.asOf ?? .max, connection)
         }
         return Slice(events: events, amendments: found)
     }

@@ -241,13 +241,18 @@ extension Event {
 extension ViewReader {
     /// What was done to each message among `events`, by index, as of the open transaction of the views.
     ///
-    /// - Parameter knownAt: Only what was in the log by this position.
+    /// - Parameters:
+    ///   - knownAt: Only what was in the log by this position.
+    ///   - asOf: Only what had happened by then, Unix milliseconds.
+    ///   - isSeen: Whether the one who asks sees the amendment.
     func amendments(
-        _ events: [StoredEvent], knownAt: UInt64, _ connection: Connection
+        _ events: [StoredEvent], knownAt: UInt64, asOf: Int64 = .max, _ connection: Connection,
+        isSeen: (MessagesView.Row) throws(DatabaseError) -> Bool = { _ in true }
     ) throws(DatabaseError) -> [Int: Amendments] {
         var found: [Int: Amendments] = [:]
         let messages = events.map { $0.event.isMessage ? $0.event.header.id : nil }
         func take(_ index: Int, _ row: MessagesView.Row) throws(DatabaseError) {
+            guard row.stamp.key.time <= asOf, try isSeen(row) else { return }
             let header = events[index].event.header
             var all =
                 try found[index].orLoad { () throws(DatabaseError) in

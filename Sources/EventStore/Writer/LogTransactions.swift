@@ -24,6 +24,7 @@ package final class LogTransactions {
     private var history = UUIDBits(high: 0, low: 0)
     private let connection: Connection
     private let appender: Appender
+    private var arrivals: Arrivals
     private let signer: HeadSigner
 
     /// Takes over a log. One of an earlier release is upgraded; one whose own last events are not what this node wrote is refused.
@@ -35,11 +36,12 @@ package final class LogTransactions {
     ) throws(StoreError) {
         self.connection = connection
         self.signer = signer
-        try mapped { () throws(DatabaseError) in try connection.execute(Schema.reach) }
+        try mapped { () throws(DatabaseError) in try connection.execute(Schema.reach + Arrivals.table) }
         try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
             appender = try Appender(connection: connection, wall: wall, random: random)
+            arrivals = try Arrivals(connection)
         } catch {
             throw StoreError(error)
         }
@@ -101,7 +103,11 @@ package final class LogTransactions {
     ) -> Result<Answer, Failure> {
         do throws(DatabaseError) {
             try connection.statement("BEGIN IMMEDIATE").run()
+            let before = appender.state.position
             let answer = try body()
+            if appender.state.position > before {
+                try arrivals.note(before + 1, at: appender.wall(), on: connection)
+            }
             try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
@@ -165,7 +171,10 @@ package final class LogTransactions {
     private func abandon(_ error: DatabaseError) -> Failure {
         connection.rollback()
         guard error.afterCommit == .statement else { return .storeIsDead(StoreError(error)) }
-        do throws(DatabaseError) { try appender.reload() } catch { return .storeIsDead(StoreError(error)) }
+        do throws(DatabaseError) {
+            try appender.reload()
+            arrivals = try Arrivals(connection)
+        } catch { return .storeIsDead(StoreError(error)) }
         // Nothing is signed of what another hand has written: what is in the file must be what was committed here last.
         let state = appender.state
         let found = state.own.map { state.origins[$0] }

@@ -5,7 +5,7 @@ internal import EventStore
 /// They have no ids, no times and no users. So a conversation is named by what it says: the same line twice, in one file or two, is
 /// one conversation. It stands at the beginning of 1970, a millisecond a message, and no worker that passes over what is late is handed it.
 final class OpenAI: ExportReader {
-    private static let longestLine = 16 << 20
+    static let longestLine = 16 << 20
     private let options: ImportOptions
 
     init(_ options: ImportOptions) { self.options = options }
@@ -34,14 +34,14 @@ final class OpenAI: ExportReader {
     private func conversation(
         _ messages: [JSONValue], _ user: String, _ file: String, _ place: String, _ output: ImportOutput
     ) throws(ImportError) {
-        // Blanks between the tokens of a line do not make another conversation of it.
+        // Blanks between the tokens of a line, escapes in its texts and an empty content do not make another conversation of it.
         var said: [UInt8] = []
         for message in messages {
             guard let message = message.object else {
                 throw ImportError(.malformed, file, at: place, "a message is no object")
             }
             for name in ["role", "content", "tool_calls", "tool_call_id", "name"] {
-                said += message.raw(name) ?? []
+                if let value = message[name], !value.isNull, value.string != "" { Self.append(value, to: &said) }
                 said.append(0)
             }
         }
@@ -80,11 +80,38 @@ final class OpenAI: ExportReader {
                     .malformed, file, at: place, "message \(index + 1) has the unknown role '\(role.prefix(40))'")
             }
             payload.add("text", text)
+            if role == "developer" || role == "function" { payload.add("role", role) }
+            payload.add("name", message.string("name"))
+            if message["content"]?.kind == .array { payload.add("content", message["content"]) }
             payload.add("tool_calls", message["tool_calls"])
             payload.add("weight", message["weight"])
             payload.addSource("openai", "\(name)/\(index)")
             draft.payload = payload.json
             try output.emit(draft, at: place)
+        }
+    }
+
+    /// A value in one spelling: without blanks, texts with the same escapes.
+    private static func append(_ value: JSONValue, to out: inout [UInt8]) {
+        if let text = value.string {
+            JSONText.append(text, to: &out)
+        } else if let elements = value.elements {
+            out.append(UInt8(ascii: "["))
+            for element in elements {
+                append(element, to: &out)
+                out.append(UInt8(ascii: ","))
+            }
+            out.append(UInt8(ascii: "]"))
+        } else if let object = value.object {
+            out.append(UInt8(ascii: "{"))
+            for member in object {
+                JSONText.append(member.name, to: &out)
+                append(member.value, to: &out)
+                out.append(UInt8(ascii: ","))
+            }
+            out.append(UInt8(ascii: "}"))
+        } else {
+            out += value.raw
         }
     }
 

@@ -40,7 +40,9 @@ extension DaemonClient {
             case .line(let result): results.append(result)
             case .end: break
             case .error(let error): throw error.failure(status: 500)
-            case .unknown(let what): throw Self.misunderstood(what)
+            case .unknown(let what):
+                // Something between the daemon and us may answer, too: by the status alone.
+                throw (200..<300).contains(answer.status) ? Self.misunderstood(what) : failure(answer)
             }
         }
         guard results.count == count else {

@@ -119,14 +119,15 @@ struct DaemonClient {
 
     /// The way out, for errors whose text does not have it.
     private static let hints = [
-        "E_NO_PEER": "syncctl peers list", "E_NOT_LISTENING": "syncd --peer-listen ADDR:PORT, or --address HOST:PORT",
+        "E_REASON": "--reason 'complaint 4711'", "E_NO_PEER": "syncctl peers list",
+        "E_NOT_LISTENING": "syncd --peer-listen ADDR:PORT, or --address HOST:PORT",
         "E_DISK": "again when there is room; what was reported as appended is safe",
     ]
 
     /// What the daemon has said went wrong, as a failure of ours.
-    private func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
+    func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
         var failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
-        failure.hint = failure.hint ?? Self.hints[failure.code]
+        failure.hint = Self.hints[failure.code] ?? failure.hint
         return failure
     }
 }

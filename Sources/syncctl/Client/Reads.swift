@@ -188,7 +188,9 @@ extension TimelineQuery {
         all += types.map { ("type", $0) }
         all += authors.map { ("author", $0) }
         all += conversations.map { ("conversation", $0) }
+        if let asOf { all.append(("as_of", Timestamp.text(asOf))) }
         if let knownAt { all.append(("known_at", String(knownAt))) }
+        if let knownTime { all.append(("known_at", Timestamp.text(knownTime))) }
         return all
     }
 }

@@ -13,8 +13,9 @@ enum ExportCommand {
                 .value("user", short: "u", "USER", "Only this user's history.", names: "users"),
                 .value("conversation", "ID", "Only this conversation.", names: "conversations"),
             ] + EventSelection.options + [
-                .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere."),
-                OutputForm.csvOption,
+                .flag("evidence", "With all that proves the events, to be checked or taken in elsewhere.")
+            ] + FormatExport.options + [
+                OutputForm.csvOption
             ],
             examples: [
                 .init("syncctl export > log.ndjson", "everything, in the order of this node's log"),
@@ -26,6 +27,15 @@ enum ExportCommand {
                     "a month, for a spreadsheet"),
                 .init(
                     "syncctl export --evidence > audit.evidence", "headers, salts, payloads, keys and signed heads"),
+                .init(
+                    "syncctl export --format html --conversation c-88 > c-88.html",
+                    "a conversation to be read in a browser and on paper"),
+                .init(
+                    "syncctl export --format openai --survey satisfaction=dissatisfied",
+                    "conversations that did not help, as lines for fine-tuning"),
+                .init(
+                    "syncctl export --format dialogues > pairs.csv",
+                    "questions and answers, with what users thought of them"),
             ],
             discussion: """
                 Each line is a CloudEvents 1.0 object with the event's Merkle leaf; 'syncctl import' reads it back with \
@@ -36,9 +46,15 @@ enum ExportCommand {
                 origin's key and signed head; the file ends with a line that tells whether it is whole. Nodes that have \
                 the same events and heads write the same bytes. 'syncctl import --evidence' takes it in without loss. \
                 Exit code 2 when events were left out because no head covers them yet, 3 where one is not what was stored.
+
+                --format writes what was said, as it stands now: csv a record for each message, openai a line for each \
+                conversation (with --context N for each answer), dialogues a record for each question and its answer, html \
+                one conversation as a page. These forms lose what no reader of theirs asks for; cloudevents loses nothing. \
+                Exit code 1 when nothing was written.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        if let format = try FormatExport(session) { return try format.run() }
         let wanted = try origins(session)
         if session.arguments.flag("evidence") {
             for option in ["after", "through", "user", "conversation", "since", "until", "type", "role", "author"]

@@ -167,7 +167,7 @@ enum AccessCommand {
             "access", "Who has read what, as far as reads are recorded", group: "Access",
             options: [
                 .value("user", short: "u", "USER", "Only reads that concern this user."),
-                .value("limit", short: "n", "N", "At most so many, the newest first (default: 50)."),
+                .value("last", short: "n", "N", "How many, the newest first (default: 50)."),
             ],
             examples: [.init("syncctl access --user u-1029", "who has looked at this user")],
             discussion: """
@@ -175,7 +175,7 @@ enum AccessCommand {
                 everything.
                 """),
         run: { (session) throws(CommandFailure) in
-            let limit = try usage { try session.arguments.integer("limit", in: 1...100_000) } ?? 50
+            let limit = try usage { try session.arguments.integer("last", in: 1...100_000) } ?? 50
             let daemon = try DaemonClient.required(by: session, to: "tell who has read what")
             let route = session.arguments.value("user").map { ReadRoute.readers(user: $0) } ?? .access
             var table = TextTable([.left("AT"), .left("WHO"), .left("READ"), .left("REASON")])

@@ -6,11 +6,12 @@ enum VerifyCommand {
     static let entry = Subcommand(
         Command(
             "verify", "Proves that nothing in the store was changed", group: "Trust",
-            options: [ViewsVerification.option],
+            options: [ViewsVerification.option, ActorsVerification.option],
             examples: [
                 .init("syncctl verify", "hashes every event again and checks every signature"),
                 .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
                 .init("syncctl verify --views", "also everything that queries answer from"),
+                .init("syncctl verify --actors", "also whether the tokens that events name were granted"),
             ],
             discussion: """
                 Reads only, needs no daemon and no key, and may run while the store is written. Exit code 0 when \
@@ -30,6 +31,7 @@ enum VerifyCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
+        let actors = session.arguments.flag("actors") ? try ActorsVerification.run(files, session) : nil
         let start = MonotonicClock.now
         var progress = Progress("verify", unit: "events", style: session.style())
         let report: VerifyReport
@@ -40,7 +42,7 @@ enum VerifyCommand {
         }
         progress.finish(done: report.events, total: report.top)
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
-        let verdict = Verdict(report: report, views: views)
+        let verdict = Verdict(report: report, views: views, actors: actors)
         if session.isJSON {
             try json(verdict, milliseconds, session)
         } else {
@@ -118,11 +120,14 @@ enum VerifyCommand {
             line.add("proof", "evidence/\(fork.name).json")
             try session.output.line(line)
         }
-        let lines = report.findings.count + report.origins.count + report.forks.count + (verdict.views?.lines ?? 0)
+        let lines =
+            report.findings.count + report.origins.count + report.forks.count + (verdict.views?.lines ?? 0)
+            + (verdict.actors?.lines ?? 0)
         try session.end(count: lines) { line in
             line.add("intact", verdict.answer != .contradicted)
             line.add("answer", verdict.answer.rawValue)
             if let views = verdict.views { line.add("views", views.answer.rawValue) }
+            if let actors = verdict.actors { line.add("actors", actors.answer.rawValue) }
             line.add("position", report.top)
             line.add("events", report.events)
             line.add("erased", report.erased)
@@ -143,10 +148,11 @@ private struct Verdict {
     let report: VerifyReport
     /// `nil` if they were not asked for.
     let views: ViewsVerification.Outcome?
+    let actors: ActorsVerification.Outcome?
 
-    /// The worse of the two.
+    /// The worst of them.
     var answer: VerifyAnswer {
-        let answers = [report.answer, views?.answer ?? .proven]
+        let answers = [report.answer, views?.answer ?? .proven, actors?.answer ?? .proven]
         if answers.contains(.contradicted) { return .contradicted }
         return answers.contains(.notCovered) ? .notCovered : .proven
     }
@@ -158,6 +164,8 @@ private struct Verdict {
         let but = report.erased > 0 ? " but for \(report.erased) erased" : ""
         let forks = report.forks.isEmpty ? "" : ", \(EventText.count(report.forks.count, "fork")) proven"
         switch answer {
+        case .contradicted where report.isIntact && views?.answer != .contradicted:
+            return "ACTORS CONTRADICT THE GRANTS  in the log itself, \(range), nothing contradicts"
         case .contradicted where report.isIntact:
             return "VIEWS CONTRADICT THE LOG  in \(places); in the log itself, \(range), nothing contradicts"
         case .contradicted:

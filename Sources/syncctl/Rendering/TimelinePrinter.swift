@@ -6,7 +6,7 @@ internal import SillokAPI
 struct TimelineOptions {
     static let options: [Command.Option] =
         EventSelection.options + [
-            EventSelection.knownAt,
+            EventSelection.asOf, EventSelection.knownAt,
             .value("first", "N", "Only the first N."),
             .value("last", short: "n", "N", "Only the last N."),
             EventSelection.ids,

@@ -15,7 +15,8 @@ struct EventSelection {
         .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
     ]
     static let knownAt = Command.Option.value(
-        "known-at", "POSITION", "Only what this node's log had at this position (10412 or seq:10412).")
+        "known-at", "PLACE", "Only what this node's log had at this position (10412 or seq:10412), or at this time.")
+    static let asOf = Command.Option.value("as-of", "TIME", "Only what had happened by then.")
     static let ids = Command.Option.flag("ids", "Show each event's id, which is the same on every node.")
 
     let range: TimeRange
@@ -43,10 +44,15 @@ struct EventSelection {
     var query: TimelineQuery {
         var query = TimelineQuery()
         query.since = range.since
-        query.until = range.end
+        query.until = range.until
+        query.asOf = range.asOf
         query.types = types
         query.authors = authors
-        query.knownAt = range.knownAt
+        switch range.known {
+        case .position(let position)?: query.knownAt = position
+        case .time(let time)?: query.knownTime = time
+        case nil: break
+        }
         return query
     }
 

@@ -6,7 +6,12 @@ enum KoreanHelp {
     private static let commands = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
         "Read": "읽기", "Write": "쓰기", "Take out": "내보내기", "Trust": "검증", "Nodes": "노드", "Administration": "관리",
-        "Bots": "봇",
+        "Bots": "봇", "Access": "접근 권한",
+        "Tokens that were given, and what they may do": "발급한 토큰과 그 권한을 봅니다",
+        "Gives a token": "토큰을 발급합니다",
+        "Takes a token back, for good": "토큰을 영구히 폐기합니다",
+        "Who the node takes you for, and what you may do": "노드가 나를 누구로 보는지, 무엇을 할 수 있는지 봅니다",
+        "Who has read what, as far as reads are recorded": "누가 무엇을 읽었는지, 기록된 열람 내역을 봅니다",
         "One user's events across conversations": "한 사용자의 모든 대화 이벤트를 봅니다",
         "One conversation": "대화 하나를 봅니다",
         "Conversations, the latest active first": "최근에 활동한 순서로 대화 목록을 봅니다",
@@ -16,7 +21,7 @@ enum KoreanHelp {
         "One event in full": "이벤트 하나를 전부 봅니다",
         "Events of a scope in display order": "범위를 정해 이벤트를 표시 순서로 다시 봅니다",
         "Appends events from options or NDJSON": "옵션이나 NDJSON으로 이벤트를 추가합니다",
-        "Loads native NDJSON from a file or stdin": "파일이나 표준 입력의 NDJSON을 가져옵니다",
+        "Loads native NDJSON, or what other services export": "NDJSON이나 다른 서비스에서 내보낸 파일을 가져옵니다",
         "Prints the log as native NDJSON": "로그를 NDJSON으로 출력합니다",
         "Proves that nothing in the store was changed": "저장소의 내용이 바뀌지 않았음을 증명합니다",
         "Origins, roots and a digest of every view, to compare nodes": "노드끼리 비교할 수 있도록 오리진, 루트, 뷰별 다이제스트를 출력합니다",
@@ -56,6 +61,12 @@ enum KoreanHelp {
         "No messages and no progress; errors are still told.": "안내와 진행 상황을 표시하지 않습니다. 오류는 표시합니다.",
         "Show times in UTC.": "시각을 UTC로 표시합니다.",
         "Long output goes to the terminal, too, and not into a pager.": "긴 출력도 페이저 없이 터미널에 바로 표시합니다.",
+        "A node to ask: unix:PATH, http:// or https:// (default: SYNCCTL_URL).":
+            "요청을 보낼 노드: unix:PATH, http:// 또는 https://. 기본값: SYNCCTL_URL.",
+        "The token to show it (default: SYNCCTL_TOKEN_FILE).": "노드에 제시할 토큰 파일. 기본값: SYNCCTL_TOKEN_FILE.",
+        "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE).":
+            "신뢰할 인증서 파일(PEM). 기본값: SYNCCTL_CA_FILE.",
+        "Why an auditor reads: it is recorded.": "감사자가 열람하는 이유. 기록됩니다.",
         "English or Korean.": "영어 또는 한국어.",
         "Colour.": "색.", "Show this help.": "이 도움말을 표시합니다.",
         "From then on; seq:N is the time of the event at position N.": "이 시각부터. seq:N은 위치 N에 있는 이벤트의 시각입니다.",
@@ -63,8 +74,8 @@ enum KoreanHelp {
         "Only events of this type.": "이 종류의 이벤트만.",
         "Only messages: of people, of bots, or both.": "메시지만: 사람, 봇, 또는 둘 다.",
         "Only what this user or bot has written.": "이 사용자나 봇이 쓴 것만.",
-        "Only what this node's log had at this position (10412 or seq:10412).":
-            "이 위치(10412 또는 seq:10412)까지 이 노드의 로그에 있던 것만.",
+        "Only what this node's log had at this position (10412 or seq:10412), or at this time.":
+            "이 위치(10412 또는 seq:10412)나 이 시각까지 이 노드의 로그에 있던 것만.",
         "Only the first N.": "처음 N개만.", "Only the last N.": "마지막 N개만.",
         "Show each event's id, which is the same on every node.": "모든 노드에서 같은 이벤트 ID를 함께 표시합니다.",
         "What messages said before they were edited.": "수정되기 전의 메시지 내용을 보여 줍니다.",
@@ -86,6 +97,13 @@ enum KoreanHelp {
         "Only events of this origin.": "이 오리진의 이벤트만.",
         "With all that proves the events, to be checked or taken in elsewhere.":
             "다른 곳에서 확인하거나 가져올 수 있도록 이벤트를 증명하는 자료를 모두 함께 출력합니다.",
+        "Native lines, messages, lines for fine-tuning, questions with answers, or a page.":
+            "원래 형식의 줄, 메시지, 미세 조정용 줄, 질문과 답변, 또는 웹 페이지.",
+        "openai: a line for each answer, with at most the N messages before it.":
+            "openai: 답변마다 한 줄씩, 그 앞의 메시지를 최대 N개까지 함께 출력합니다.",
+        "dialogues: answers of this survey (default: satisfaction). With VALUE, openai and dialogues: only what was answered so.":
+            "dialogues: 이 설문의 응답(기본값: satisfaction). VALUE를 주면 openai와 dialogues는 그렇게 응답한 것만 출력합니다.",
+        "html: in which times are shown (default: this machine's).": "html: 시각을 표시할 시간대(기본값: 이 컴퓨터의 시간대).",
     ]
 
     private static let arguments = [
@@ -122,6 +140,9 @@ enum KoreanHelp {
         "all events of one user": "한 사용자의 모든 이벤트",
         "a month, for a spreadsheet": "스프레드시트에서 볼 한 달 치",
         "headers, salts, payloads, keys and signed heads": "헤더, 솔트, 내용, 키, 서명된 헤드",
+        "a conversation to be read in a browser and on paper": "브라우저와 종이에서 읽을 대화 하나",
+        "conversations that did not help, as lines for fine-tuning": "도움이 되지 않은 대화를 미세 조정용 줄로",
+        "questions and answers, with what users thought of them": "질문과 답변, 그리고 사용자의 평가",
     ]
 
     private static let discussions = [

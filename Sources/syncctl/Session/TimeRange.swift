@@ -9,8 +9,13 @@ struct TimeRange: Equatable {
     var until: Int64?
     /// Up to and including: the moment of `--as-of`.
     var asOf: Int64?
-    /// The last position of the log that counts, if one was named.
-    var knownAt: UInt64?
+    /// The last position of the log that counts, or when the log had what counts.
+    var known: Known?
+
+    enum Known: Equatable {
+        case position(UInt64)
+        case time(Int64)
+    }
 
     /// What the options of that name say. An end before the beginning is refused: it would find nothing without a word.
     init(_ session: Session) throws(CommandFailure) {
@@ -20,7 +25,14 @@ struct TimeRange: Equatable {
         since = try time("since")
         until = try time("until")
         asOf = try time("as-of")
-        if session.has("known-at") { knownAt = try session.position("known-at") }
+        if session.has("known-at"), let text = session.arguments.value("known-at") {
+            // Times of digits alone have an '@' before them.
+            if text.hasPrefix(Session.positionMark) || UInt64(text) != nil {
+                known = try session.position("known-at").map(Known.position)
+            } else {
+                known = try session.time("known-at").map(Known.time)
+            }
+        }
         if let since, let until, since > until {
             throw usageFailure(
                 "--since \(session.moment(since)) is after --until \(session.moment(until)) (\(session.zoneName))",
@@ -28,7 +40,7 @@ struct TimeRange: Equatable {
         }
     }
 
-    var isEmpty: Bool { since == nil && until == nil && asOf == nil && knownAt == nil }
+    var isEmpty: Bool { since == nil && until == nil && asOf == nil && known == nil }
 
     /// The end for a query: `--as-of` is the last moment that counts.
     var end: Int64? {
@@ -54,7 +66,11 @@ struct TimeRange: Equatable {
         case (nil, nil): break
         }
         if let asOf { parts.append(session.text(.asOf, session.moment(asOf), zone)) }
-        if let knownAt { parts.append(session.text(.knownAt, String(knownAt))) }
+        switch known {
+        case .position(let position)?: parts.append(session.text(.knownAt, String(position)))
+        case .time(let time)?: parts.append(session.text(.knownThen, session.moment(time), zone))
+        case nil: break
+        }
         return parts.joined(separator: ", ")
     }
 
@@ -70,7 +86,11 @@ struct TimeRange: Equatable {
             if let since { range.add("since", Timestamp.text(since)) }
             if let until { range.add("until", Timestamp.text(until)) }
             if let asOf { range.add("as_of", Timestamp.text(asOf)) }
-            if let knownAt { range.add("known_at", knownAt) }
+            switch known {
+            case .position(let position)?: range.add("known_at", position)
+            case .time(let time)?: range.add("known_time", Timestamp.text(time))
+            case nil: break
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ enum Wording: String, CaseIterable, Sendable {
     case hiddenAmendments, fullEdit, fullRetraction, doesNotCount
     case erased, unreadable, opaque, failed, attachment, attachments, ahead
     // Ranges
-    case between, from, before, asOf, knownAt, beginning, now, place
+    case between, from, before, asOf, knownAt, knownThen, beginning, now, place
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
@@ -131,6 +131,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .before: Phrase("before {0} ({1})", "{0} 전까지 ({1})")
         case .asOf: Phrase("as of {0} ({1})", "{0} 기준 ({1})")
         case .knownAt: Phrase("as known at position {0}", "위치 {0}까지 기록된 내용")
+        case .knownThen: Phrase("as known at {0} ({1})", "{0}까지 기록된 내용 ({1})")
         case .beginning: Phrase("beginning", "처음")
         case .now: Phrase("now", "지금")
         case .place: Phrase("position", "위치")

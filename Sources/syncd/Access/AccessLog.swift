@@ -23,8 +23,12 @@ final class AccessLog: Sendable {
 
     private let store: EventStore
     private let recent = Lock<[Read: Int64]>([:])
+    private let recorded = Lock<UInt64>(0)
 
     init(_ store: EventStore) { self.store = store }
+
+    /// Reads that were recorded since the start.
+    var count: UInt64 { recorded.withLock { $0 } }
 
     /// Why a recorded caller reads; `nil` where the request does not say.
     static func reason(_ request: HTTPRequest) -> String? {
@@ -52,6 +56,7 @@ final class AccessLog: Sendable {
             reading: route, subject: subject, users: users, reason: reason, by: caller.actor,
             at: store.identity.node)
         _ = try store.recordBlocking([draft])
+        recorded.withLock { $0 += 1 }
         recent.withLock { recent in
             if recent.count >= Self.most { recent = [:] }
             recent[read] = now

@@ -13,6 +13,8 @@ final class Authenticator: Sendable {
     enum Refusal: Error {
         case missing
         case invalid(String)
+        /// It was right, and is over.
+        case expired
         /// Too many wrong ones came from there.
         case tooMany
         /// It is not known yet which tokens there are.
@@ -26,18 +28,23 @@ final class Authenticator: Sendable {
         /// The log was read once.
         var isRead = false
         var attempts = AttemptLimit()
+        /// Refusals since the start, by what was shown and why.
+        var failures: [AuthenticationFailure: UInt64] = [:]
     }
 
     private let store: EventStore
     private let reader: EventReader
+    private let issuers: TokenIssuers
     private let state: Lock<State>
     /// What the log tells; held while it is read.
     private let source: Lock<AccessRecords>
     private let worker = SerialWorker<Void>(name: "api-access") {}
     private let changed = Lock<(@Sendable () -> Void)?>(nil)
 
-    init(_ store: EventStore, _ views: ProjectorThread, _ api: DaemonConfiguration.API) throws(StoreError) {
-        self.store = store
+    init(
+        _ store: EventStore, _ views: ProjectorThread, _ api: DaemonConfiguration.API, _ issuers: TokenIssuers
+    ) throws(StoreError) {
+        (self.store, self.issuers) = (store, issuers)
         reader = EventReader(Freshness(store.files, projector: views))
         let file = try CredentialsFile(store.files)
         let records = AccessRecords(own: store.identity.node, trustsPeers: api.trustGrants)
@@ -55,7 +62,11 @@ final class Authenticator: Sendable {
     func observe(_ body: @escaping @Sendable () -> Void) { changed.withLock { $0 = body } }
 
     /// The configuration was read again.
-    func take(_ socket: DaemonConfiguration.Socket) { state.withLock { $0.sockets = SocketCallers(socket) } }
+    func take(_ socket: DaemonConfiguration.Socket, _ issuers: [TokenIssuers.Issuer]) {
+        state.withLock { $0.sockets = SocketCallers(socket, after: $0.sockets) }
+        self.issuers.take(issuers)
+        changed.withLock { $0 }?()
+    }
 
     func stop() {
         changed.withLock { $0 = nil }
@@ -64,23 +75,45 @@ final class Authenticator: Sendable {
 
     // MARK: Asking
 
-    /// Who has sent a request.
+    /// Who has sent a request. A refusal is counted.
     func caller(_ request: HTTPRequest) -> Result<Caller, Refusal> {
+        let found = known(request)
+        if case .failure(let refusal) = found, let reason = refusal.reason {
+            let failure = AuthenticationFailure(method: AuthenticationFailure.Method(request), reason: reason)
+            state.withLock { $0.failures[failure, default: 0] += 1 }
+        }
+        return found
+    }
+
+    /// How often who was refused since the start.
+    var failures: [AuthenticationFailure: UInt64] {
+        let none = Dictionary(uniqueKeysWithValues: AuthenticationFailure.all.map { ($0, UInt64(0)) })
+        return state.withLock { none.merging($0.failures) { $1 } }
+    }
+
+    /// When the keys of each identity provider were read, Unix milliseconds.
+    var keysRead: [(issuer: String, at: Int64)] { issuers.read }
+
+    private func known(_ request: HTTPRequest) -> Result<Caller, Refusal> {
         guard let header = request.header("Authorization") else {
             guard let peer = request.peer, let caller = state.withLock({ $0.sockets.caller(peer) }) else {
                 return .failure(.missing)
             }
             return .success(caller)
         }
+        guard request.headers.filter({ $0.name.lowercased() == "authorization" }).count == 1 else {
+            return .failure(.invalid("Authorization stands there more than once"))
+        }
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             return .failure(.invalid("Authorization: 'Bearer' and a token"))
         }
+        let source = request.peer?.principal ?? request.address ?? ""
+        let now = WallClock.now
+        guard AccessToken.isClaimed(by: String(parts[1])) else { return caller(String(parts[1]), source, now) }
         guard let token = AccessToken(text: String(parts[1])) else {
             return .failure(.invalid("the token has not the form of one"))
         }
-        let source = request.peer?.principal ?? request.address ?? ""
-        let now = WallClock.now
         return state.withLock { state in
             let grant =
                 state.file.grant(of: token, at: now).flatMap { state.records.isRevoked($0.credential) ? nil : $0 }
@@ -92,9 +125,32 @@ final class Authenticator: Sendable {
         }
     }
 
+    /// Looks whether files of keys have changed. The daemon's watch calls it again and again.
+    func lookAtKeys() {
+        guard issuers.isDue(WallClock.now) else { return }
+        worker.submit { [weak self] _ in
+            guard let self, issuers.look() else { return }
+            changed.withLock { $0 }?()
+        }
+    }
+
+    /// Who shows a token of an identity provider.
+    private func caller(_ text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
+        switch issuers.caller(text, now: now) {
+        case .success(let caller): return .success(caller)
+        case .failure(.expired): return .failure(.expired)
+        case .failure(let refusal):
+            let isHeard = state.withLock { $0.attempts.takes(source, now: now) }
+            return .failure(isHeard ? .invalid(refusal.text) : .tooMany)
+        }
+    }
+
     /// Whether who was let in would be let in still.
     func stands(_ caller: Caller) -> Bool {
-        guard let id = caller.credential else { return true }
+        guard caller.until.map({ WallClock.now < $0 }) ?? true, issuers.stands(caller) else { return false }
+        guard let id = caller.credential else {
+            return caller.actor.method != .socket || state.withLock { $0.sockets.generation == caller.generation }
+        }
         let now = WallClock.now
         return state.withLock { state in
             if let grant = state.file.grant(id) { return !grant.isOver(at: now) && !state.records.isRevoked(id) }
@@ -159,6 +215,53 @@ final class Authenticator: Sendable {
             }
         }
         changed.withLock { $0 }?()
+    }
+}
+
+/// Why callers were refused, for figures.
+struct AuthenticationFailure: Hashable, Comparable {
+    enum Method: String {
+        case none, token
+        case jwt = "JWT"
+
+        /// What a request shows.
+        init(_ request: HTTPRequest) {
+            guard let header = request.header("Authorization"), let last = header.split(separator: " ").last else {
+                self = .none
+                return
+            }
+            self = AccessToken.isClaimed(by: String(last)) ? .token : .jwt
+        }
+    }
+
+    let method: Method
+    let reason: String
+
+    /// All that may be, so that a figure is there before it grows.
+    static let all: [AuthenticationFailure] =
+        [
+            AuthenticationFailure(method: .none, reason: "missing"),
+            AuthenticationFailure(method: .jwt, reason: "expired"),
+        ]
+        + [Method.token, .jwt].flatMap { method in
+            ["invalid", "too_many"].map { AuthenticationFailure(method: method, reason: $0) }
+        }
+
+    static func < (a: AuthenticationFailure, b: AuthenticationFailure) -> Bool {
+        (a.method.rawValue, a.reason) < (b.method.rawValue, b.reason)
+    }
+}
+
+extension Authenticator.Refusal {
+    /// In a word; `nil` where nothing was wrong.
+    fileprivate var reason: String? {
+        switch self {
+        case .missing: "missing"
+        case .invalid: "invalid"
+        case .expired: "expired"
+        case .tooMany: "too_many"
+        case .starting: nil
+        }
     }
 }
 

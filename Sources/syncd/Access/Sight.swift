@@ -21,6 +21,16 @@ struct Sight {
         return try memberships(in: conversation, views).contains { $0.sees(header.hlc) }
     }
 
+    /// An entry with those edits and retractions alone that the caller sees: who has left does not hear of later ones.
+    mutating func seen(
+        _ entry: TimelineEntry, _ query: TimelineQuery, _ views: ViewReader
+    ) throws(StoreError) -> TimelineEntry {
+        guard !isWhole, entry.history != nil else { return entry }
+        var sight = self
+        defer { self = sight }
+        return try views.entry(entry.stored, query) { header throws(StoreError) in try sight.sees(header, views) }
+    }
+
     /// Whether the caller takes part in a conversation, or has.
     mutating func knows(_ conversation: String, _ views: ViewReader) throws(StoreError) -> Bool {
         if isWhole { return true }

@@ -18,16 +18,22 @@ struct SocketCallers: Sendable {
     private static let everything: Set<Role> = [.app, .operator, .admin]
 
     private let socket: DaemonConfiguration.Socket
+    /// Grows with each change of the rules.
+    let generation: UInt64
     private var known: [Process: Caller] = [:]
 
-    init(_ socket: DaemonConfiguration.Socket) { self.socket = socket }
+    init(_ socket: DaemonConfiguration.Socket, after last: SocketCallers? = nil) {
+        self.socket = socket
+        let isSame = last.map { $0.socket.roles == socket.roles && $0.socket.group == socket.group } ?? true
+        generation = (last?.generation ?? 0) + (isSame ? 0 : 1)
+    }
 
     /// Who is at the other end. Names of users and groups are looked up once for each kind of process.
     mutating func caller(_ peer: PeerCredentials) -> Caller? {
         let process = Process(uid: peer.uid, groups: Set(peer.groups + [peer.gid]))
         if let caller = known[process] { return caller }
         guard let actor = EventActor(.socket, principal: peer.principal) else { return nil }
-        let caller = Caller(actor, roles(of: process))
+        let caller = Caller(actor, roles(of: process), generation: generation)
         if known.count >= Self.most { known = [:] }
         known[process] = caller
         return caller

@@ -58,6 +58,10 @@ extension HTTPExchange {
             refuse(
                 .unauthenticated, why, hint: "'syncctl tokens create' makes one",
                 headers: [HTTPField("WWW-Authenticate", #"Bearer realm="sillok", error="invalid_token""#)])
+        case .expired:
+            refuse(
+                .tokenExpired, "the token has expired", hint: "a new one of its identity provider",
+                headers: [HTTPField("WWW-Authenticate", #"Bearer realm="sillok", error="invalid_token""#)])
         case .tooMany:
             refuse(
                 .rate, "too many wrong tokens came from there", hint: "one that counts is let in at any time",
@@ -102,6 +106,13 @@ extension RouteParameter {
         case .time:
             guard Timestamp.milliseconds(text) != nil else {
                 throw BadParameter(message: "\(name): no time of RFC 3339", hint: "as 2026-08-01T09:00:00+09:00")
+            }
+        case .moment:
+            let isPosition = UInt64(text).map { $0 <= UInt64(Int64.max) } ?? false
+            guard isPosition || Timestamp.milliseconds(text) != nil else {
+                throw BadParameter(
+                    message: "\(name): no position and no time of RFC 3339",
+                    hint: "as 10412, or 2026-08-01T09:00:00+09:00")
             }
         case .choice(let choices):
             guard choices.contains(text) else {

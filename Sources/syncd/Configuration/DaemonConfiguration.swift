@@ -66,6 +66,8 @@ struct DaemonConfiguration: Sendable, Equatable {
         var tls = TLS()
         /// Whether tokens that other nodes of the cluster have given count here.
         var trustGrants = true
+        /// Identity providers whose tokens count.
+        var issuers: [Issuer] = []
         /// The largest request body in bytes.
         var maxBody: UInt64 = 8 << 20
         /// The bytes of all requests that are coming or not answered yet.

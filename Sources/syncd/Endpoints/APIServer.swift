@@ -21,7 +21,7 @@ final class APIServer: Sendable {
     private let usage: HTTPUsage
     private let authenticator: Authenticator
     /// For connections that come from now on.
-    private let certificate = Lock<ServerTLS?>(nil)
+    private let certificate: Lock<ServerTLS?>
     /// What serves a socket that outlives the daemon.
     private let handedOver = Lock<LoopBound<HTTPServer>?>(nil)
     /// What supervisors ask for.
@@ -33,7 +33,7 @@ final class APIServer: Sendable {
         wake: Monitor<DaemonWake>
     ) throws(CommandFailure) {
         let api = configuration.api
-        (usage, authenticator) = (service.usage, service.authenticator)
+        (usage, authenticator, certificate) = (service.usage, service.authenticator, service.certificate)
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}

@@ -130,6 +130,9 @@ extension Service {
                 guard let expected = ExpectedVersion(text) else {
                     return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
                 }
+                guard try mayExpect(expected.conversation, request.caller) else {
+                    return exchange.refuse(.notFound, "expect: there is no conversation \(expected.conversation)")
+                }
                 let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
             }

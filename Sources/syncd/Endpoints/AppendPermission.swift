@@ -15,6 +15,9 @@ extension Service {
             var memberships: [String: Bool] = [:]
             try batch.refuse { draft throws(StoreError) in
                 if !isApp, let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+                guard isApp || ViewReader.isAmendment(draft.type) == false else {
+                    return try Self.ownAmendment(draft, caller, views)
+                }
                 guard case .foreign(let author) = try views.verdict(on: draft) else { return nil }
                 return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
             }
@@ -35,8 +38,39 @@ extension Service {
         let known = memberships[key]
         let isIn = if let known { known } else { try takesPart(member, conversation, views) }
         memberships[key] = isIn
-        return isIn
-            ? nil : .init(code: "E_AUTHOR", message: AppendRefusal.conversation(conversation).description)
+        guard isIn else {
+            return .init(code: "E_AUTHOR", message: AppendRefusal.conversation(conversation).description)
+        }
+        guard draft.type == "participant.left" else { return nil }
+        let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
+        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation) else { return nil }
+        return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
+    }
+
+    /// What stands against a user's or bot's edit or retraction: of messages that they do not see they learn nothing, not even whether
+    /// there are any.
+    private static func ownAmendment(
+        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader
+    ) throws(StoreError) -> AppendBatch.Problem? {
+        let none = AppendBatch.Problem(
+            code: "E_NOT_AUTHOR", message: "there is no message here that the token's holder can change so")
+        var sight = Sight(caller)
+        guard let target = ViewReader.target(of: draft), let message = try views.log.countingEvent(id: target),
+            try sight.sees(message.event.header, views), case .counts = try views.verdict(on: draft)
+        else { return none }
+        return nil
+    }
+
+    /// Whether a caller may ask how many events a conversation has: one who sees it.
+    func mayExpect(_ conversation: String, _ caller: Caller) throws(StoreError) -> Bool {
+        var sight = Sight(caller)
+        guard !sight.isWhole else { return true }
+        return try reader.fresh { views throws(StoreError) in
+            let member = try sight.isIn(conversation, views)
+            if member { return true }
+            // One without events is about to be begun.
+            return try views.conversationSummary(conversation) == nil
+        }
     }
 
     /// Whether one takes part in a conversation now, or it has no event yet.
@@ -57,6 +91,8 @@ extension AppendRefusal: CustomStringConvertible {
         case .user(let user): "user: \(user) is another one than the token is for"
         case .type(let type): "type: \(type) is for bots"
         case .conversation(let conversation): "subject: the token's holder is not in conversation \(conversation)"
+        case .moderator(let user):
+            "participant.left: only they themselves, who began it, or a moderator put \(user) out"
         case .noConversation: "subject: a bot's event of a user has a conversation"
         }
     }

@@ -14,6 +14,7 @@ extension Service {
         describeProgram(&text)
         try describeStore(mine, status, &text)
         describeAPI(&text)
+        describeAccess(&text)
         try describePeers(mine, peers, status, &text)
         text.end()
         exchange.reply(
@@ -116,6 +117,23 @@ extension Service {
         text.counter(
             "syncd_api_crowded_out_connections", "Connections closed because a new caller needed the place.",
             usage.crowdedOut)
+    }
+
+    private func describeAccess(_ text: inout MetricsText) {
+        text.counter(
+            "syncd_auth_failures", "Requests whose caller was not known, by what was shown and why.",
+            authenticator.failures.sorted { $0.key < $1.key }.map { failure, count in
+                ([("method", failure.method.rawValue), ("reason", failure.reason)], Double(count))
+            })
+        text.counter("syncd_access_reads", "Reads that were recorded before they were answered.", accessLog.count)
+        text.gauge(
+            "syncd_jwks_read_timestamp_seconds", "When the keys of an identity provider were read, Unix time.",
+            authenticator.keysRead.map { ([("issuer", $0.issuer)], Double($0.at) / 1_000) })
+        if let ends = certificate.withLock({ $0?.ends }) {
+            text.gauge(
+                "syncd_certificate_not_after_timestamp_seconds", "When the certificate of the API ends, Unix time.",
+                ends)
+        }
     }
 
     private func describePeers(

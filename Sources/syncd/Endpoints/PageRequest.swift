@@ -32,7 +32,9 @@ struct PageRequest: Sendable {
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
-        let known = request.number("known_at").map { UInt64($0) }
+        query.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
+        let known = request.queryItem("known_at").flatMap { UInt64($0) }
+        if known == nil { query.knownTime = request.queryItem("known_at").flatMap(Timestamp.milliseconds) }
         query.knownAt = [known, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
     }

@@ -133,6 +133,11 @@ struct ReadEndpoint {
         end.add("count", page.count)
         end.add("position", self.end.position)
         end.add("more", page.hasMore)
+        if let time = request.query.knownTime {
+            let known = try views.log.known(at: time)
+            end.add("known_at", known.position)
+            if !known.isExact { end.add("approximate", true) }
+        }
         if let next = page.next { end.add("next", request.next(next, page.end ?? self.end)) }
         end.write(to: &page.body)
         return page.body
@@ -170,6 +175,7 @@ struct ReadEndpoint {
         var page = Page()
         for entry in found.entries {
             guard try sight.sees(entry.stored.event.header, views) else { continue }
+            let entry = try sight.seen(entry, request.query, views)
             var line = try lines.wrapped(entry.stored)
             line.addHistory(of: entry)
             page.add(line)

@@ -12,6 +12,8 @@ struct Service: Sendable {
     let node: SyncNode
     let authenticator: Authenticator
     let accessLog: AccessLog
+    /// With what TCP is encrypted now.
+    let certificate = Lock<ServerTLS?>(nil)
     let roster: PeerRoster
     let invitations: Invitations
     /// Where peers may call.

@@ -71,9 +71,9 @@ struct FeedRequest: Sendable {
     private static func filter(_ request: HTTPRequest) throws(BadParameter) -> (EventFilter, isLocal: Bool) {
         var filter = EventFilter()
         filter.types = request.queryItems("type")
-        filter.users = Set(request.queryItems("user"))
-        filter.authors = Set(request.queryItems("author"))
-        filter.conversations = Set(request.queryItems("conversation"))
+        filter.users = TextSet(request.queryItems("user"))
+        filter.authors = TextSet(request.queryItems("author"))
+        filter.conversations = TextSet(request.queryItems("conversation"))
         var isLocal = false
         for text in request.queryItems("origin") {
             if text == "local" {

@@ -56,7 +56,8 @@ final class SoakWriter: @unchecked Sendable {
                 case 2: ("survey.answered", #"{"survey":"s","question":"q","rating":\#(index % 5)}"#)
                 // No view can read this one.
                 case 3: ("survey.answered", #"{"survey":7}"#)
-                case 4: ("message.edited", #"{"message":"\#(id(max(0, index - 20)))","text":"고침"}"#)
+                // 65 before it the same user has said something in the same conversation.
+                case 4 where index >= 65: ("message.edited", #"{"message":"\#(id(index - 65))","text":"고침"}"#)
                 default:
                     ("message.posted", #"{"text":"말 \#(index) \#(String(repeating: "길다 ", count: index % 50))"}"#)
                 }

@@ -17,6 +17,19 @@ struct ByteText: Hashable, Comparable, Sendable {
     }
 }
 
+/// Texts from outside, told apart by their bytes.
+package struct TextSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    private let texts: Set<ByteText>
+
+    package init(_ texts: some Sequence<String>) { self.texts = Set(texts.map(ByteText.init)) }
+    package init(arrayLiteral texts: String...) { self.init(texts) }
+
+    package var isEmpty: Bool { texts.isEmpty }
+    package func contains(_ text: String) -> Bool { texts.contains(ByteText(text)) }
+    /// By their bytes.
+    package func sorted() -> [String] { texts.sorted().map(\.text) }
+}
+
 extension String {
     /// Whether both are the same bytes, not only canonically equivalent.
     package func hasSameBytes(as other: String) -> Bool {

@@ -40,7 +40,7 @@ final class LogFileBuilder {
             roots = try Self.roots(part)
             try part.execute(
                 "DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
-            try part.execute(Schema.reach)
+            try part.execute(Schema.reach + Arrivals.table + "DELETE FROM arrival;")
         }
         scratch = try Self.open(folder.scratch)
         try scratch.execute(Self.empty)
@@ -51,7 +51,7 @@ final class LogFileBuilder {
     }
 
     /// Leaves names and origins of a log alone.
-    static let empty = "DELETE FROM event; DELETE FROM node; DELETE FROM head;" + Schema.reach
+    static let empty = "DELETE FROM event; DELETE FROM node; DELETE FROM head;" + Schema.reach + Arrivals.table
 
     /// Opens a file that is worth nothing until it is complete.
     private static func open(_ path: String) throws(DatabaseError) -> Connection {
@@ -125,9 +125,11 @@ final class LogFileBuilder {
 
     /// Completes the log; it is durable under `path` when this returns. The scratch database must be committed.
     ///
-    /// - Parameter skews: Origins to be flagged for their clocks.
+    /// - Parameters:
+    ///   - wall: When all of it came.
+    ///   - skews: Origins to be flagged for their clocks.
     func finish(
-        _ indexes: Indexes, as path: String, skews: [(origin: OriginID, skew: ClockSkew)]
+        _ indexes: Indexes, as path: String, wall: Int64, skews: [(origin: OriginID, skew: ClockSkew)]
     ) throws(DatabaseError) {
         let hasNames = try scratch.integer("SELECT max(ref) FROM fresh") ?? 0 >= NameWork.fewest
         if hasNames, !indexes.hasNames { indexes.jobs.add(nameWork(.database(folder.scratch)).jobs) }
@@ -138,6 +140,7 @@ final class LogFileBuilder {
         do {
             let connection = try Self.open(folder.log)
             try addSmallTables(connection, hasNames: hasNames)
+            try connection.run("INSERT INTO arrival(position, time) VALUES(1, ?)", .integer(wall))
             for (origin, skew) in skews {
                 try Schema.setMeta("skew \(origin)", .text(skew.text), on: connection)
             }

@@ -19,13 +19,20 @@ package struct TimelineQuery: Hashable, Sendable {
     package var authors: [String] = []
     /// Also events that do not count, because the same was recorded earlier elsewhere (twins).
     package var withTwins = false
+    /// Only what had happened by then, Unix milliseconds: edits and retractions that came later change nothing.
+    package var asOf: Int64?
     /// Only events that were in the log by this position.
     package var knownAt: UInt64?
+    /// Only events that were in the log by then, Unix milliseconds (``LogReader/known(at:)``).
+    package var knownTime: Int64?
     /// Continues after this entry.
     package var after: DisplayKey?
     package var limit = Limit.all
 
     package init() {}
+
+    /// Events at this time, or later, are not wanted.
+    var end: Int64? { [until, asOf.map { $0 == .max ? $0 : $0 + 1 }].compactMap { $0 }.min() }
 }
 
 /// Who speaks in a dialogue, in the words of chat models.

@@ -42,6 +42,15 @@ package final class ServerTLS: @unchecked Sendable {
         return SSL_CTX_check_private_key(context) == 1 ? nil : "use \(key) with \(certificate)"
     }
 
+    /// When its certificate ends, Unix seconds; `nil` where it does not say.
+    package var ends: Int64? {
+        guard let certificate = SSL_CTX_get0_certificate(context), let end = X509_get0_notAfter(certificate) else {
+            return nil
+        }
+        var parts = tm()
+        return ASN1_TIME_to_tm(end, &parts) == 1 ? Int64(timegm(&parts)) : nil
+    }
+
     /// TLS over a connection that was accepted, which stays the caller's.
     func stream(over descriptor: Int32) -> TLSStream? {
         guard let session = SSL_new(context) else { return nil }

@@ -24,17 +24,15 @@ enum InviteCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let seconds = try validity(session)
         let addresses = session.arguments.values("address")
         for address in addresses { try PeersCommand.check(address: address) }
         let name = session.arguments.value("name")
         if let name { try PeersCommand.check(name: name) }
         let (line, until): (String, String)
-        if let daemon = try DaemonClient.running(files) {
-            (line, until) = try ask(daemon, seconds, addresses, name)
-        } else {
-            (line, until) = try write(files, seconds, addresses, name, session)
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon): (line, until) = try ask(daemon, seconds, addresses, name)
+        case .files(let files): (line, until) = try write(files, seconds, addresses, name, session)
         }
         if session.isJSON {
             var out = JSONLine(type: "invitation")

@@ -17,7 +17,6 @@ enum JoinCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         var line = session.arguments.positional("line") ?? ""
         // The line has a secret, and every user of the machine can read the arguments of a process.
         if line == "-" { line = readLine() ?? "" }
@@ -28,7 +27,10 @@ enum JoinCommand {
         }
         let name = session.arguments.value("name") ?? invitation.name
         try PeersCommand.check(name: name)
-        if let daemon = try DaemonClient.running(files) {
+        let files: StoreFiles
+        switch try NodeOrFiles(session) {
+        case .files(let found): files = found
+        case .daemon(let daemon):
             var request = JSONLine()
             request.add("line", invitation.text)
             request.add("name", name)

@@ -20,12 +20,12 @@ enum PeerSwitchCommand {
         run: { (session) throws(CommandFailure) in try run(session, isPaused: false) })
 
     private static func run(_ session: Session, isPaused: Bool) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let name = session.arguments.positional("name") ?? ""
-        if let daemon = try DaemonClient.running(files) {
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon):
             let target = Route.peers.path(name, isPaused ? "pause" : "resume")
             try daemon.post(target, timeout: 10_000)
-        } else {
+        case .files(let files):
             try PeersCommand.edit(files, named: name) { peers, index in peers[index].isPaused = isPaused }
         }
         return try PeersCommand.confirm(isPaused ? "paused" : "resumed", name, session)
@@ -43,14 +43,9 @@ enum PeerPingCommand {
         run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let name = session.arguments.positional("name") ?? ""
         let count = try usage { try session.arguments.integer("count", in: 1...1_000) } ?? 3
-        guard let daemon = try DaemonClient.running(files) else {
-            throw CommandFailure(
-                code: "E_NO_DAEMON", "no daemon runs here, so there is no connection to \(name)", hint: "start syncd",
-                exitCode: .unreachable)
-        }
+        let daemon = try DaemonClient.required(by: session, to: "reach \(name)")
         for number in 0..<count {
             if number > 0 { sleep(milliseconds: 200) }
             try show(try daemon.post(Route.peers.path(name, "ping"), timeout: 10_000), name, session)

@@ -45,17 +45,17 @@ enum PeersCommand {
             examples: [.init("syncctl peers remove laptop", "what it sent stays")]), run: runRemove)
 
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         var peers: [JSONObject] = []
         var pending: [JSONObject] = []
-        if let daemon = try DaemonClient.running(files) {
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon):
             let object = try daemon.get(Route.peers.path)
             guard let found = object.elements("peers") else {
                 throw DaemonClient.misunderstood("no list of peers")
             }
             peers = found.compactMap(\.object)
             pending = (object.elements("pending") ?? []).compactMap(\.object)
-        } else {
+        case .files(let files):
             peers = try stored { try PeersFile.load(files) }.map { JSONObject(validated: object($0).utf8) }
         }
         if session.isJSON {
@@ -79,24 +79,22 @@ enum PeersCommand {
     }
 
     private static func runAdd(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let peer = try entry(session)
-        let own = try stored { try StoreIdentity(LogReader(files)) }.node
-        if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
-        if let daemon = try DaemonClient.running(files) {
-            try daemon.post(Route.peers.path, object(peer))
-        } else {
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon): try daemon.post(Route.peers.path, object(peer))
+        case .files(let files):
+            let own = try stored { try StoreIdentity(LogReader(files)) }.node
+            if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
             guard try edit(files, { $0.add(peer) }) else { throw taken(peer.name) }
         }
         return try confirm("added", peer.name, session)
     }
 
     private static func runRemove(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let name = session.arguments.positional("name") ?? ""
-        if let daemon = try DaemonClient.running(files) {
-            _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.peers.path(name)))
-        } else {
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon): _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.peers.path(name)))
+        case .files(let files):
             try edit(files, named: name) { peers, index in peers.remove(at: index) }
         }
         return try confirm("removed", name, session)

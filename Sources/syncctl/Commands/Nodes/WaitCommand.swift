@@ -25,16 +25,10 @@ enum WaitCommand {
     private static let poll: Int64 = 20_000
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let files = try StoreLocation.find(for: session).files
         let nodes = try usage { try session.arguments.integer("nodes", in: 1...1_000) } ?? 2
         let timeout = try span(session)
-        let vector = try vector(session, files)
-        guard let daemon = try DaemonClient.running(files) else {
-            throw CommandFailure(
-                code: "E_NO_DAEMON", "no syncd has this store open, so it has no peers to wait for",
-                hint: "start syncd",
-                exitCode: .unreachable)
-        }
+        let daemon = try DaemonClient.required(by: session, to: "tell what its peers have")
+        let vector = try vector(session)
         let end = timeout.map { session.now + $0 }
         while true {
             let left = end.map { max(0, $0 - WallClock.now) } ?? poll
@@ -57,8 +51,14 @@ enum WaitCommand {
         }
     }
 
-    private static func vector(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> VersionVector {
+    private static func vector(_ session: Session) throws(CommandFailure) -> VersionVector {
         guard let text = session.arguments.value("vector") else {
+            guard session.url == nil else {
+                throw usageFailure(
+                    "--vector says what is to be durable: of another node it is not known here",
+                    hint: "what 'syncctl vector' prints there")
+            }
+            let files = try StoreLocation.find(for: session).files
             return try stored { try LogReader(files).vector() }
         }
         let words = text == "-" ? try standardInput() : text

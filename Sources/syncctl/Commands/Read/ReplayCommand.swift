@@ -10,8 +10,7 @@ enum ReplayCommand {
                 .value("user", short: "u", "USER", "This user's history.", names: "users"),
                 .value("conversation", "ID", "This conversation.", names: "conversations"),
                 .flag("all", "Everything."),
-                .value("as-of", "TIME", "Only what had happened by then."),
-                EventSelection.knownAt,
+                EventSelection.asOf, EventSelection.knownAt,
             ] + EventSelection.options + [
                 .flag("scan", "Search the whole log, and trust no index."),
                 EventSelection.ids, MessageText.fullOption, OutputForm.csvOption,
@@ -35,8 +34,13 @@ enum ReplayCommand {
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
         let last = try stored { try reader.top() }
-        let top = try session.position("known-at", upTo: last) ?? last
         let selection = try EventSelection(session)
+        let top: UInt64 =
+            switch selection.range.known {
+            case .position?: try session.position("known-at", upTo: last) ?? last
+            case .time(let time)?: try stored { try reader.known(at: time).position }
+            case nil: last
+            }
         selection.range.tell(session)
         let positions = try find(scope, selection, upTo: top, location, session)
         let replay = LogReplay(location.files, at: positions)

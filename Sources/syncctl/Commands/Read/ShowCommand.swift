@@ -17,6 +17,7 @@ enum ShowCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let name = session.arguments.positional("event") ?? ""
+        if session.url != nil { return try showRemote(name, session) }
         let reader = try StoreLocation.find(for: session).reader()
         guard let event = try find(name, reader) else {
             session.say(.noEvent, name)
@@ -33,8 +34,40 @@ enum ShowCommand {
             try session.output.write(EventCSV.header + EventCSV.record(event))
             return .success
         }
-        for line in try describe(event, session, reader) {
+        try show(try describe(event, session, reader), session)
+        return .success
+    }
+
+    private static func show(_ lines: [String], _ session: Session) throws(CommandFailure) {
+        for line in lines {
             try session.output.line(session.form == .plain ? Sanitizer.plain(line) : Sanitizer.line(line))
+        }
+    }
+
+    /// An event of another node. It is asked for by its id: positions are the node's own.
+    private static func showRemote(_ name: String, _ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let bits = UUIDBits(text: name) else {
+            throw usageFailure("'\(name)' is no id of an event", hint: "with --url an event is named by its id")
+        }
+        var found: JSONObject?
+        let pages = DaemonPages(client: try DaemonClient.required(by: session, to: "show it"))
+        let take = { (line: JSONObject) throws(CommandFailure) in found = line }
+        guard try pages.lines(.event(bits.description), [], limit: 1, take), let line = found else {
+            session.say(.noEvent, name)
+            if session.isCSV { try session.output.write(EventCSV.header) }
+            try session.end(count: 0)
+            return .nothingFound
+        }
+        if session.isJSON {
+            try session.print(line)
+            try session.end(count: 1)
+            return .success
+        }
+        guard let event = StoredEvent(native: line) else { throw DaemonClient.misunderstood("no event") }
+        if session.isCSV {
+            try session.output.write(EventCSV.header + EventCSV.record(event))
+        } else {
+            try show(try describe(event, session, nil), session)
         }
         return .success
     }
@@ -51,7 +84,7 @@ enum ShowCommand {
     }
 
     private static func describe(
-        _ event: StoredEvent, _ session: Session, _ reader: LogReader
+        _ event: StoredEvent, _ session: Session, _ reader: LogReader?
     ) throws(CommandFailure) -> [String] {
         let header = event.event.header
         var lines: [String] = []
@@ -75,14 +108,15 @@ enum ShowCommand {
         add(.labelConversation, header.conversation)
         add(.labelCause, header.cause?.description)
         add(.labelPosition, String(event.position))
-        let origin = try stored { try reader.origins() }.first { $0.id == header.dot.origin }
+        let origins = try stored { try reader?.origins() }
+        let origin = origins?.first { $0.id == header.dot.origin }
         add(.labelOrigin, header.dot.description + (origin.map { " (node \($0.node.short))" } ?? ""))
         add(.labelHLC, header.hlc.description)
         if header.version != 1 { add(.labelVersion, String(header.version)) }
         for (index, dot) in header.dependencies.enumerated() {
             add(index == 0 ? .labelDependsOn : nil, dot.description)
         }
-        try addTwins(of: event, reader, add)
+        if let reader { try addTwins(of: event, reader, add) }
         add(.labelLeaf, SHA256().leaf(of: event.event).description)
         if let payload = event.event.payload {
             let value = PrettyJSON.lines(JSONObject(validated: payload))

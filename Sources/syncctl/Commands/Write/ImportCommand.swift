@@ -75,15 +75,13 @@ enum ImportCommand {
         if let other = exportOptions.dropFirst().first(where: { arguments.value($0) != nil }) {
             throw usageFailure("--\(other) does not go with native NDJSON, whose lines say it themselves")
         }
-        let location = try StoreLocation.find(for: session)
+        let place = try ImportPlace(session)
         let input = try InputFile(path)
         let rejects = try rejectsPath.map { path throws(CommandFailure) in
             try RejectsFile(path, reading: input.descriptor)
         }
         Interrupt.watch(reading: input.descriptor)
-        let target: ImportTarget =
-            session.arguments.flag("dry-run")
-            ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
+        let target = try place.open()
         defer { target.close() }
         var run = ImportRun(
             session: session, target: target, batch: batch, size: input.size, rejects: rejects)
@@ -152,6 +150,32 @@ enum ImportTarget {
 
     func close() {
         if case .store(let appender) = self { appender.close() }
+    }
+}
+
+/// Where an import goes: found before anything is read, opened when all was read once.
+struct ImportPlace {
+    private let session: Session
+    /// `nil`: the node that the user named.
+    private let files: StoreFiles?
+
+    init(_ session: Session) throws(CommandFailure) {
+        self.session = session
+        files = session.url == nil ? try StoreLocation.find(for: session).files : nil
+        if files == nil, session.arguments.flag("dry-run") {
+            throw usageFailure(
+                "--dry-run looks into the files of a store, and --url or SYNCCTL_URL names a node",
+                hint: "--store DIR, on that node's machine, or an empty store here")
+        }
+    }
+
+    func open() throws(CommandFailure) -> ImportTarget {
+        guard let files else {
+            guard let node = try DaemonClient.named(by: session) else { throw usageFailure("no node is named") }
+            return .store(.daemon(node, isImport: true))
+        }
+        guard session.arguments.flag("dry-run") else { return .store(try Appender.open(files, isBulk: true)) }
+        return .check(ImportCheck(try stored { try LogReader(files) }))
     }
 }
 

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 internal import Interchange
 internal import SillokAPI
 
@@ -20,7 +21,7 @@ struct ImportExport {
     func recognised() throws(CommandFailure) -> ExportImport? {
         let hasOptions = Self.options.contains { session.arguments.value($0) != nil }
         if wanted == "native" { return nil }
-        guard path != "-" else {
+        guard !isPipe else {
             if wanted == nil, !hasOptions { return nil }
             throw usageFailure(
                 "an export is read twice, so it cannot come from a pipe", hint: "a file, or --format native")
@@ -52,6 +53,14 @@ struct ImportExport {
         }
     }
 
+    /// Whether what it says comes only once: nothing of it may be read to find out what it is.
+    private var isPipe: Bool {
+        if path == "-" { return true }
+        var entry = stat()
+        guard stat(path, &entry) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(entry.st_mode & S_IFMT)
+    }
+
     private func options() throws(CommandFailure) -> ImportOptions {
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
@@ -66,7 +75,7 @@ struct ImportExport {
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
-        let location = try StoreLocation.find(for: session)
+        let place = try ImportPlace(session)
         let isDry = session.arguments.flag("dry-run")
         Interrupt.watch(reading: -1)
         var meter = Progress("check", unit: "events", style: session.style())
@@ -86,9 +95,7 @@ struct ImportExport {
             throw Self.failure(error, stored: 0)
         }
         meter.finish(done: seen, total: nil)
-        let target: ImportTarget =
-            isDry
-            ? .check(ImportCheck(try location.reader())) : .store(try Appender.open(location.files, isBulk: true))
+        let target = try place.open()
         defer { target.close() }
         let intake = ExportIntake(
             target, batch: batch, progress: Progress("import", unit: "events", style: session.style()), total: seen)

@@ -1,0 +1,272 @@
+package import CommandLineKit
+package import EventStore
+
+/// One conversation as one HTML file that needs no script and loads nothing (`--format html`).
+///
+/// Words stay under the name of who said them: an edit of the author stands with what was said before, an edit by another below it
+/// under that one's name, and what was taken back is struck through.
+package final class ConversationPage: ConversationWriter {
+    /// How a page is written.
+    package struct Settings {
+        package var language: Language
+        package var zone: Zone
+        /// As people name it.
+        package var zoneName: String
+        /// When it is written, Unix milliseconds.
+        package var now: Int64
+        /// What users call themselves, by their ids.
+        package var name: (String) -> String?
+
+        package init(
+            language: Language, zone: Zone, zoneName: String, now: Int64, name: @escaping (String) -> String?
+        ) {
+            (self.language, self.zone, self.zoneName, self.now, self.name) = (language, zone, zoneName, now, name)
+        }
+    }
+
+    package let types: [String] = []
+    package let survey: SurveyWish? = nil
+    package let leftOut: [String: Int] = [:]
+    package private(set) var written = 0
+    private let settings: Settings
+    private var conversation = ExportedConversation("")
+    private var out = PageMarkup()
+    private var day: CivilTime?
+    private var previous: EventID?
+    private var names: [String: String] = [:]
+    private var seen = Recent<EventID, (who: String, text: String)>(most: 20_000)
+    private static let mostNames = 10_000
+
+    package init(_ settings: Settings) { self.settings = settings }
+
+    private func word(_ word: PageWords, _ values: String...) -> String {
+        word.phrase.text(settings.language, values)
+    }
+
+    private func clock(_ milliseconds: Int64) -> String { TimeFormat.local(milliseconds, in: settings.zone) }
+
+    private func taken() -> [UInt8] {
+        defer { out = PageMarkup() }
+        return out.bytes
+    }
+
+    package func begin() -> [UInt8] { [] }
+
+    package func begin(_ conversation: ExportedConversation) -> [UInt8] {
+        self.conversation = conversation
+        let title = conversation.title ?? conversation.id
+        out.raw(
+            """
+            <!doctype html>
+            <html lang="\(settings.language.rawValue)">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(PageStyle.policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="referrer" content="no-referrer">
+            <meta name="color-scheme" content="light dark">
+
+            """)
+        out.element("title", "", Sanitizer.line(title))
+        out.raw("\n<style>\(PageStyle.css)</style>\n</head>\n<body>\n<header>\n")
+        out.element("h1", "dir=\"auto\"", Sanitizer.line(title))
+        out.raw("\n<dl>\n")
+        term(.conversation, conversation.id)
+        let participants = conversation.participants.prefix(50).map(shownName)
+        if !participants.isEmpty {
+            let more = conversation.participants.count - participants.count
+            term(.participants, participants.joined(separator: ", ") + (more > 0 ? ", + \(more)" : ""))
+        }
+        if let first = conversation.firstTime, let last = conversation.lastTime {
+            term(.period, "\(clock(first)) – \(clock(last))")
+        }
+        out.raw("</dl>\n")
+        let count =
+            conversation.messages == 1 ? word(.oneMessage) : word(.messages, String(conversation.messages))
+        let fine = [count + ".", word(.zone, settings.zoneName), word(.exported, clock(settings.now)) + "."]
+        out.element("p", "class=\"fine\"", fine.joined(separator: " "))
+        out.raw("\n</header>\n<main>\n")
+        return taken()
+    }
+
+    private func term(_ name: PageWords, _ value: String) {
+        out.element("dt", "", word(name))
+        out.element("dd", "dir=\"auto\"", Sanitizer.line(value))
+        out.raw("\n")
+    }
+
+    package func end() -> [UInt8] {
+        if written == 0 { out.element("p", "class=\"event\"", word(.nothing)) }
+        out.raw("</main>\n</body>\n</html>\n")
+        return taken()
+    }
+
+    package func add(_ entry: TimelineEntry) -> [UInt8] {
+        let header = entry.stored.event.header
+        // They stand with the message that they are about.
+        if header.type == "message.edited" || header.type == "message.retracted" { return [] }
+        newDay(header.displayKey.time)
+        guard let spoken = Spoken(entry), spoken.role == .user || spoken.role == .assistant else {
+            event(entry)
+            return taken()
+        }
+        written += 1
+        message(spoken, entry)
+        previous = header.id
+        return taken()
+    }
+
+    private func newDay(_ time: Int64) {
+        var civil = settings.zone.civil(at: time)
+        civil.millisecondOfDay = 0
+        guard civil != day else { return }
+        day = civil
+        let days = civil.milliseconds / 86_400_000
+        let weekday = PageWords.weekday(Int(((days + 3) % 7 + 7) % 7), settings.language)
+        out.element("h2", "", "\(Self.date(civil)) (\(weekday))")
+        out.raw("\n")
+    }
+
+    private static func date(_ civil: CivilTime) -> String {
+        String(TimeFormat.local(civil.milliseconds, in: .utc).prefix { $0 != " " })
+    }
+
+    /// The name of a user here: that of the profile, else the id.
+    private func shownName(_ user: String) -> String {
+        if let name = names[user] { return name }
+        let name = settings.name(user) ?? user
+        if names.count < Self.mostNames { names[user] = name }
+        return name
+    }
+
+    /// The time of day; of what happened on another day than it is shown at, all of it.
+    private func time(_ milliseconds: Int64) {
+        let parts = clock(milliseconds).split(separator: " ").map(String.init)
+        let isToday = parts.first == day.map { Self.date($0) }
+        let shown = isToday ? parts.last ?? "" : parts.joined(separator: " ")
+        out.element("time", "datetime=\"\(Timestamp.text(milliseconds))\"", shown)
+    }
+
+    // MARK: Messages
+
+    private func message(_ spoken: Spoken, _ entry: TimelineEntry) {
+        let header = spoken.header
+        var who = shownName(header.author)
+        if who == header.author, let name = spoken.payload?.string("name"), !name.isEmpty { who = name }
+        let isOwn = header.author == conversation.startedBy
+        let names = [isOwn ? "own" : nil, entry.isRetracted ? "back" : nil].compactMap(\.self)
+        out.raw("<article id=\"e-\(header.id)\"")
+        if !names.isEmpty { out.raw(" class=\"\(names.joined(separator: " "))\"") }
+        out.raw(">\n<p class=\"who\">")
+        out.element("b", "dir=\"auto\"", Sanitizer.line(who))
+        out.raw(" ")
+        if spoken.role == .assistant {
+            out.element("span", "class=\"tag\"", word(.bot))
+            out.raw(" ")
+        }
+        time(header.time)
+        out.raw("</p>\n")
+        reply(header.cause)
+        switch spoken.state {
+        case .erased: out.element("p", "class=\"gone\"", word(.erased))
+        case .unreadable: out.element("p", "class=\"gone\"", word(.unreadable))
+        default: if let text = spoken.text, !text.isEmpty { out.said(text) }
+        }
+        for item in spoken.payload?.elements("attachments") ?? [] { item.object.map(attachment) }
+        if let history = entry.history { changes(history, first: spoken.payload?.string("text")) }
+        out.raw("</article>\n")
+        seen[header.id] = (who, String((spoken.state == .erased ? "" : spoken.text ?? "").prefix(80)))
+    }
+
+    /// A reply to what stands right above needs no word.
+    private func reply(_ cause: EventID?) {
+        guard let cause, cause != previous, let question = seen[cause] else { return }
+        out.raw("<a class=\"re\" href=\"#e-\(cause)\">")
+        out.text(Sanitizer.line(word(.inReply, question.who, question.text)))
+        out.raw("</a>\n")
+    }
+
+    /// Who changed it, when, and what stood there before.
+    private func changes(_ history: MessageHistory, first: String?) {
+        let hidden = history.count - history.amendments.count
+        if hidden > 0 { change(word(.hidden, String(hidden)), nil) }
+        let own = history.amendments.filter { $0.isEdit && $0.counts }
+        var before = first
+        for (index, edit) in own.enumerated() {
+            // What the message says now stands above.
+            let isKnown = index > 0 || hidden == 0
+            let at = clock(edit.time)
+            change(isKnown ? word(.editedFrom, at) : word(.edited, at), isKnown ? before ?? "" : nil)
+            before = edit.text
+        }
+        for other in history.amendments where other.isEdit && !other.counts {
+            change(word(.correction, shownName(other.author), clock(other.time)), other.text ?? word(.erased))
+        }
+        for other in history.amendments where !other.isEdit && !other.counts {
+            change(word(.refused, shownName(other.author), clock(other.time)), nil)
+        }
+        if let back = history.retraction {
+            let (who, at) = (shownName(back.author), clock(back.time))
+            change(back.reason.map { word(.retractedForReason, who, at, $0) } ?? word(.retracted, who, at), nil)
+        }
+    }
+
+    private func change(_ note: String, _ text: String?) {
+        out.raw("<div class=\"change\">")
+        out.element("p", "class=\"note\"", Sanitizer.line(note))
+        if let text { out.said(text) }
+        out.raw("</div>\n")
+    }
+
+    private func attachment(_ item: JSONObject) {
+        let name = item.string("name") ?? item.string("url")
+        let size = item.integer("bytes").map { word(.bytes, String($0)) }
+        // What a picture is its own bytes say, not its name.
+        if let bytes = item.string("data").flatMap(base64Bytes), let type = Picture.mediaType(bytes) {
+            let alt = item.string("alt") ?? name ?? word(.picture)
+            out.raw("<figure><img alt=\"")
+            out.text(Sanitizer.line(alt))
+            out.raw("\"")
+            for (side, value) in [("width", item.integer("width")), ("height", item.integer("height"))] {
+                if let value, (1...100_000).contains(value) { out.raw(" \(side)=\"\(value)\"") }
+            }
+            out.raw(" src=\"data:\(type);base64,\(base64Text(bytes))\">")
+            if let name { out.element("figcaption", "dir=\"auto\"", Sanitizer.line(name)) }
+            out.raw("</figure>\n")
+            return
+        }
+        let digest = item.string("sha256").map { "SHA-256 \($0)" }
+        let parts = [name, item.string("mediaType"), size, item.string("transcript"), digest].compactMap(\.self)
+        out.element(
+            "p", "class=\"file\" dir=\"auto\"", Sanitizer.line("\(word(.file)): \(parts.joined(separator: " · "))"))
+        out.raw("\n")
+    }
+
+    // MARK: Other events
+
+    private func event(_ entry: TimelineEntry) {
+        let event = entry.stored.event
+        let payload = event.payload.map { JSONObject(validated: $0) }
+        let who = shownName(event.header.author)
+        let text: String
+        switch event.header.type {
+        case "conversation.started": text = word(.started, who)
+        case "conversation.renamed": text = word(.renamed, who, payload?.string("title") ?? "")
+        case "participant.joined": text = word(.joined, shownName(payload?.string("user") ?? event.header.user))
+        case "participant.left": text = word(.left, shownName(payload?.string("user") ?? event.header.user))
+        case "bot.failed": text = word(.failed, who, payload?.string("reason") ?? "")
+        case "survey.answered":
+            let value =
+                payload?.string("choice") ?? payload?["rating"]?.numberText
+                ?? payload?.strings("choices")?.joined(separator: ", ") ?? ""
+            let question = [payload?.string("survey"), payload?.string("question")].compactMap(\.self)
+            let comment = payload?.string("comment").map { " “\($0)”" } ?? ""
+            text = word(.survey, who, question.joined(separator: " / "), value + comment)
+        default: text = word(.other, who, event.header.type)
+        }
+        out.raw("<p class=\"event\" dir=\"auto\">")
+        out.text(Sanitizer.line(String(text.prefix(2_000))) + " ")
+        time(event.header.time)
+        out.raw("</p>\n")
+    }
+}

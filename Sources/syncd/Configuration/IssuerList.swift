@@ -1,0 +1,131 @@
+internal import Access
+internal import CommandLineKit
+internal import EventStore
+
+extension ConfigurationKind<[DaemonConfiguration.Issuer]> {
+    /// The value of `api.jwt`: objects with `name`, `issuer`, `audience`, `jwks_file`, and `uid`, `roles_claim`, `allow` where tokens
+    /// say who a user is, or what a holder may do.
+    static let issuers = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        guard case .array(let elements) = value.content else {
+            throw ConfigurationFailure("expected an array, not \(value.kind)")
+        }
+        var issuers: [DaemonConfiguration.Issuer] = []
+        for element in elements {
+            let issuer = try IssuerList.issuer(element)
+            for other in issuers {
+                let isOne = other.rules.issuer == issuer.rules.issuer && other.rules.audience == issuer.rules.audience
+                guard other.rules.name != issuer.rules.name, !isOne else {
+                    throw ConfigurationFailure(
+                        "'\(issuer.rules.name)' has the name, or the issuer and audience, of one before it",
+                        at: element.position)
+                }
+            }
+            issuers.append(issuer)
+        }
+        return issuers
+    } show: { issuers in
+        var array = JSONArray()
+        for issuer in issuers {
+            array.addObject { line in
+                line.add("name", issuer.rules.name)
+                line.add("issuer", issuer.rules.issuer)
+                line.add("audience", issuer.rules.audience)
+                line.add("jwks_file", issuer.keys)
+                line.add("uid", issuer.rules.user?.text)
+                line.add("roles_claim", issuer.rules.rolesClaim)
+                line.add("allow", issuer.rules.allowed.map(\.text).sorted())
+            }
+        }
+        return String(decoding: array.utf8, as: UTF8.self)
+    }
+}
+
+private enum IssuerList {
+    private static let names = ["name", "issuer", "audience", "jwks_file", "uid", "roles_claim", "allow"]
+
+    static func issuer(_ value: JSON5Value) throws(ConfigurationFailure) -> DaemonConfiguration.Issuer {
+        guard case .object(let members) = value.content else {
+            throw ConfigurationFailure("expected an object, not \(value.kind)", at: value.position)
+        }
+        var texts: [String: String] = [:]
+        var user: TokenIssuer.SubjectForm?
+        var allowed: Set<Role> = []
+        for member in members {
+            do throws(ConfigurationFailure) {
+                switch member.name {
+                case "name": texts["name"] = try ConfigurationKind<String>.name.read(member.value)
+                case "jwks_file": texts["jwks_file"] = try ConfigurationKind<String>.path.read(member.value)
+                case "issuer", "audience": texts[member.name] = try filled(member.value)
+                case "roles_claim":
+                    texts[member.name] = try ConfigurationKind.optional(.string).read(member.value)
+                case "uid": user = try subject(member.value)
+                case "allow": allowed = try roles(member.value)
+                default: throw unknown(member)
+                }
+            } catch {
+                throw ConfigurationFailure(error.message, at: error.position ?? member.value.position)
+            }
+        }
+        func required(_ name: String) throws(ConfigurationFailure) -> String {
+            guard let text = texts[name] else {
+                throw ConfigurationFailure("this provider has no '\(name)'", at: value.position)
+            }
+            return text
+        }
+        guard texts["roles_claim"] != nil || allowed.isEmpty else {
+            throw ConfigurationFailure("'allow' has no effect without 'roles_claim'", at: value.position)
+        }
+        let rules = TokenIssuer(
+            name: try required("name"), issuer: try required("issuer"), audience: try required("audience"),
+            user: user,
+            rolesClaim: texts["roles_claim"], allowed: allowed)
+        return DaemonConfiguration.Issuer(rules: rules, keys: try required("jwks_file"))
+    }
+
+    private static func filled(_ value: JSON5Value) throws(ConfigurationFailure) -> String {
+        let text = try ConfigurationKind<String>.string.read(value)
+        guard !text.isEmpty else { throw ConfigurationFailure("it is empty") }
+        return text
+    }
+
+    private static func subject(_ value: JSON5Value) throws(ConfigurationFailure) -> TokenIssuer.SubjectForm? {
+        guard let text = try ConfigurationKind.optional(.string).read(value) else { return nil }
+        guard let form = TokenIssuer.SubjectForm(text) else {
+            throw ConfigurationFailure("'\(text)' names no claim; write it in braces, like \"{sub}\"")
+        }
+        return form
+    }
+
+    private static func roles(_ value: JSON5Value) throws(ConfigurationFailure) -> Set<Role> {
+        guard case .array(let elements) = value.content else {
+            throw ConfigurationFailure("expected an array of roles, not \(value.kind)")
+        }
+        var roles: Set<Role> = []
+        for element in elements {
+            guard case .string(let text) = element.content, let role = Role(text: text) else {
+                throw ConfigurationFailure("a role is \(Role.forms)", at: element.position)
+            }
+            guard role != .admin else {
+                throw ConfigurationFailure(
+                    "no token of another gives 'admin'; 'syncctl tokens create' does", at: element.position)
+            }
+            roles.insert(role)
+        }
+        return roles
+    }
+
+    private static func unknown(_ member: JSON5Value.Member) -> ConfigurationFailure {
+        let nearest = Suggestion.nearest(to: member.name, among: names)
+        let question = nearest.map { "; did you mean '\($0)'?" } ?? ""
+        return ConfigurationFailure("unknown key '\(member.name)'\(question)", at: member.position)
+    }
+}
+
+extension DaemonConfiguration {
+    /// An identity provider whose tokens count.
+    struct Issuer: Sendable, Equatable {
+        let rules: TokenIssuer
+        /// The file of its public keys.
+        let keys: String
+    }
+}
