@@ -118,7 +118,8 @@ final class SimDesk {
 
     // MARK: What the log says
 
-    func allRecords() -> SubscriptionRecords {
+    /// All that the log tells, without doing anything about it.
+    func readRecords() -> SubscriptionRecords {
         let log = node.store.log
         var found: [(EventHeader, JSONObject, NodeID)] = []
         for stored in log.events.dropFirst(folded) where stored.event.header.type.hasPrefix("subscription.") {
@@ -130,6 +131,11 @@ final class SimDesk {
         }
         folded = log.events.count
         if !found.isEmpty { records.update(found) }
+        return records
+    }
+
+    func allRecords() -> SubscriptionRecords {
+        let records = readRecords()
         for (name, one) in running.sorted(by: { $0.key < $1.key }) {
             guard let record = records.all[name], record.id == one.record.id else {
                 end(name)

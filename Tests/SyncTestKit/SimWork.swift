@@ -50,7 +50,7 @@ final class SimWork {
     private struct Fate {
         var homes: Set<NodeID> = []
         var acked: Set<Dot> = []
-        /// Events whose content is that of one that was acked, or set aside.
+        /// Events whose content is that of one that was acked, set aside, or there at the beginning.
         var done: Set<EventID> = []
         var parked: Set<Dot> = []
         var retried: Set<Dot> = []
@@ -334,9 +334,12 @@ final class SimWork {
     private func base(_ record: SubscriptionRecord, at node: SimNode) -> VersionVector {
         if let base = fates[record.id]?.base { return base }
         guard record.definition.start == .now, let log = try? node.store.logReader() else { return VersionVector() }
-        let base = try? log.clock(of: record.dot)
+        guard let base = try? log.clock(of: record.dot) else { return VersionVector() }
         fates[record.id, default: Fate()].base = base
-        return base ?? VersionVector()
+        for stored in node.store.log.events where base.contains(stored.event.header.dot) {
+            fates[record.id]?.done.insert(stored.event.header.id)
+        }
+        return base
     }
 
     /// Whether nothing is promised for what this node says: it lost its memory, was copied, or lies.
@@ -357,6 +360,7 @@ final class SimWork {
     func handed(_ given: SubscriptionMachine.Given, of record: SubscriptionRecord, at node: SimNode) {
         sim.coverage.count(.deliveries)
         let log = node.store.log
+        let base = base(record, at: node)
         guard let fate = fates[record.id], !isUnsound(fate), let stored = log.event(given.dot) else { return }
         let definition = record.definition
         sim.note { "\(node.name): \(record.name) hands out \(given.dot), attempt \(given.attempt)" }
@@ -365,7 +369,6 @@ final class SimWork {
         }
         guard !fate.retried.contains(given.dot) else { return }
         let key = definition.key(of: stored.event.header)
-        let base = base(record, at: node)
         for earlier in log.events.prefix(Int(stored.position) - 1) {
             let header = earlier.event.header
             guard definition.key(of: header) == key, header.id != stored.event.header.id, definition.wants(header),
@@ -377,11 +380,11 @@ final class SimWork {
 
     /// INV-15: a home calls done only what was acked, set aside or passed over by a rule.
     func checkDone(_ state: SubscriptionState, of record: SubscriptionRecord, at node: SimNode, _ verb: String) {
+        let base = base(record, at: node)
         guard let fate = fates[record.id], !isUnsound(fate) else { return }
         guard fate.homes.contains(node.id) else {
             return sim.violate("INV-15", "\(node.name) \(verb) what is done and was never home")
         }
-        let base = base(record, at: node)
         let open = Set(state.open.map(\.dot)), early = Set(state.early)
         for stored in node.store.log.events {
             let header = stored.event.header
@@ -396,32 +399,37 @@ final class SimWork {
 
     /// INV-14 at rest: of each subscription all that it wants is acked, or set aside.
     func open() -> String? {
-        let sound = sim.nodes.first { !$0.isRetired && $0.isUp && !isUnsound($0) }
-        guard let node = sound, let desk = node.desk else { return nil }
+        let sound = sim.nodes.filter { !$0.isRetired && $0.isUp && !isUnsound($0) }
+        guard let node = sound.first, let desk = node.desk else { return nil }
         let records = desk.allRecords()
         for (name, record) in records.all.sorted(by: { $0.key < $1.key }) {
             guard let fate = fates[record.id], !isUnsound(fate), !sim.checks.isTainted(record.dot.origin) else {
                 continue
             }
             let base = base(record, at: node)
-            let parked = Set(records.parked(record.id).values.map(\.event))
+            // Where a node has failed those that are left may never meet: any of them may be the one that knows.
+            let told = sound.compactMap { $0.desk?.readRecords().parked(record.id).values.map(\.event) }
+            let parked = Set(told.joined())
             for stored in node.store.log.events {
                 let header = stored.event.header
                 guard record.definition.wants(header), !base.contains(header.dot),
                     !sim.checks.isTainted(header.dot.origin), !fate.acked.contains(header.dot),
                     !parked.contains(header.id)
                 else { continue }
+                // Its home may be one of those that it cannot reach.
+                guard sound.allSatisfy({ $0.store.log.event(header.dot) != nil }) else { continue }
                 // One of two of the same.
-                if isTwinDone(header, fate, node) { continue }
+                if isTwinDone(header, fate, base, node) { continue }
                 return "\(name): \(header.dot) is neither acked nor parked"
             }
         }
         return nil
     }
 
-    private func isTwinDone(_ header: EventHeader, _ fate: Fate, _ node: SimNode) -> Bool {
+    private func isTwinDone(_ header: EventHeader, _ fate: Fate, _ base: VersionVector, _ node: SimNode) -> Bool {
         node.store.log.events.contains {
-            $0.event.header.id == header.id && fate.acked.contains($0.event.header.dot)
+            $0.event.header.id == header.id
+                && (fate.acked.contains($0.event.header.dot) || base.contains($0.event.header.dot))
         }
     }
 
