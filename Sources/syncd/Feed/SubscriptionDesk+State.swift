@@ -152,7 +152,13 @@ extension SubscriptionDesk {
             }
             for (name, one) in running { running[name]?.saved = one.machine.revision }
             for promise in waiting {
-                promise.exchange.reply(status: 200, contentType: "application/json", body: promise.body)
+                switch promise.answer {
+                case .body(let body):
+                    promise.exchange.reply(status: 200, contentType: "application/json", body: body)
+                case .pull(let id, let pull):
+                    pulls[id] = pull
+                    begun.insert(pull.name)
+                }
             }
         } catch {
             for promise in waiting { promise.exchange.refuse(error) }

@@ -30,6 +30,8 @@ final class SubscriptionDesk {
         let most: Int
         /// Monotonic milliseconds.
         let until: UInt64
+        /// What came of the acks that came with it, as members of the answer.
+        var acked: String?
     }
 
     /// One who is given deliveries as long as it stays.
@@ -45,8 +47,14 @@ final class SubscriptionDesk {
 
     /// An answer that waits until the state it speaks of is put away.
     struct Promise {
+        enum Answer {
+            case body([UInt8])
+            /// Deliveries: they are given when what came before is put away.
+            case pull(UInt64, Pull)
+        }
+
         let exchange: HTTPExchange
-        let body: [UInt8]
+        let answer: Answer
     }
 
     /// Most who wait or have a stream.
@@ -71,6 +79,8 @@ final class SubscriptionDesk {
     var pulls: [UInt64: Pull] = [:]
     var streams: [UInt64: Stream] = [:]
     var promises: [Promise] = []
+    /// Subscriptions whose pulls wait only now.
+    var begun: Set<String> = []
     var isUnsynced = false
     var keys: [NodeID: VerifyingKey] = [:]
     var lastTold: UInt64 = 0
@@ -109,11 +119,15 @@ final class SubscriptionDesk {
     // MARK: Coming and going
 
     /// Whether one more may wait.
-    var hasPlace: Bool { pulls.count + streams.count < Self.mostWorkers }
+    var hasPlace: Bool {
+        let soon = promises.count { if case .pull = $0.answer { true } else { false } }
+        return pulls.count + streams.count + soon < Self.mostWorkers
+    }
 
     /// A worker has gone.
     func leave(_ id: UInt64) {
         pulls[id] = nil
+        promises.removeAll { if case .pull(id, _) = $0.answer { true } else { false } }
         guard let stream = streams.removeValue(forKey: id) else { return }
         running[stream.name]?.machine.left(id, now: Self.now)
         serve(stream.name, durable: nil)
@@ -233,7 +247,7 @@ final class SubscriptionDesk {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             body += object
         }
-        body += Array("]}\n".utf8)
+        body += Array("]\(pull.acked.map { "," + $0 } ?? "")}\n".utf8)
         pull.exchange.reply(status: 200, contentType: "application/json", body: body)
     }
 
