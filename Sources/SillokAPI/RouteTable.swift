@@ -208,8 +208,8 @@ package enum RouteTable {
         RouteSpecification(
             .pullDeliveries, "POST", "/v1/subscriptions/{name}/pull", workers, "Deliveries, up to so many.",
             request: RouteBody(
-                schema: .object([("max?", .integer), ("wait_ms?", .integer), ("ack?", .array(.text))]), optional: true,
-                example: #"{"max":10,"wait_ms":0}"#),
+                schema: .object([("max?", .integer), ("wait_ms?", .integer), ("ack?", .array(.text))]),
+                optional: true, example: #"{"max":10,"wait_ms":0}"#),
             answers: [
                 .json(
                     "None or more; and what came of `ack`.",
