@@ -131,7 +131,8 @@ let package = Package(
             exclude: ["Certificates"], swiftSettings: strict),
         // A cluster in virtual time, decided by a seed (docs/internals/simulator.md): the kit, the program, the tests.
         .target(
-            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "WireKit"], path: "Tests/SyncTestKit",
+            name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "Subscriptions", "WireKit"],
+            path: "Tests/SyncTestKit",
             swiftSettings: strict),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",

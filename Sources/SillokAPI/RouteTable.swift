@@ -212,9 +212,15 @@ package enum RouteTable {
         RouteSpecification(
             .pullDeliveries, "POST", "/v1/subscriptions/{name}/pull", workers, "Deliveries, up to so many.",
             request: RouteBody(
-                schema: .object([("max?", .integer), ("wait_ms?", .integer)]), optional: true,
-                example: #"{"max":10,"wait_ms":0}"#),
-            answers: [.json("None or more.", .object([("deliveries", .array(.ref("Delivery")))]))],
+                schema: .object([("max?", .integer), ("wait_ms?", .integer), ("ack?", .array(.text))]),
+                optional: true, example: #"{"max":10,"wait_ms":0}"#),
+            answers: [
+                .json(
+                    "None or more; and what came of `ack`.",
+                    .object([
+                        ("deliveries", .array(.ref("Delivery"))), ("done?", .integer), ("late?", .array(.text)),
+                    ]))
+            ],
             errors: [.notFound, .elsewhere]),
         settling(
             .ackDeliveries, "ack", "The work is done.", [], .object([("done", .integer), ("late", .array(.text))])),

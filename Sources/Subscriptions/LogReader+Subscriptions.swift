@@ -26,6 +26,7 @@ extension SubscriptionMachine {
             }
         }
         state.open.removeAll { parked.contains($0.dot) }
+        state.retried.removeAll { parked.contains($0.dot) }
         state.early += parked.filter { !state.through.contains($0) }
         var events: [Dot: (key: String, position: UInt64)] = [:]
         for dot in (state.open + state.retried).map(\.dot) {
@@ -35,17 +36,20 @@ extension SubscriptionMachine {
         self.init(record.definition, state, events: events)
     }
 
-    /// Behind it stands all that was not looked at.
+    /// Behind it stands all that was not looked at, and what was open.
     package func start(in log: LogReader) throws(StoreError) -> UInt64 {
-        try OutgoingReader(log, ownHead: { nil }).start(for: seen)
+        let start = try OutgoingReader(log, ownHead: { nil }).start(for: seen)
+        return firstOpen.map { min(start, $0 - 1) } ?? start
     }
 
-    /// Looks at the next events of the log. Returns the last position that was looked at.
+    /// Looks at the next events of the log. Returns the last position that was looked at, and the events among them that ask for parked ones
+    /// to be tried again, of whichever node they are.
     package mutating func look(
-        at log: LogReader, after position: UInt64, through durable: UInt64, now: UInt64
-    ) throws(StoreError) -> UInt64 {
-        guard position < durable, hasRoom else { return position }
+        at log: LogReader, after position: UInt64, through durable: UInt64
+    ) throws(StoreError) -> (position: UInt64, retries: [StoredEvent]) {
+        guard position < durable, hasRoom else { return (position, []) }
         var looked = position
+        var retries: [StoredEvent] = []
         var twins: [(EventHeader, position: UInt64, first: UInt64)] = []
         func pass(_ stored: StoredEvent) -> Bool {
             guard stored.position <= durable, hasRoom else { return false }
@@ -55,7 +59,8 @@ extension SubscriptionMachine {
                 twins.append((header, stored.position, first))
                 return false
             }
-            look(at: header, position: stored.position, isWanted: definition.wants(header), now: now)
+            if header.type == SubscriptionRecord.retried, !isHeeded(header.dot) { retries.append(stored) }
+            look(at: header, position: stored.position, isWanted: definition.wants(header))
             looked = stored.position
             return true
         }
@@ -65,9 +70,24 @@ extension SubscriptionMachine {
             let isSame =
                 other?.type == header.type && other?.user == header.user && other?.author == header.author
                 && other?.conversation == header.conversation
-            look(at: header, position: position, isWanted: !isSame && definition.wants(header), now: now)
+            // Which of the two is first is another matter at another node: neither is done before one of them was.
+            let twin = isSame ? other.flatMap { definition.wants($0) ? $0.dot : nil } : nil
+            look(at: header, position: position, isWanted: definition.wants(header), twinOf: twin)
             looked = position
         }
-        return looked
+        return (looked, retries)
+    }
+
+    /// Parked events are tried again, as the event says.
+    ///
+    /// - Parameter proof: Whose home may say so is for the caller to know (INV-15).
+    package mutating func heed(
+        _ proof: StoredEvent, of record: SubscriptionRecord, in log: LogReader, now: UInt64
+    ) throws(StoreError) {
+        for dot in SubscriptionRecord.retries(of: record.id, in: proof.event) {
+            guard let stored = try log.event(dot) else { continue }
+            retry(stored.event.header, position: stored.position, now: now)
+        }
+        heeded(proof.event.header.dot)
     }
 }

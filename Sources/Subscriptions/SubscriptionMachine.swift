@@ -12,33 +12,6 @@ package struct SubscriptionMachine: Sendable {
     /// From this attempt on an event goes alone.
     private static let lone = 3
 
-    /// A delivery.
-    package struct Given: Hashable, Sendable {
-        package let dot: Dot
-        /// In the log of this node.
-        package let position: UInt64
-        package let attempt: Int
-        /// Of the run.
-        package let number: UInt64
-    }
-
-    /// An event that is to be set aside: an event says so before it counts as done.
-    package struct Parking: Hashable, Sendable {
-        package let dot: Dot
-        package let attempts: Int
-        package let reason: String
-        package let error: String?
-    }
-
-    /// What came of an ack.
-    package enum Ack: Hashable, Sendable {
-        case done
-        /// It is done; another delivery of it was out.
-        case late
-        /// Too many were acked that this node has not looked at.
-        case refused
-    }
-
     private enum Status {
         case waiting
         case out(number: UInt64, worker: UInt64, until: UInt64)
@@ -78,6 +51,15 @@ package struct SubscriptionMachine: Sendable {
     private var through: VersionVector
     private var early: Set<Dot> = []
     private var entries: [Dot: Entry] = [:]
+    /// Open events of an earlier state with their attempts: they take their places when the log is looked at again, so that what stands
+    /// before them in this log comes before them (INV-16).
+    private var pending: [Dot: Int] = [:]
+    /// Twins that are done when the event is done whose content they have.
+    private var followers: [Dot: [Dot]] = [:]
+    /// Events that say what was parked: who is told the state must have them, too.
+    private var needs: VersionVector
+    /// The log is to be looked at from here on, for the sake of what was open; `nil`: nothing was.
+    package private(set) var firstOpen: UInt64?
     private var lines: [String: Line] = [:]
     /// Keys whose first event may be given now, in turn.
     private var ready = Queue<String>()
@@ -113,14 +95,17 @@ package struct SubscriptionMachine: Sendable {
         }
         self.through = VersionVector(through.filter { $0.value > 0 }.map { Dot(origin: $0.key, seq: $0.value) })
         early = Set(state.early)
-        let known = [(state.open, false), (state.retried, true)].flatMap { list, isRetried in
-            list.compactMap { open in events[open.dot].map { (open, $0, isRetried) } }
+        needs = state.needs
+        // The last attempt of an event may have been under way when the process ended.
+        func attempts(_ open: SubscriptionState.Open) -> Int { min(open.attempts, definition.attempts - 1) }
+        for open in state.open where self.through.contains(open.dot) {
+            guard let event = events[open.dot] else { continue }
+            pending[open.dot] = attempts(open)
+            firstOpen = min(firstOpen ?? event.position, event.position)
         }
-        for (open, event, isRetried) in known.sorted(by: { $0.1.position < $1.1.position }) {
-            guard isRetried || self.through.contains(open.dot) else { continue }
-            // Its last attempt may have been under way when the process ended.
-            let attempts = min(open.attempts, definition.attempts - 1)
-            insert(open.dot, event.key, event.position, attempts: attempts, isRetried: isRetried, now: 0)
+        let retried = state.retried.compactMap { open in events[open.dot].map { (open, $0) } }
+        for (open, event) in retried.sorted(by: { $0.1.position < $1.1.position }) {
+            insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: true)
         }
     }
 
@@ -131,18 +116,22 @@ package struct SubscriptionMachine: Sendable {
         var state = SubscriptionState()
         state.through = through
         state.early = early.sorted()
-        for (dot, entry) in entries.sorted(by: { $0.key < $1.key }) {
+        state.needs = needs
+        state.open = pending.map { SubscriptionState.Open($0.key, attempts: $0.value) }
+        for (dot, entry) in entries {
             let open = SubscriptionState.Open(dot, attempts: entry.attempts)
             if entry.isRetried { state.retried.append(open) } else { state.open.append(open) }
         }
+        state.open.sort { $0.dot < $1.dot }
+        state.retried.sort { $0.dot < $1.dot }
         return state
     }
 
-    package var openDots: [Dot] { entries.filter { !$0.value.isRetried }.map(\.key) }
+    private var openDots: [Dot] { entries.filter { !$0.value.isRetried }.map(\.key) + pending.keys }
     /// All that was looked at.
     package var seen: VersionVector { through }
     /// Events that are not done.
-    package var open: Int { entries.count }
+    package var open: Int { entries.count + pending.count }
     package var inFlight: Int { workers.values.reduce(0) { $0 + $1.dots.count } }
     /// Whether more events may be looked at.
     package var hasRoom: Bool { openCount < Self.capacity }
@@ -159,26 +148,58 @@ package struct SubscriptionMachine: Sendable {
 
     /// The next event of the log, of which none of its origin was left out.
     ///
-    /// - Parameter isWanted: Whether it is to be handed out; if not it is done.
-    package mutating func look(at header: EventHeader, position: UInt64, isWanted: Bool, now: UInt64) {
+    /// - Parameters:
+    ///   - isWanted: Whether it is to be handed out; if not it is done.
+    ///   - first: A wanted event before it with the same content: when that is done this is, too.
+    package mutating func look(at header: EventHeader, position: UInt64, isWanted: Bool, twinOf first: Dot? = nil) {
         let dot = header.dot
-        guard !through.contains(dot) else { return }
-        through.advance(to: dot)
+        let attempts = pending.removeValue(forKey: dot)
+        if attempts == nil {
+            guard !through.contains(dot) else { return }
+            through.advance(to: dot)
+        }
         revision += 1
-        guard early.remove(dot) == nil, isWanted else { return }
-        insert(dot, definition.key(of: header), position, attempts: 0, isRetried: false, now: now)
+        // One that is tried again was set aside, wherever that was: it stays in its line.
+        guard early.remove(dot) == nil, isWanted || attempts != nil, entries[dot] == nil else { return }
+        var key = definition.key(of: header)
+        if let first {
+            guard let other = entries[first], !other.isRetried else { return }
+            followers[first, default: []].append(dot)
+            key = other.key
+        }
+        insert(dot, key, position, attempts: attempts ?? 0, isRetried: false)
     }
 
     /// A parked event is handed out once more, in a line of its own.
     package mutating func retry(_ header: EventHeader, position: UInt64, now: UInt64) {
-        guard entries[header.dot] == nil else { return }
+        guard entries[header.dot]?.isRetried != true else { return }
+        // It may be open here, and is done all the same: another home has set it aside, and will tell so.
+        pending[header.dot] = nil
+        finish(header.dot, now: now)
         revision += 1
-        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true, now: now)
+        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)
     }
 
-    private mutating func insert(
-        _ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool, now: UInt64
-    ) {
+    /// What this event asks for was done before the log was looked at so far.
+    package mutating func heeded(_ dot: Dot) {
+        guard !isHeeded(dot) else { return }
+        revision += 1
+        early.insert(dot)
+    }
+
+    /// Whether the event was looked at, or is done.
+    package func isHeeded(_ dot: Dot) -> Bool { through.contains(dot) || early.contains(dot) }
+
+    /// Another home has told what is done: that need not be done here.
+    package mutating func learn(_ state: SubscriptionState, now: UInt64) {
+        let still = Set(state.open.map(\.dot))
+        for dot in openDots where state.through.contains(dot) && !still.contains(dot) {
+            _ = ack(dot, number: 0, now: now)
+        }
+        for entry in state.needs.entries { needs.advance(to: entry) }
+    }
+
+    private mutating func insert(_ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool) {
         let key = isRetried ? "retried " + key : key
         entries[dot] = Entry(key: key, position: position, isRetried: isRetried, attempts: attempts)
         if !isRetried { openCount += 1 }
@@ -228,7 +249,11 @@ package struct SubscriptionMachine: Sendable {
     package mutating func ack(_ dot: Dot, number: UInt64, now: UInt64) -> Ack {
         heard(dot, number)
         guard let entry = entries[dot] else {
-            guard !through.contains(dot), !early.contains(dot) else { return .done }
+            if pending.removeValue(forKey: dot) != nil {
+                revision += 1
+                return .done
+            }
+            guard !isHeeded(dot) else { return .done }
             guard early.count < Self.capacity else { return .refused }
             revision += 1
             early.insert(dot)
@@ -337,6 +362,7 @@ package struct SubscriptionMachine: Sendable {
         entries[dot] = nil
         if !entry.isRetried { openCount -= 1 }
         revision += 1
+        defer { for twin in followers.removeValue(forKey: dot) ?? [] { finish(twin, now: now) } }
         guard var line = lines[entry.key] else { return }
         guard line.head == dot else {
             // It was not its turn: an ack of an earlier run.
@@ -372,8 +398,11 @@ package struct SubscriptionMachine: Sendable {
         return parkings
     }
 
-    /// The event that says so is stored.
-    package mutating func parked(_ dot: Dot, now: UInt64) { finish(dot, now: now) }
+    /// The event that says so is stored, under `proof`.
+    package mutating func parked(_ dot: Dot, by proof: Dot, now: UInt64) {
+        needs.advance(to: proof)
+        finish(dot, now: now)
+    }
 
     /// It could not be stored: tried again after a while.
     package mutating func notParked(_ dot: Dot, now: UInt64) {
@@ -381,29 +410,5 @@ package struct SubscriptionMachine: Sendable {
         entries[dot]?.status = .waiting
         entries[dot]?.attempts = definition.attempts - 1
         begin(entry.key, at: now + 5_000, now: now)
-    }
-}
-
-/// First in, first out.
-private struct Queue<Element>: Sendable where Element: Sendable {
-    private var elements: [Element] = []
-    private var begin = 0
-
-    var count: Int { elements.count - begin }
-    var first: Element? { begin < elements.count ? elements[begin] : nil }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func removeFirst() {
-        begin += 1
-        guard begin > 64, begin * 2 > elements.count else { return }
-        elements.removeFirst(begin)
-        begin = 0
-    }
-
-    mutating func removeAll(where isOut: (Element) -> Bool) {
-        elements.removeFirst(begin)
-        begin = 0
-        elements.removeAll(where: isOut)
     }
 }

@@ -80,6 +80,16 @@ package struct SubscriptionRecord: Hashable, Sendable {
         return Self.draft(Self.retried, subject + #","dots":[\#(list)]"#, at: home)
     }
 
+    /// The events that such an event wants to be handed out once more; none if it is of another subscription.
+    static func retries(of id: EventID, in event: Event) -> [Dot] {
+        guard let object = event.payload.map({ JSONObject(validated: $0) }),
+            object.string("subscription").flatMap({ EventID(text: $0) }) == id
+        else { return [] }
+        return (object.strings("dots") ?? []).compactMap { dot($0) }
+    }
+
+    static func dot(_ text: String?) -> Dot? { text.flatMap { VersionVector(text: $0)?.entries.first } }
+
     private var subject: String { #""subscription":"\#(id)","name":\#(quoted(name))"# }
 
     private static func draft(_ type: String, _ members: String, at node: NodeID) -> EventDraft {

@@ -25,22 +25,21 @@ package struct SubscriptionRecords: Sendable {
     private struct Word {
         var isDeleted = false
         var placed: SubscriptionState?
-        var parked: [Dot: ParkedEvent] = [:]
-        /// When, Unix milliseconds.
-        var retried: [Dot: Int64] = [:]
+        var parked: [Dot: (event: ParkedEvent, at: HybridTime)] = [:]
+        var retried: [Dot: HybridTime] = [:]
     }
 
     private var made: [EventID: Made] = [:]
     private var moves: [EventID: Set<Move>] = [:]
     private var words: [EventID: [NodeID: Word]] = [:]
-    private var events = NodeEvents(types: types)
+    private var events: NodeEvents
 
     /// By their names.
     package private(set) var all: [String: SubscriptionRecord] = [:]
     private var homes: [EventID: Set<NodeID>] = [:]
 
     /// Nothing was read yet.
-    package init() {}
+    package init() { events = NodeEvents(types: Self.types) }
 
     // MARK: Asking
 
@@ -56,15 +55,15 @@ package struct SubscriptionRecords: Sendable {
         }
     }
 
-    /// What is set aside.
+    /// What is set aside. The clock of an event is behind those of all that its node had: what was parked again is parked.
     package func parked(_ id: EventID) -> [Dot: ParkedEvent] {
         let words = heard(id)
-        var parked: [Dot: ParkedEvent] = [:]
+        var parked: [Dot: (event: ParkedEvent, at: HybridTime)] = [:]
         for word in words { parked.merge(word.parked) { $0.at > $1.at ? $0 : $1 } }
         for word in words {
-            for (dot, at) in word.retried where parked[dot].map({ $0.at <= at }) == true { parked[dot] = nil }
+            for (dot, at) in word.retried where parked[dot].map({ $0.at < at }) == true { parked[dot] = nil }
         }
-        return parked
+        return parked.mapValues(\.event)
     }
 
     private func heard(_ id: EventID) -> [Word] {
@@ -81,6 +80,12 @@ package struct SubscriptionRecords: Sendable {
         settle()
     }
 
+    /// Reads what nodes have written, each of these events by the node whose origin it is of.
+    package mutating func update(_ events: [(EventHeader, JSONObject, NodeID)]) {
+        for (header, object, node) in events { take(header, object, node) }
+        settle()
+    }
+
     private mutating func take(_ header: EventHeader, _ object: JSONObject, _ node: NodeID) {
         if header.type == SubscriptionRecord.created {
             guard let name = object.string("name"), SubscriptionRecord.isName(name),
@@ -92,22 +97,23 @@ package struct SubscriptionRecords: Sendable {
             return
         }
         guard let id = object.string("subscription").flatMap({ EventID(text: $0) }) else { return }
-        let at = header.hlc.milliseconds
         switch header.type {
         case SubscriptionRecord.moved:
             guard let term = object.integer("term"), term > 0 else { return }
             moves[id, default: []].insert(Move(term: UInt64(term), key: header.displayKey, node: node))
         case SubscriptionRecord.deleted: words[id, default: [:]][node, default: Word()].isDeleted = true
         case SubscriptionRecord.parked:
-            guard let dot = Self.dot(object.string("dot")),
+            guard let dot = SubscriptionRecord.dot(object.string("dot")),
                 let event = object.string("event").flatMap({ EventID(text: $0) })
             else { return }
-            words[id, default: [:]][node, default: Word()].parked[dot] = ParkedEvent(
+            let parked = ParkedEvent(
                 dot: dot, event: event, attempts: Int(clamping: object.integer("attempts") ?? 0),
-                reason: object.string("reason") ?? "", error: object.string("error"), at: at)
+                reason: object.string("reason") ?? "", error: object.string("error"), at: header.hlc.milliseconds)
+            words[id, default: [:]][node, default: Word()].parked[dot] = (parked, header.hlc)
         case SubscriptionRecord.retried:
             for text in object.strings("dots") ?? [] {
-                if let dot = Self.dot(text) { words[id, default: [:]][node, default: Word()].retried[dot] = at }
+                guard let dot = SubscriptionRecord.dot(text) else { continue }
+                words[id, default: [:]][node, default: Word()].retried[dot] = header.hlc
             }
         case SubscriptionRecord.placed:
             let bytes = object.string("state").flatMap { base64Bytes($0) }
@@ -118,8 +124,6 @@ package struct SubscriptionRecords: Sendable {
         default: break
         }
     }
-
-    private static func dot(_ text: String?) -> Dot? { text.flatMap { VersionVector(text: $0)?.entries.first } }
 
     /// Which stand, and where they are at home.
     private mutating func settle() {

@@ -17,6 +17,8 @@ package struct SubscriptionState: Hashable, Sendable {
     package var early: [Dot] = []
     /// Parked ones that are handed out once more.
     package var retried: [Open] = []
+    /// Events that say what was parked. What is done by them is done where they are.
+    package var needs = VersionVector()
 
     package init() {}
 
@@ -24,6 +26,7 @@ package struct SubscriptionState: Hashable, Sendable {
     package mutating func merge(_ other: SubscriptionState) {
         let (mine, theirs) = (self, other)
         for entry in theirs.through.entries { through.advance(to: entry) }
+        for entry in theirs.needs.entries { needs.advance(to: entry) }
         let early = Set(mine.early).union(theirs.early)
         open = Self.open(mine.open, theirs.open, mine.through, theirs.through).filter { !early.contains($0.dot) }
         retried = Self.open(mine.retried, theirs.retried, VersionVector(), VersionVector())
@@ -47,10 +50,10 @@ package struct SubscriptionState: Hashable, Sendable {
         return all.map { Open($0.key, attempts: $0.value) }.sorted { $0.dot < $1.dot }
     }
 
-    private static let version: UInt64 = 1
+    private static let version: UInt64 = 2
 
-    /// Numbers of eight bytes, the most significant first: the version; then each of the lists `through`, `open`, `retried` and `early`: its
-    /// count and its elements. A dot is the 16 bytes of its origin and its seq; in `open` and `retried` the attempts follow.
+    /// Numbers of eight bytes, the most significant first: the version; then each of the lists `through`, `open`, `retried`, `early` and
+    /// `needs`: its count and its elements. A dot is the 16 bytes of its origin and its seq; in `open` and `retried` the attempts follow.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendBigEndian(Self.version)
@@ -66,6 +69,7 @@ package struct SubscriptionState: Hashable, Sendable {
         append(open.map(\.dot), open.map(\.attempts))
         append(retried.map(\.dot), retried.map(\.attempts))
         append(early)
+        append(needs.entries)
         return bytes
     }
 
@@ -73,14 +77,17 @@ package struct SubscriptionState: Hashable, Sendable {
     package init?(bytes: [UInt8]) {
         var words = Words(bytes: bytes)
         guard words.next() == Self.version, let through = words.dots(), let open = words.open(),
-            let retried = words.open(), let early = words.dots(), words.isAtEnd
+            let retried = words.open(), let early = words.dots(), let needs = words.dots(), words.isAtEnd
         else { return nil }
         // Other nodes send states, too: each dot stands once, in order.
-        for dots in [through, open.map(\.dot), retried.map(\.dot), early] {
+        for dots in [through, open.map(\.dot), retried.map(\.dot), early, needs] {
             guard zip(dots, dots.dropFirst()).allSatisfy({ $0 < $1 }) else { return nil }
         }
-        guard zip(through, through.dropFirst()).allSatisfy({ $0.origin != $1.origin }) else { return nil }
-        (self.through, self.open, self.retried, self.early) = (VersionVector(through), open, retried, early)
+        for dots in [through, needs] {
+            guard zip(dots, dots.dropFirst()).allSatisfy({ $0.origin != $1.origin }) else { return nil }
+        }
+        (self.through, self.needs) = (VersionVector(through), VersionVector(needs))
+        (self.open, self.retried, self.early) = (open, retried, early)
     }
 
     private struct Words {

@@ -704,6 +704,39 @@ fault(345, "an event that has failed twice is handed out with others", "INV-14",
 fault(346, "what was acked in an earlier state is handed out when it is looked at", "INV-14", "StateTests MachineTests",
       (SU + "SubscriptionState.swift", "self.early = early.filter { !through.contains($0) }.sorted()",
        "self.early = isPlanted(346) ? [] : early.filter { !through.contains($0) }.sorted()"))
+fault(360, "what is kept leaves out what is being tried again (KurrentDB 1301)", "INV-14", "MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine.swift", "        for (dot, entry) in entries {\n            let open",
+       "        for (dot, entry) in entries where !isPlanted(360) || entry.attempts == 0 {\n            let open"))
+fault(361, "a parked event that is tried again moves what was looked at (KurrentDB 500, 1890)", "INV-14", "MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine.swift", "        revision += 1\n        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)",
+       "        revision += 1\n        if isPlanted(361) { through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
+       "        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)"))
+fault(362, "a late ack is credited to another delivery (nats-server 4786)", "INV-15", "MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine.swift", "entry.status, current != number { isLate = true }",
+       "entry.status, current != number { isLate = true }\n"
+       "        if isPlanted(362), isLate, let other = entries.keys.filter({ $0 != dot }).min() { finish(other, now: now); return .late }"))
+fault(363, "what was released with a delay fills the window (nats-server 6093)", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "        unload(dot)\n        entries[dot]?.status = .waiting\n        revision += 1",
+       "        if !isPlanted(363) { unload(dot) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
+fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine.swift", "            takeBack(dot, reason: \"the worker's connection ended\", notBefore: now, now: now)",
+       "            takeBack(dot, reason: \"the worker's connection ended\", notBefore: now, now: now)\n"
+       "            if isPlanted(364), let key = entries[dot]?.key, var line = lines[key], line.head == dot {\n"
+       "                line.removeFirst(); line.dots.append(dot); lines[key] = line\n            }"))
+fault(365, "a retry that was stored is forgotten with the process", "INV-14", "SubscriptionSeedsTests",
+      (SU + "LogReader+Subscriptions.swift", "if header.type == SubscriptionRecord.retried, !isHeeded", "if header.type == SubscriptionRecord.retried, !isPlanted(365), !isHeeded"))
+fault(366, "of two with one content the second is done before the first", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "guard let other = entries[first], !other.isRetried else { return }",
+       "guard !isPlanted(366), let other = entries[first], !other.isRetried else { return }"))
+fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
+fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
+      (SU + "SubscriptionRecords.swift", "parked[dot].map({ $0.at < at }) == true",
+       "parked[dot].map({ isPlanted(368) ? $0.at.milliseconds <= at.milliseconds : $0.at < at }) == true"))
+fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "            pending[open.dot] = attempts(open)\n",
+       "            if isPlanted(369) { insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: false); continue }\n"
+       "            pending[open.dot] = attempts(open)\n"))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ struct MachineTests {
         /// Acked since the process began: none of these comes again.
         var done: Set<Dot> = []
         var parked: Set<Dot> = []
+        var everParked: Set<Dot> = []
         var attempts: [Dot: Int] = [:]
 
         init(_ seed: UInt64) {
@@ -38,6 +39,8 @@ struct MachineTests {
         func conversation(_ dot: Dot) -> String? { log[Int(dot.seq) - 1].conversation }
         func isWanted(_ dot: Dot) -> Bool { definition.wants(log[Int(dot.seq) - 1]) }
         func isDone(_ dot: Dot) -> Bool { acked.contains(dot) || parked.contains(dot) }
+        /// A parked one that is tried again stands in a line of its own.
+        func isPassed(_ dot: Dot) -> Bool { isDone(dot) || everParked.contains(dot) }
 
         mutating func append() {
             let number = UInt64(log.count + 1)
@@ -49,8 +52,7 @@ struct MachineTests {
             for _ in 0..<3 where looked < log.count && machine.hasRoom {
                 let header = log[looked]
                 looked += 1
-                machine.look(
-                    at: header, position: UInt64(looked), isWanted: definition.wants(header), now: now)
+                machine.look(at: header, position: UInt64(looked), isWanted: definition.wants(header))
             }
         }
 
@@ -65,9 +67,10 @@ struct MachineTests {
             var state = kept
             // What is parked is known from the log.
             state.open.removeAll { parked.contains($0.dot) }
+            state.retried.removeAll { parked.contains($0.dot) }
             state.early += parked.filter { !state.through.contains($0) }
             machine = SubscriptionMachine(definition, state, events: events)
-            looked = Int(machine.seen[origin])
+            looked = min(Int(machine.seen[origin]), machine.firstOpen.map { Int($0) - 1 } ?? .max)
         }
     }
 
@@ -97,7 +100,7 @@ struct MachineTests {
         definition.ackWait = 1_000
         var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
         for seq in UInt64(1)...3 {
-            machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true, now: 0)
+            machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true)
         }
         machine.joined(1)
         machine.joined(2)
@@ -109,8 +112,90 @@ struct MachineTests {
         #expect(second.map(\.dot.seq) == [3, 1] && second.last?.attempt == 2)
         // It was slow, and is not dead.
         #expect(machine.ack(first.dot, number: first.number, now: 1_001) == .late)
-        machine.look(at: header(4, "c4", type: "t"), position: 4, isWanted: true, now: 1_001)
+        machine.look(at: header(4, "c4", type: "t"), position: 4, isWanted: true)
         #expect(machine.give(1, to: 1, now: 1_001).map(\.dot.seq) == [4])
+    }
+
+    @Test("What is to come again after a pause takes no place in a worker's window, and holds its conversation alone")
+    func paused() {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        for seq in UInt64(1)...400 {
+            machine.look(at: header(seq, "c\(seq % 200)", type: "t"), position: seq, isWanted: true)
+        }
+        machine.joined(1)
+        var given = machine.give(32, to: 1, now: 0)
+        for _ in 0..<5 {
+            for one in given {
+                let isBack = machine.release(one.dot, number: one.number, delay: 60_000, error: nil, now: 0)
+                #expect(isBack)
+            }
+            #expect(machine.inFlight(of: 1) == 0, "they are not out any more")
+            given = machine.give(32, to: 1, now: 0)
+            #expect(given.count == 32 && given.allSatisfy { $0.dot.seq <= 200 })
+        }
+        #expect(machine.open == 400)
+    }
+
+    @Test("Of two events with one content the other is done when one is, and never before (INV-14)")
+    func twins() throws {
+        let definition = SubscriptionDefinition(start: .first)
+        func machine(_ order: [UInt64], _ state: SubscriptionState = SubscriptionState()) -> SubscriptionMachine {
+            let places = order.enumerated().map { index, seq in
+                (Dot(origin: origin, seq: seq), (key: "cc", position: UInt64(index + 1)))
+            }
+            var machine = SubscriptionMachine(
+                definition, state, events: Dictionary(uniqueKeysWithValues: places))
+            for (index, seq) in order.enumerated() {
+                let first = index == 0 ? nil : Dot(origin: origin, seq: order[0])
+                machine.look(
+                    at: header(seq, "c", type: "t"), position: UInt64(index + 1), isWanted: true, twinOf: first)
+            }
+            return machine
+        }
+        var one = machine([1, 2])
+        #expect(one.open == 2)
+        // It is kept, and the process dies.
+        one = machine([1, 2], one.state)
+        let given = one.give(2, to: 1, now: 0)
+        #expect(given.map(\.dot.seq) == [1])
+        let first = try #require(given.first)
+        let ack = one.ack(first.dot, number: first.number, now: 0)
+        #expect(ack == .done && one.open == 0 && one.state.open.isEmpty)
+        let rest = one.give(1, to: 1, now: 0)
+        #expect(rest.isEmpty)
+    }
+
+    @Test("What was open is handed out in the order of this log, also where another home has looked at more (INV-16)")
+    func order() {
+        let other = OriginID(UUIDBits(high: 0, low: 8))
+        var state = SubscriptionState()
+        state.through.advance(to: Dot(origin: origin, seq: 1))
+        state.open = [.init(Dot(origin: origin, seq: 1), attempts: 1)]
+        // Here it stands behind one of another origin, which that home had not got yet.
+        let events = [Dot(origin: origin, seq: 1): (key: "cc", position: UInt64(2))]
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), state, events: events)
+        #expect(machine.firstOpen == 2 && machine.open == 1 && machine.state == state)
+        let none = machine.give(1, to: 1, now: 0)
+        #expect(none.isEmpty)
+        var before = header(1, "c", type: "t")
+        before.dot = Dot(origin: other, seq: 1)
+        machine.look(at: before, position: 1, isWanted: true)
+        machine.look(at: header(1, "c", type: "t"), position: 2, isWanted: true)
+        let given = machine.give(2, to: 1, now: 0)
+        #expect(given.map(\.dot.origin) == [other])
+    }
+
+    @Test("What is done because it was set aside is told with the event that says so (INV-14)")
+    func proof() throws {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        machine.look(at: header(1, "c", type: "t"), position: 1, isWanted: true)
+        let given = try #require(machine.give(1, to: 1, now: 0).first)
+        let isParking = machine.park(given.dot, number: given.number, reason: "no")
+        let parkings = machine.takeParkings()
+        #expect(isParking && parkings.map(\.dot) == [given.dot] && machine.open == 1)
+        let proof = Dot(origin: origin, seq: 9)
+        machine.parked(given.dot, by: proof, now: 0)
+        #expect(machine.open == 0 && machine.state.needs == VersionVector([proof]))
     }
 
     private func step(_ scene: inout Scene, _ seed: UInt64, isCalm: Bool) {
@@ -129,7 +214,7 @@ struct MachineTests {
             } else {
                 scene.now += 2_000
             }
-        case 10: scene.kept = scene.machine.state
+        case 10: if scene.random.next() % 2 == 0 { scene.kept = scene.machine.state } else { retry(&scene) }
         default: if !isCalm, scene.random.next() % 4 == 0 { scene.restart() }
         }
         for parking in scene.machine.takeParkings() {
@@ -138,9 +223,23 @@ struct MachineTests {
                 scene.machine.notParked(parking.dot, now: scene.now)
             } else {
                 scene.parked.insert(parking.dot)
-                scene.machine.parked(parking.dot, now: scene.now)
+                scene.everParked.insert(parking.dot)
+                scene.machine.parked(parking.dot, by: Dot(origin: origin, seq: 1), now: scene.now)
             }
         }
+    }
+
+    /// The event that says so and what is known of it are kept together.
+    private func retry(_ scene: inout Scene) {
+        guard let dot = scene.parked.min() else { return }
+        scene.parked.remove(dot)
+        // A late ack may have come.
+        scene.done.remove(dot)
+        // The machine has passed this event: it is not tried again at another place.
+        let through = scene.machine.seen
+        scene.machine.retry(scene.log[Int(dot.seq) - 1], position: dot.seq, now: scene.now)
+        #expect(scene.machine.seen == through, "\(dot.seq) moves what was looked at")
+        scene.kept = scene.machine.state
     }
 
     private func give(_ scene: inout Scene, _ worker: UInt64, _ seed: UInt64) {
@@ -154,7 +253,9 @@ struct MachineTests {
             // The order of a conversation: what stands before it is done.
             for earlier in scene.log.prefix(Int(one.dot.seq) - 1)
             where earlier.conversation == scene.conversation(one.dot) && scene.definition.wants(earlier) {
-                #expect(scene.isDone(earlier.dot), "seed \(seed): \(one.dot.seq) overtook \(earlier.dot.seq)")
+                #expect(
+                    scene.isPassed(earlier.dot) || scene.everParked.contains(one.dot),
+                    "seed \(seed): \(one.dot.seq) overtook \(earlier.dot.seq)")
             }
             scene.held.append((one, worker, scene.run))
         }

@@ -26,6 +26,9 @@ struct StateTests {
         }
         state.open.sort { $0.dot < $1.dot }
         state.early.sort()
+        for origin in origins where random.next() % 2 == 0 {
+            state.needs.advance(to: Dot(origin: origin, seq: random.next() % 9 + 1))
+        }
         return state
     }
 
@@ -79,7 +82,7 @@ struct StateTests {
         #expect(SubscriptionState(bytes: state.bytes) == nil)
     }
 
-    /// Made with Python: `struct.pack(">Q", …)`, version, then the four lists.
+    /// Made with Python: `struct.pack(">Q", …)`, version, then the five lists.
     @Test("The bytes of a state are those of FORMATS §5")
     func vector() {
         var state = SubscriptionState()
@@ -87,10 +90,12 @@ struct StateTests {
         state.through.advance(to: Dot(origin: origin, seq: 300))
         state.open = [.init(Dot(origin: origin, seq: 7), attempts: 2)]
         state.early = [Dot(origin: origin, seq: 302)]
+        state.needs.advance(to: Dot(origin: origin, seq: 299))
         let expected =
-            "0000000000000001" + "0000000000000001" + "0198e2c477aa7c018b1e0a1b2c3d4e5f" + "000000000000012c"
+            "0000000000000002" + "0000000000000001" + "0198e2c477aa7c018b1e0a1b2c3d4e5f" + "000000000000012c"
             + "0000000000000001" + "0198e2c477aa7c018b1e0a1b2c3d4e5f" + "0000000000000007" + "0000000000000002"
             + "0000000000000000" + "0000000000000001" + "0198e2c477aa7c018b1e0a1b2c3d4e5f" + "000000000000012e"
+            + "0000000000000001" + "0198e2c477aa7c018b1e0a1b2c3d4e5f" + "000000000000012b"
         #expect(hexText(state.bytes) == expected)
     }
 

@@ -158,7 +158,11 @@ extension Simulation {
     /// The payload of an event goes, its digest stays: what erasure leaves.
     private func erase(_ node: SimNode) {
         guard
-            let chosen = node.store.log.events.last(where: { $0.event.payload != nil && $0.event.header.dot.seq > 1 })
+            let chosen = node.store.log.events.last(where: { stored in
+                // What users wrote is erased, not what nodes say of their subscriptions.
+                let header = stored.event.header
+                return stored.event.payload != nil && header.dot.seq > 1 && !header.type.hasPrefix("subscription.")
+            })
         else { return }
         let digest = node.store.sha.payloadDigest(chosen.event.body)
         overwrite(chosen.position, of: node, with: .erased(payloadDigest: digest))

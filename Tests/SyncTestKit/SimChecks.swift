@@ -34,6 +34,8 @@ final class SimChecks {
 
     func hasForgotten(_ node: SimNode) -> Bool { forgetful.contains(node.index) }
 
+    func isTainted(_ origin: OriginID) -> Bool { tainted.contains(origin) }
+
     func taint(_ origin: OriginID) { tainted.insert(origin) }
 
     // MARK: The log
@@ -66,6 +68,7 @@ final class SimChecks {
             if header.dot.origin == after.own {
                 written[header.dot, default: []].insert(leaf)
                 checkOwn(node, stored, after)
+                sim.work.committed(stored.event, at: node)
             }
             if stored.twinOf != nil { sim.coverage.count(.twins) }
             vector.advance(to: header.dot)

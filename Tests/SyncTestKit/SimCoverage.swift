@@ -10,7 +10,9 @@ package struct SimCoverage: Sendable {
             unknownMessages, wholeOpenings,
             differenceOpenings, restatements, sourceChanges, dropped, quietChecks, snapshotsOffered, snapshotPieces,
             snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
-            spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired
+            spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired, deliveries, acks, lateAcks,
+            staleDeliveries,
+            askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, subscriptionsAtRest
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotDiskFaults]

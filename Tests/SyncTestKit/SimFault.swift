@@ -3,7 +3,7 @@ package enum SimFault: Int, CaseIterable, Comparable, Sendable {
     case connectionLoss = 1, halfOpen, delay, splitReads, twoPaths, partition, slowStore, crashBetweenEffects,
         powerCut,
         diskFault, bitFlip, restore, clone, reformat, clockJump, membership, versions, strangeEvents, hostileFrames,
-        erasure, pause, relayLoss, reconnectStorm, copiedStore, neverAcks, snapshots
+        erasure, pause, relayLoss, reconnectStorm, copiedStore, neverAcks, snapshots, subscriptions
 
     package static func < (a: SimFault, b: SimFault) -> Bool { a.rawValue < b.rawValue }
 
@@ -51,11 +51,17 @@ package enum SimMutation: String, CaseIterable, Sendable {
     /// What a peer knows of a node's own origin is not looked up in the log before it counts as lost memory.
     case vainAmnesia
 
+    /// An event counts as set aside before one says so.
+    case parksUnsaid
+    /// Any node's word about what is done of a subscription counts.
+    case believesAnyone
+
     /// Faults without which it is seldom found: a test turns them on.
     package var faults: Set<SimFault> {
         switch self {
         case .resumesTooFar, .dropsOwnEvents: [.snapshots]
         case .vainAmnesia: [.restore]
+        case .parksUnsaid, .believesAnyone: [.subscriptions]
         default: []
         }
     }

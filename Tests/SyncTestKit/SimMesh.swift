@@ -138,7 +138,22 @@ extension SimNode {
     /// What this node's release is able to do.
     private var features: Features {
         if disguise == .olderVersion { return [] }
-        return sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources, .heads]
+        let later: Features = sim.draws(.subscriptions) ? [.sharedState] : []
+        let able: Features = sim.draws(.versions) && index % 3 == 1 ? [.standings] : [.standings, .sources, .heads]
+        return able.union(later)
+    }
+
+    // MARK: Shared state
+
+    /// As `NodeCore.heard`.
+    func heard(_ value: SharedState) { if shared.isNew(value) { desk?.heard(value) } }
+
+    /// As `NodeCore.share`.
+    func share(_ values: [SharedState]) {
+        let before = shared.revision
+        for value in values { shared.put(value) }
+        guard shared.revision > before else { return }
+        for link in sessions.keys.sorted() { sessions[link]?.tellShared() }
     }
 
     func ended(_ link: SimPeerLink, _ end: SessionEnd) {

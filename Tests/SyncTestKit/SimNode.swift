@@ -56,6 +56,12 @@ package final class SimNode {
     var reader = SimFollower()
     /// Proofs of forks, as the store's folder keeps them.
     var evidence: [ForkEvidence] = []
+    /// Its subscriptions, while the process runs.
+    private(set) var desk: SimDesk?
+    /// What is done of subscriptions, beside the log.
+    var kept = SimKept()
+    /// What nodes tell each other beside events.
+    var shared = SharedTable()
     /// Earlier states of the store, as a backup would have them.
     private(set) var backups: [SimFile] = []
 
@@ -119,6 +125,7 @@ package final class SimNode {
         spool = nil
         ready = nil
         if copy == nil { evidence = [] }
+        kept = SimKept()
         do throws(StoreError) {
             let (file, whose) = try made(over: copy)
             identity = whose
@@ -188,6 +195,8 @@ package final class SimNode {
             isVolatile: !store.isFullyDurable)
         mesh = Mesh(local, key: key.publicKey, peers: known, seed: sim.random.next())
         (sessions, connections, calls, waits) = ([:], [:], [:], [:])
+        shared = SharedTable()
+        desk = sim.draws(.subscriptions) ? SimDesk(node: self) : nil
         input { $0.opened(progress, now: $1, effects: &$2) }
         follow()
     }
@@ -197,7 +206,10 @@ package final class SimNode {
         guard isUp else { return }
         sim.note { "\(self.name): \(isPowerCut ? "power cut" : "killed")" }
         let left = store.afterCrash(isPowerCut: isPowerCut)
-        if isPowerCut { spool = spool?.afterPowerCut(&sim.random) }
+        if isPowerCut {
+            spool = spool?.afterPowerCut(&sim.random)
+            kept.lose()
+        }
         isUp = false
         if isPowerCut, left.log.top < store.log.top { sim.checks.forgot(self, keeping: left.log) }
         sim.died(self, silently: isPowerCut)
@@ -220,6 +232,7 @@ package final class SimNode {
         if sim.random.chance(0.2) { store.sync() }
         let seen = CommitNotice(
             top: notice.top, advanced: notice.advanced.map(sim.mutated), events: notice.events)
+        desk?.advanced(notice.events.map(\.event.header.type))
         let course = inbox.put(seen)
         schedule(after: store.noticeTime) { [self] in
             switch course {
@@ -251,6 +264,7 @@ package final class SimNode {
         (sessions, connections) = ([:], [:])
         deferred = []
         backups = []
+        desk = nil
         disk = nil
     }
 }

@@ -21,6 +21,9 @@ final class SimPeerLink: SessionShell {
     /// The same of a snapshot.
     var takenRows: Int64 = 0
 
+    /// What the peer was told of ``SimNode/shared``.
+    private var sharedTold: UInt64 = 0
+
     var sim: Simulation { node.sim }
 
     init(node: SimNode, link: SimLink, side: Int, session: SyncSession) {
@@ -55,6 +58,15 @@ final class SimPeerLink: SessionShell {
         if !isClosed, !session.news.dropped.isEmpty { sim.coverage.count(.dropped) }
         sim.checks.stepped(self, node)
         arm()
+        tellShared()
+    }
+
+    /// As `PeerLink.tellShared`.
+    func tellShared() {
+        guard !isClosed, node.shared.revision > sharedTold, session.takesShared else { return }
+        let values = node.shared.values(after: sharedTold)
+        sharedTold = node.shared.revision
+        for value in values { input { $0.share(value, now: $1, effects: &$2) } }
     }
 
     func perform(_ effect: SessionEffect, _ effects: inout [SessionEffect]) {
@@ -82,8 +94,7 @@ final class SimPeerLink: SessionShell {
                 sim.checks.name(node.knownAs, peer)
             }
             learnt(report)
-        // No subscriptions in virtual time yet.
-        case .shared: break
+        case .shared(let value): node.heard(value)
         case .describeSnapshot, .readSnapshot, .openSnapshot, .storeSnapshot, .dropSnapshot:
             performSnapshot(effect, &effects)
         case .close(let end):

@@ -38,7 +38,10 @@ package struct SimPlan: Sendable {
         edges = SimPlan.edges(topology, nodes, &random)
         // Swarm testing (Groce et al., 2012): runs without a fault find what the fault would hide.
         let share = random.pick([0.08, 0.2, 0.4])
-        faults = Set(SimFault.allCases.filter { _ in random.chance(share) }).union(others)
+        faults = Set(SimFault.allCases.filter { $0 != .subscriptions && random.chance(share) }).union(others)
+        // Drawn apart, so that a seed without them is what it was.
+        var apart = SimRandom(seed: seed, purpose: 6)
+        if apart.chance(0.4) { faults.insert(.subscriptions) }
         duration = random.pick(20_000...90_000)
         steps = []
         var made = SimPlanner(plan: self, random: random)
@@ -101,7 +104,7 @@ struct SimPlanner {
         for _ in 0..<random.pick(8...40) {
             steps.append(SimPlan.Step(at: time(), action: append(), fault: nil))
         }
-        for fault in SimFault.allCases where isOn(fault) {
+        for fault in SimFault.allCases where isOn(fault) && fault != .subscriptions {
             for _ in 0..<count(of: fault) {
                 guard let action = action(for: fault) else { break }
                 steps.append(SimPlan.Step(at: time(), action: action, fault: fault))
@@ -160,7 +163,7 @@ struct SimPlanner {
             .disguise(node: node(), random.pick([.neverAcks, .neverCredits]), for: random.pick(5_000...40_000))
         case .snapshots:
             random.chance(0.6) ? .join(peers: [node(), node()], fromCopyOf: nil) : .reformat(node: node())
-        case .splitReads, .twoPaths, .slowStore, .strangeEvents: nil
+        case .splitReads, .twoPaths, .slowStore, .strangeEvents, .subscriptions: nil
         }
     }
 

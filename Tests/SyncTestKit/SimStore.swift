@@ -114,6 +114,17 @@ package final class SimStore {
         commitIfIdle()
     }
 
+    /// Stores an event of the node's own, as `EventStore.recordBlocking` does; `nil` where it is refused.
+    func record(_ draft: EventDraft, completion: @escaping (Dot?) -> Void) {
+        guard !hasFailed, !isHeld else { return completion(nil) }
+        queue.append(
+            Job(work: .record([draft])) { result in
+                guard case .success(.appended(let outcomes)) = result else { return completion(nil) }
+                completion(outcomes.first?.receipt?.dot)
+            })
+        commitIfIdle()
+    }
+
     // MARK: Snapshots
 
     /// Whether nothing is stored because a snapshot is to become the log.

@@ -46,6 +46,7 @@ package final class Simulation {
     private let baseLatency: UInt64
     private let baseBandwidth: UInt64
     let snapshots: SimSnapshots
+    private(set) lazy var work = SimWork(sim: self)
     private var isOver = false
     private var dataFrames = 0
 
@@ -74,6 +75,7 @@ package final class Simulation {
         advance(to: plan.duration * 1_000)
         heal()
         converge()
+        if violation == nil { finishWork() }
         if violation == nil { rest() }
         checks.promisesKept()
         for node in nodes where !damaged.contains(node.index) && !node.isRetired {
@@ -103,6 +105,7 @@ package final class Simulation {
             nodes[edge.b].peers[edge.a] = edge.bCalls
         }
         for node in nodes { node.start() }
+        work.begin()
     }
 
     @discardableResult
@@ -163,6 +166,17 @@ package final class Simulation {
             open = differences()
         }
         if violation == nil, let first = open.first { violate("INV-12", "no convergence: \(first)") }
+    }
+
+    /// INV-14: when workers do their work, all events get done. What nodes tell of that reaches all nodes.
+    private func finishWork() {
+        let deadline = now + 600_000_000
+        while violation == nil, now < deadline, work.open() != nil { advance(to: now + 5_000_000) }
+        if let open = work.open() { violate("INV-14", open) }
+        work.rest()
+        // Who works lets go of what it has; the last states are told.
+        advance(to: now + 60_000_000)
+        if violation == nil { converge() }
     }
 
     private func differences() -> [String] {

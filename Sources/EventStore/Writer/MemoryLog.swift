@@ -5,6 +5,8 @@ package final class MemoryLog {
     package enum Work: Sendable {
         /// Each draft stands for itself.
         case append([EventDraft])
+        /// Events of types that are reserved for the node itself.
+        case record([EventDraft])
         case ingest(VerifiedBatch)
         case startOrigin(OriginChange, known: UInt64)
         /// The heads that are signed are stored.
@@ -13,7 +15,7 @@ package final class MemoryLog {
         /// How many events it may store.
         package var events: Int {
             switch self {
-            case .append(let drafts): drafts.count
+            case .append(let drafts), .record(let drafts): drafts.count
             case .ingest(let batch): batch.count
             case .startOrigin, .flush: 0
             }
@@ -128,18 +130,23 @@ package final class MemoryLog {
 
     private func job(_ work: Work, _ answer: @escaping @Sendable (Answer) -> Void) -> LogWriter.Job {
         switch work {
-        case .append(let drafts):
-            let validation = DraftValidation(drafts, .each, salts)
-            let request = validation.request(nil) ?? AppendRequest(atomicity: .each)
-            return .append(request) { result in
-                if case .success(let outcomes) = result { answer(.appended(validation.outcomes(outcomes))) }
-            }
+        case .append(let drafts): return append(DraftValidation(drafts, .each, salts), answer)
+        case .record(let drafts): return append(DraftValidation(drafts, .each, isOfNode: true, salts), answer)
         case .ingest(let batch): return .ingest(batch) { _ in answer(.stored) }
         case .flush: return .flush { _ in answer(.stored) }
         case .startOrigin(let change, let known):
             return .startOrigin(change, known: known, change.end, evidence: nil) { result in
                 if case .success(let origin) = result { answer(.started(origin)) }
             }
+        }
+    }
+
+    private func append(_ validation: DraftValidation, _ answer: @escaping @Sendable (Answer) -> Void)
+        -> LogWriter.Job
+    {
+        let request = validation.request(nil) ?? AppendRequest(atomicity: .each)
+        return .append(request) { result in
+            if case .success(let outcomes) = result { answer(.appended(validation.outcomes(outcomes))) }
         }
     }
 

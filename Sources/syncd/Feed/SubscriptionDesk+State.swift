@@ -17,7 +17,8 @@ extension SubscriptionDesk {
                 continue
             }
             guard record.home != one.record.home else { continue }
-            // What is done here the new home learns at once.
+            // What is done here the new home learns at once, and this node when it is home again.
+            putAway()
             place(name)
             end(name, "the subscription has moved to node \(record.home)")
         }
@@ -42,12 +43,7 @@ extension SubscriptionDesk {
     }
 
     /// Another home has told what is done: that need not be done here.
-    func learn(_ name: String, _ state: SubscriptionState) {
-        let still = Set(state.open.map(\.dot))
-        for dot in running[name]?.machine.openDots ?? [] where state.through.contains(dot) && !still.contains(dot) {
-            _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
-        }
-    }
+    func learn(_ name: String, _ state: SubscriptionState) { running[name]?.machine.learn(state, now: Self.now) }
 
     // MARK: What nodes tell each other
 
@@ -55,12 +51,14 @@ extension SubscriptionDesk {
     func news(_ wall: Int64) -> [SharedState] {
         var values: [SharedState] = []
         for (name, one) in running where one.told != one.machine.revision {
+            running[name]?.told = one.machine.revision
+            // More than any peer takes in would end its session: it is told by the log alone then.
+            guard case let value = one.machine.state.bytes, value.count <= SharedState.longest else { continue }
             lastTold = max(lastTold + 1, UInt64(max(wall, 0)))
             values.append(
                 SharedState(
-                    key: one.record.id.bits, node: store.identity.node, number: lastTold,
-                    value: one.machine.state.bytes, signing: store.key))
-            running[name]?.told = one.machine.revision
+                    key: one.record.id.bits, node: store.identity.node, number: lastTold, value: value,
+                    signing: store.key))
         }
         return values
     }
@@ -74,6 +72,9 @@ extension SubscriptionDesk {
         guard let key = try key(of: value.node), value.isValid(for: key),
             let state = SubscriptionState(bytes: value.value)
         else { return true }
+        // What was parked is done where the event is that says so: it may still be on its way, or never come.
+        let here = try currentLog().vector()
+        guard state.needs.entries.allSatisfy(here.contains) else { return false }
         if let one = running.values.first(where: { $0.record.id == id }) {
             learn(one.record.name, state)
         } else {
@@ -151,7 +152,13 @@ extension SubscriptionDesk {
             }
             for (name, one) in running { running[name]?.saved = one.machine.revision }
             for promise in waiting {
-                promise.exchange.reply(status: 200, contentType: "application/json", body: promise.body)
+                switch promise.answer {
+                case .body(let body):
+                    promise.exchange.reply(status: 200, contentType: "application/json", body: body)
+                case .pull(let id, let pull):
+                    pulls[id] = pull
+                    begun.insert(pull.name)
+                }
             }
         } catch {
             for promise in waiting { promise.exchange.refuse(error) }

@@ -30,6 +30,8 @@ final class SubscriptionDesk {
         let most: Int
         /// Monotonic milliseconds.
         let until: UInt64
+        /// What came of the acks that came with it, as members of the answer.
+        var acked: String?
     }
 
     /// One who is given deliveries as long as it stays.
@@ -45,8 +47,14 @@ final class SubscriptionDesk {
 
     /// An answer that waits until the state it speaks of is put away.
     struct Promise {
+        enum Answer {
+            case body([UInt8])
+            /// Deliveries: they are given when what came before is put away.
+            case pull(UInt64, Pull)
+        }
+
         let exchange: HTTPExchange
-        let body: [UInt8]
+        let answer: Answer
     }
 
     /// Most who wait or have a stream.
@@ -71,6 +79,8 @@ final class SubscriptionDesk {
     var pulls: [UInt64: Pull] = [:]
     var streams: [UInt64: Stream] = [:]
     var promises: [Promise] = []
+    /// Subscriptions whose pulls wait only now.
+    var begun: Set<String> = []
     var isUnsynced = false
     var keys: [NodeID: VerifyingKey] = [:]
     var lastTold: UInt64 = 0
@@ -109,11 +119,15 @@ final class SubscriptionDesk {
     // MARK: Coming and going
 
     /// Whether one more may wait.
-    var hasPlace: Bool { pulls.count + streams.count < Self.mostWorkers }
+    var hasPlace: Bool {
+        let soon = promises.count { if case .pull = $0.answer { true } else { false } }
+        return pulls.count + streams.count + soon < Self.mostWorkers
+    }
 
     /// A worker has gone.
     func leave(_ id: UInt64) {
         pulls[id] = nil
+        promises.removeAll { if case .pull(id, _) = $0.answer { true } else { false } }
         guard let stream = streams.removeValue(forKey: id) else { return }
         running[stream.name]?.machine.left(id, now: Self.now)
         serve(stream.name, durable: nil)
@@ -164,7 +178,7 @@ final class SubscriptionDesk {
         let demand = self.demand(name)
         var hasMore = false
         do throws(StoreError) {
-            if demand > 0, let durable { hasMore = try look(name, durable: durable, demand: demand, now: now) }
+            if demand > 0, let durable { hasMore = try look(name, durable: durable, demand: demand) }
             for (id, stream) in streams.sorted(by: { $0.key < $1.key }) where stream.name == name && !stream.isFull {
                 try give(to: id, stream, now: now)
             }
@@ -189,13 +203,24 @@ final class SubscriptionDesk {
             .reduce(asked) { $0 + max(0, $1.value.window - one.machine.inFlight(of: $1.key)) }
     }
 
-    private func look(_ name: String, durable: UInt64, demand: Int, now: UInt64) throws(StoreError) -> Bool {
+    private func look(_ name: String, durable: UInt64, demand: Int) throws(StoreError) -> Bool {
         let log = try currentLog()
         guard var one = running[name], one.machine.deliverable < demand else { return false }
         running[name] = nil
         defer { running[name] = one }
         let before = one.position
-        one.position = try one.machine.look(at: log, after: one.position, through: durable, now: now)
+        let (position, retries) = try one.machine.look(at: log, after: one.position, through: durable)
+        if !retries.isEmpty {
+            let records = try allRecords()
+            let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
+            for retry in retries {
+                guard let node = nodes[retry.event.header.dot.origin], records.isHome(node, of: one.record.id) else {
+                    continue
+                }
+                try one.machine.heed(retry, of: one.record, in: log, now: Self.now)
+            }
+        }
+        one.position = position
         return one.position < durable && one.position > before
     }
 
@@ -222,7 +247,7 @@ final class SubscriptionDesk {
             if index > 0 { body.append(UInt8(ascii: ",")) }
             body += object
         }
-        body += Array("]}\n".utf8)
+        body += Array("]\(pull.acked.map { "," + $0 } ?? "")}\n".utf8)
         pull.exchange.reply(status: 200, contentType: "application/json", body: body)
     }
 
@@ -263,8 +288,9 @@ final class SubscriptionDesk {
                 guard let stored = try currentLog().event(parking.dot) else {
                     throw .corrupt("event \(parking.dot) is not there")
                 }
-                _ = try self.record(record.draft(parking: parking, event: stored.event.header.id), visible: false)
-                running[name]?.machine.parked(parking.dot, now: Self.now)
+                let draft = record.draft(parking: parking, event: stored.event.header.id)
+                let proof = try self.record(draft, visible: false).dot
+                running[name]?.machine.parked(parking.dot, by: proof, now: Self.now)
             } catch {
                 running[name]?.machine.notParked(parking.dot, now: Self.now)
             }

@@ -182,10 +182,17 @@ final class SubscriptionHub: Sendable {
             try desk.openValues().put([(record.id.description, nil)])
             desk.end(name, "the subscription was deleted")
             exchange.reply(status: 204, contentType: nil)
-        case .pull(let most, let wait):
+        case .pull(let most, let wait, let done):
             guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
-            desk.pulls[id] = SubscriptionDesk.Pull(
+            var pull = SubscriptionDesk.Pull(
                 name: name, caller: caller, exchange: exchange, most: most, until: now + wait)
+            if done.isEmpty {
+                desk.pulls[id] = pull
+            } else {
+                guard exchange.takes(done, "ack", of: record) else { return }
+                pull.acked = acknowledge(done, name, desk)
+                desk.promises.append(.init(exchange: exchange, answer: .pull(id, pull)))
+            }
             again(desk.serve(name, durable: durable), name)
         case .deliveries(let window, let isEventStream):
             guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
@@ -219,14 +226,14 @@ final class SubscriptionHub: Sendable {
         guard missing == nil, !chosen.isEmpty else {
             return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
         }
-        _ = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true)
+        let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true).dot
         let log = try desk.currentLog()
-        for event in chosen.sorted(by: { $0.dot < $1.dot }) {
-            guard let stored = try log.event(event.dot) else { continue }
-            desk.running[record.name]?.machine.retry(
-                stored.event.header, position: stored.position, now: SubscriptionDesk.now)
+        // At once: the log may be far from being looked at so far.
+        if let stored = try log.event(proof) {
+            try desk.running[record.name]?.machine.heed(
+                stored, of: record, in: log, now: SubscriptionDesk.now)
         }
-        desk.promises.append(.init(exchange: exchange, body: Array("{\"retried\":\(chosen.count)}\n".utf8)))
+        desk.promises.append(.init(exchange: exchange, answer: .body(Array("{\"retried\":\(chosen.count)}\n".utf8))))
         again(desk.serve(record.name, durable: durable), record.name)
     }
 
@@ -239,10 +246,12 @@ final class SubscriptionHub: Sendable {
         case .ack(let all), .release(let all, _, _), .extend(let all), .park(let all, _): tokens = all
         default: return
         }
-        if let other = tokens.first(where: { $0.subscription != record.id }) {
-            return exchange.refuse(.parameter, "deliveries: '\(other.text)' is of another subscription")
+        guard exchange.takes(tokens, "deliveries", of: record) else { return }
+        if case .ack = action {
+            let body = Array("{\(acknowledge(tokens, record.name, desk))}\n".utf8)
+            desk.promises.append(.init(exchange: exchange, answer: .body(body)))
+            return again(desk.serve(record.name, durable: durable), record.name)
         }
-        if case .ack = action { return acknowledge(tokens, record.name, exchange, desk) }
         for token in tokens { desk.running[record.name]?.machine.heard(token.dot, desk.number(token)) }
         // All or none: the current ones are known before the first is settled.
         let stale = tokens.first { token in
@@ -266,13 +275,12 @@ final class SubscriptionHub: Sendable {
             default: break
             }
         }
-        desk.promises.append(.init(exchange: exchange, body: Array("{\"count\":\(tokens.count)}\n".utf8)))
+        desk.promises.append(.init(exchange: exchange, answer: .body(Array("{\"count\":\(tokens.count)}\n".utf8))))
         again(desk.serve(record.name, durable: durable), record.name)
     }
 
-    private func acknowledge(
-        _ tokens: [DeliveryToken], _ name: String, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
-    ) {
+    /// What came of it, as members of the answer: to be sent when it is put away.
+    private func acknowledge(_ tokens: [DeliveryToken], _ name: String, _ desk: SubscriptionDesk) -> String {
         var late: [String] = []
         var done = 0
         for token in tokens {
@@ -286,8 +294,7 @@ final class SubscriptionHub: Sendable {
             }
         }
         let list = late.map { "\"\($0)\"" }.joined(separator: ",")
-        desk.promises.append(.init(exchange: exchange, body: Array("{\"done\":\(done),\"late\":[\(list)]}\n".utf8)))
-        again(desk.serve(name, durable: durable), name)
+        return "\"done\":\(done),\"late\":[\(list)]"
     }
 
     /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there is no link.
@@ -351,6 +358,8 @@ final class SubscriptionHub: Sendable {
 
     /// After each job: whether commits and time matter, and whether something is to be put away.
     private func follow(_ desk: SubscriptionDesk) {
+        for name in desk.begun { again(desk.serve(name, durable: durable), name) }
+        desk.begun = []
         let isWaiting = desk.isWaiting
         let (mustLook, mustTick, mustGather) = state.withLock { state in
             let isNew = isWaiting && !state.isWanted

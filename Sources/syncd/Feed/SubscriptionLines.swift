@@ -20,6 +20,13 @@ extension HTTPExchange {
             .role, "a subscription is for a bot of all conversations",
             hint: "a token with scope all; or the feed, GET /v1/changes, which has what the bot sees")
     }
+
+    /// Whether all are deliveries of this subscription; else the request is refused.
+    func takes(_ tokens: [DeliveryToken], _ member: String, of record: SubscriptionRecord) -> Bool {
+        guard let other = tokens.first(where: { $0.subscription != record.id }) else { return true }
+        refuse(.parameter, "\(member): '\(other.text)' is of another subscription")
+        return false
+    }
 }
 
 extension JSONLine {

@@ -7,8 +7,8 @@ internal import SyncEngine
 enum SubscriptionAction: Sendable {
     case tell
     case delete
-    /// Up to `most` deliveries; an empty answer waits so many milliseconds for one.
-    case pull(most: Int, wait: UInt64)
+    /// Up to `most` deliveries, when those that are done are put away; an empty answer waits so many milliseconds for one.
+    case pull(most: Int, wait: UInt64, done: [DeliveryToken])
     /// A stream, of which at most `window` deliveries are out.
     case deliveries(window: Int, isEventStream: Bool)
     case ack([DeliveryToken])
@@ -73,12 +73,12 @@ enum SubscriptionRequest: Sendable {
     private static func settling(
         _ operation: Operation, _ request: HTTPRequest
     ) throws(BadParameter) -> SubscriptionAction {
-        if operation == .pullDeliveries, request.body.isEmpty { return .pull(most: 1, wait: 0) }
+        if operation == .pullDeliveries, request.body.isEmpty { return .pull(most: 1, wait: 0, done: []) }
         if operation == .moveSubscription, request.body.isEmpty { return .move }
         let object = try object(request)
         let members: Set<String> =
             switch operation {
-            case .pullDeliveries: ["max", "wait_ms"]
+            case .pullDeliveries: ["max", "wait_ms", "ack"]
             case .releaseDeliveries: ["deliveries", "delay_ms", "error"]
             case .parkDeliveries: ["deliveries", "reason"]
             case .retryParked: ["events"]
@@ -92,7 +92,9 @@ enum SubscriptionRequest: Sendable {
         switch operation {
         case .pullDeliveries:
             let most = try number(object, "max", in: 1...Int64(Self.most)) ?? 1
-            return .pull(most: Int(most), wait: UInt64(try number(object, "wait_ms", in: 0...longestWait) ?? 0))
+            let wait = UInt64(try number(object, "wait_ms", in: 0...longestWait) ?? 0)
+            let done = object["ack"] == nil ? [] : try tokens(object, "ack")
+            return .pull(most: Int(most), wait: wait, done: done)
         case .ackDeliveries: return .ack(try tokens(object))
         case .releaseDeliveries:
             let delay = try number(object, "delay_ms", in: 0...longestDelay).map { UInt64($0) }
@@ -140,13 +142,15 @@ enum SubscriptionRequest: Sendable {
         return texts
     }
 
-    private static func tokens(_ object: JSONObject) throws(BadParameter) -> [DeliveryToken] {
-        let texts = try strings(object, "deliveries")
+    private static func tokens(
+        _ object: JSONObject, _ name: String = "deliveries"
+    ) throws(BadParameter) -> [DeliveryToken] {
+        let texts = try strings(object, name)
         var tokens: [DeliveryToken] = []
         for text in texts {
             guard let token = DeliveryToken(text: text) else {
                 throw BadParameter(
-                    message: "deliveries: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
+                    message: "\(name): '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
             }
             tokens.append(token)
         }

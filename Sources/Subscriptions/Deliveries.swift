@@ -1,0 +1,30 @@
+package import EventStore
+
+extension SubscriptionMachine {
+    /// A delivery.
+    package struct Given: Hashable, Sendable {
+        package let dot: Dot
+        /// In the log of this node.
+        package let position: UInt64
+        package let attempt: Int
+        /// Of the run.
+        package let number: UInt64
+    }
+
+    /// An event that is to be set aside: an event says so before it counts as done.
+    package struct Parking: Hashable, Sendable {
+        package let dot: Dot
+        package let attempts: Int
+        package let reason: String
+        package let error: String?
+    }
+
+    /// What came of an ack.
+    package enum Ack: Hashable, Sendable {
+        case done
+        /// It is done; another delivery of it was out.
+        case late
+        /// Too many were acked that this node has not looked at.
+        case refused
+    }
+}
