@@ -20,6 +20,7 @@ final class APIServer: Sendable {
     private let subscriptions: SubscriptionHub
     private let usage: HTTPUsage
     private let authenticator: Authenticator
+    private let following: Lock<Following?>
     /// For connections that come from now on.
     private let certificate: Lock<ServerTLS?>
     /// What serves a socket that outlives the daemon.
@@ -34,6 +35,7 @@ final class APIServer: Sendable {
     ) throws(CommandFailure) {
         let api = configuration.api
         (usage, authenticator, certificate) = (service.usage, service.authenticator, service.certificate)
+        following = service.following
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
@@ -67,6 +69,7 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
+        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions) }
         service.authenticator.observe {
             feed.reconsider()
             subscriptions.reconsider()
@@ -266,6 +269,7 @@ final class APIServer: Sendable {
     func stop() {
         // What waits or follows is told first: it would be waited for.
         authenticator.stop()
+        following.withLock { $0 = nil }
         feed.stop()
         subscriptions.stop()
         leaveCallers()

@@ -38,15 +38,20 @@ extension SubscriptionDesk {
         let parked = Set(records.parked(record.id).keys)
         let known = [kept, records.placed(record.id)].compactMap { $0 }
         let machine = try SubscriptionMachine(record, known, parked: parked, log)
-        running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
+        let made = try log.event(record.dot)?.event.header.hlc.milliseconds ?? 0
+        running[record.name] = Running(
+            record: record, machine: machine, position: try machine.start(in: log), made: made)
     }
 
     /// Another home has told what is done: that need not be done here.
     func learn(_ name: String, _ state: SubscriptionState) {
         let still = Set(state.open.map(\.dot))
+        let tally = running[name]?.machine.tally
         for dot in running[name]?.machine.openDots ?? [] where state.through.contains(dot) && !still.contains(dot) {
             _ = running[name]?.machine.ack(dot, number: 0, now: Self.now)
         }
+        // No worker of this node has said so.
+        if let tally { running[name]?.machine.tally = tally }
     }
 
     // MARK: What nodes tell each other

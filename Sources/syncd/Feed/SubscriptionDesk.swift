@@ -20,6 +20,9 @@ final class SubscriptionDesk {
         var placed: UInt64 = 0
         var told: UInt64 = 0
         var placedAt = SubscriptionDesk.now
+        /// When it was made, Unix milliseconds.
+        var made: Int64 = 0
+        var ahead = SubscriptionAhead()
     }
 
     /// One who waits for deliveries.
@@ -302,7 +305,9 @@ final class SubscriptionDesk {
         for (name, one) in running {
             var machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
             for (id, stream) in streams where stream.name == name { machine.joined(id) }
-            running[name] = Running(record: one.record, machine: machine, position: try machine.start(in: current))
+            machine.tally = one.machine.tally
+            running[name] = Running(
+                record: one.record, machine: machine, position: try machine.start(in: current), made: one.made)
         }
         return current
     }

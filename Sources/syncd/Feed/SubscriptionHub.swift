@@ -38,6 +38,7 @@ final class SubscriptionHub: Sendable {
     private let loop: EventLoop
     private let own: NodeID
     private let node: SyncNode
+    private let asked = FigureDesk(SubscriptionFigures())
     /// This, for the desk, until it stops.
     private let hub = Lock<SubscriptionHub?>(nil)
 
@@ -80,6 +81,15 @@ final class SubscriptionHub: Sendable {
             follow(desk)
         }
         if !isTaken { exchange.refuse(.closed) }
+    }
+
+    /// How things stand with the subscriptions of this node. Waits for the thread for a short time.
+    var figures: SubscriptionFigures {
+        asked.figures { take in
+            worker.submit { [weak self] desk in
+                if let self { take(desk.figures(at: own, durable: durable)) }
+            }
+        }
     }
 
     /// Credentials have changed: who has lost his is let go.
