@@ -42,7 +42,8 @@ extension Service {
             "syncd_subscription_behind_events", "Events from the first that is wanted and was not looked at.",
             series { Double($0.behind) })
         text.gauge(
-            "syncd_subscription_open_events", "Events that were looked at and are not done.", series { Double($0.open) })
+            "syncd_subscription_open_events", "Events that were looked at and are not done.",
+            series { Double($0.open) })
         text.gauge(
             "syncd_subscription_in_flight", "Events that are out at workers.", series { Double($0.inFlight) })
         text.gauge(

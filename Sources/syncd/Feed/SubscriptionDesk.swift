@@ -63,6 +63,8 @@ final class SubscriptionDesk {
     let reader: EventReader
     private let authenticator: Authenticator
     private let later: @Sendable (UInt64) -> Void
+    /// The daemon's log.
+    let tell: @Sendable (LogLine) -> Void
     private let run = UInt64.random(in: 1 ... .max)
     private var readers: OpenReaders
     private var log: LogReader?
@@ -86,13 +88,21 @@ final class SubscriptionDesk {
     /// When it was last asked what nodes have written about subscriptions.
     var lastLook: UInt64 = 0
 
-    /// - Parameter later: Told of a stream whose client has taken what was there.
+    var troubles = SubscriptionTroubles()
+    /// Events were set aside, or are handed out again, since that was told.
+    var isParkingNew = true
+    /// Why, by subscription.
+    var parkingReasons: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - tell: The daemon's log.
+    ///   - later: Told of a stream whose client has taken what was there.
     init(
         _ store: EventStore, _ projector: ProjectorThread, _ authenticator: Authenticator,
-        later: @escaping @Sendable (UInt64) -> Void
+        tell: @escaping @Sendable (LogLine) -> Void, later: @escaping @Sendable (UInt64) -> Void
     ) {
         (self.store, self.authenticator) = (store, authenticator)
-        self.later = later
+        (self.later, self.tell) = (later, tell)
         reader = EventReader(Freshness(store.files, projector: projector))
         readers = OpenReaders(Freshness(store.files))
     }
@@ -268,6 +278,8 @@ final class SubscriptionDesk {
                 }
                 _ = try self.record(record.draft(parking: parking, event: stored.event.header.id), visible: false)
                 running[name]?.machine.parked(parking.dot, now: Self.now)
+                isParkingNew = true
+                parkingReasons[name] = parking.reason
             } catch {
                 running[name]?.machine.notParked(parking.dot, now: Self.now)
             }

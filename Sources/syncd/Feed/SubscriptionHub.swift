@@ -44,14 +44,14 @@ final class SubscriptionHub: Sendable {
 
     init(
         _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
-        on loop: EventLoop
+        on loop: EventLoop, tell: @escaping @Sendable (LogLine) -> Void
     ) throws(StoreError) {
         self.loop = loop
         self.node = node
         own = store.identity.node
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
-            SubscriptionDesk(store, views, authenticator) { id in hub.withLock { $0 }?.drained(id) }
+            SubscriptionDesk(store, views, authenticator, tell: tell) { id in hub.withLock { $0 }?.drained(id) }
         }
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in
@@ -230,6 +230,7 @@ final class SubscriptionHub: Sendable {
             return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
         }
         _ = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true)
+        desk.isParkingNew = true
         let log = try desk.currentLog()
         for event in chosen.sorted(by: { $0.dot < $1.dot }) {
             guard let stored = try log.event(event.dot) else { continue }
@@ -432,6 +433,7 @@ final class SubscriptionHub: Sendable {
             if isSecond {
                 desk.reconsider()
                 look(desk)
+                desk.tellTroubles()
                 desk.putAway()
                 desk.sync()
                 let news = desk.news(WallClock.now)
