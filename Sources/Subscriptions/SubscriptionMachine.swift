@@ -24,6 +24,8 @@ package struct SubscriptionMachine: Sendable {
         let isRetried: Bool
         var attempts: Int
         var status = Status.waiting
+        /// When it was handed out last.
+        var given: UInt64 = 0
         /// What the worker said when it gave it back.
         var error: String?
     }
@@ -78,6 +80,8 @@ package struct SubscriptionMachine: Sendable {
     private var parkings: [Parking] = []
     /// Grows with each change of ``state``.
     package private(set) var revision: UInt64 = 0
+    /// What came of the deliveries.
+    package var tally = DeliveryTally()
 
     /// A machine over what was kept.
     ///
@@ -133,6 +137,11 @@ package struct SubscriptionMachine: Sendable {
     /// Events that are not done.
     package var open: Int { entries.count + pending.count }
     package var inFlight: Int { workers.values.reduce(0) { $0 + $1.dots.count } }
+    /// The first event in the log that is not done and was not set aside before.
+    package var oldestOpen: UInt64? {
+        let places = entries.values.filter { !$0.isRetried }.map(\.position)
+        return (places + (pending.isEmpty ? [] : [firstOpen].compactMap { $0 })).min()
+    }
     /// Whether more events may be looked at.
     package var hasRoom: Bool { openCount < Self.capacity }
     /// How many could be given now.
@@ -193,9 +202,12 @@ package struct SubscriptionMachine: Sendable {
     /// Another home has told what is done: that need not be done here.
     package mutating func learn(_ state: SubscriptionState, now: UInt64) {
         let still = Set(state.open.map(\.dot))
+        // No worker of this node has said so.
+        let tally = tally
         for dot in openDots where state.through.contains(dot) && !still.contains(dot) {
             _ = ack(dot, number: 0, now: now)
         }
+        self.tally = tally
         for entry in state.needs.entries { needs.advance(to: entry) }
     }
 
@@ -228,6 +240,7 @@ package struct SubscriptionMachine: Sendable {
             ready.removeFirst()
             lastNumber += 1
             entry.attempts += 1
+            entry.given = now
             let until = now + definition.ackWait
             entry.status = .out(number: lastNumber, worker: worker, until: until)
             entries[dot] = entry
@@ -259,8 +272,9 @@ package struct SubscriptionMachine: Sendable {
             early.insert(dot)
             return .done
         }
-        var isLate = false
-        if case .out(let current, _, _) = entry.status, current != number { isLate = true }
+        var (isLate, isInTime) = (false, false)
+        if case .out(let current, _, _) = entry.status { (isLate, isInTime) = (current != number, current == number) }
+        if isInTime { tally.noteAck(after: now - min(now, entry.given)) } else { tally.note(.late) }
         finish(dot, now: now)
         return isLate ? .late : .done
     }
@@ -272,7 +286,7 @@ package struct SubscriptionMachine: Sendable {
         guard isCurrent(dot, number) else { return false }
         if let error { entries[dot]?.error = error }
         let pause = delay ?? definition.pause(after: entries[dot]?.attempts ?? 1)
-        takeBack(dot, reason: "released", notBefore: now + pause, now: now)
+        takeBack(dot, .released, notBefore: now + pause, now: now)
         return true
     }
 
@@ -308,7 +322,7 @@ package struct SubscriptionMachine: Sendable {
         silent[worker] = nil
         staying.remove(worker)
         for dot in (workers[worker]?.dots ?? []).sorted() {
-            takeBack(dot, reason: "the worker's connection ended", notBefore: now, now: now)
+            takeBack(dot, .left, notBefore: now, now: now)
         }
         workers[worker] = nil
     }
@@ -319,7 +333,7 @@ package struct SubscriptionMachine: Sendable {
             deadlines.removeFirst()
             guard case .out(due.number, let worker, due.at)? = entries[due.dot]?.status else { continue }
             if staying.contains(worker) { silent[worker, default: []].insert(due.number) }
-            takeBack(due.dot, reason: "not answered in time", notBefore: now, now: now)
+            takeBack(due.dot, .expired, notBefore: now, now: now)
         }
         while let due = delayed.last, due.at <= now {
             delayed.removeLast()
@@ -333,9 +347,12 @@ package struct SubscriptionMachine: Sendable {
     }
 
     /// It is not out any more.
-    private mutating func takeBack(_ dot: Dot, reason: String, notBefore: UInt64, now: UInt64) {
+    private mutating func takeBack(
+        _ dot: Dot, _ outcome: DeliveryTally.Outcome, notBefore: UInt64, now: UInt64
+    ) {
         guard let entry = entries[dot] else { return }
-        guard entry.attempts < definition.attempts else { return setAside(dot, reason: reason) }
+        guard entry.attempts < definition.attempts else { return setAside(dot, reason: outcome.reason) }
+        tally.note(outcome)
         unload(dot)
         entries[dot]?.status = .waiting
         revision += 1
@@ -388,6 +405,7 @@ package struct SubscriptionMachine: Sendable {
     private mutating func setAside(_ dot: Dot, reason: String) {
         guard let entry = entries[dot] else { return }
         unload(dot)
+        tally.note(.parked)
         entries[dot]?.status = .parking
         parkings.append(Parking(dot: dot, attempts: entry.attempts, reason: reason, error: entry.error))
     }

@@ -19,10 +19,11 @@ enum Daemon {
     static func run(
         _ settings: Settings, reread: @escaping () throws(CommandFailure) -> Settings
     ) throws(CommandFailure) -> ExitCode {
-        let log = Logger(level: settings.configuration.log.level)
+        let log = Logger(settings.configuration.log)
         let manager = ServiceManager(environment: Terminal.processEnvironment())
         for socket in manager.useless {
-            log.warning("the socket '\(socket.name)' that systemd has handed over is of no use here, and is closed")
+            log.warning(
+                "the socket '\(socket.name)' that systemd has handed over is of no use here, and is closed", "SOCKET")
             close(socket.descriptor)
         }
         let run = Run(
@@ -30,10 +31,10 @@ enum Daemon {
             log: log)
         while true {
             switch try serve(run) {
-            case .snapshot: log.info("opening the log again: a snapshot takes its place")
+            case .snapshot: log.info("opening the log again: a snapshot takes its place", "SNAPSHOT_TAKEN")
             case .reload: break
             case .signal:
-                log.info("stopped")
+                log.info("stopped", "STOPPED")
                 return .success
             case .diskFailure, .loss: return .ioError
             }
@@ -48,13 +49,15 @@ enum Daemon {
         let (settings, live, manager, log) = (run.settings, run.live, run.manager, run.log)
         let configuration = live.current
         allowDescriptors()
-        for remark in settings.remarks { log.warning(remark) }
+        for remark in settings.remarks { log.warning(remark, "CONFIGURATION") }
         let wake = Monitor(DaemonWake())
         let store = try manager.whileStarting("opening the log") { () throws(CommandFailure) in
             try open(settings, hasSocket: manager.api != nil, log)
         }
         if let failure = store.diskFailure {
-            log.warning("the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew")
+            log.warning(
+                "the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew",
+                "DISK_FAILED")
         }
         store.observeFailure { error in wake.wakeAll { $0.failure = error } }
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
@@ -64,7 +67,9 @@ enum Daemon {
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }
-        let issuers = TokenIssuers { isProblem, text in isProblem ? log.warning(text) : log.info(text) }
+        let issuers = TokenIssuers { isProblem, text in
+            isProblem ? log.warning(text, "ISSUER_KEYS") : log.info(text, "ISSUER_KEYS")
+        }
         issuers.take(try TokenIssuers.read(configuration.api.issuers))
         let authenticator: Authenticator
         do { authenticator = try Authenticator(store, views, configuration.api, issuers) } catch {
@@ -83,44 +88,49 @@ enum Daemon {
         let server = try APIServer(service, configuration, manager, log, wake: wake)
 
         let identity = store.identity
-        if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)") }
+        if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)", "LOG_CUT") }
         if let lost = store.lostWitness {
             log.error(
-                "WITNESS_LOST: the log could not be compared with its witness: \(lost.text); kept as evidence/\(lost.name)"
-            )
+                "WITNESS_LOST: the log could not be compared with its witness: \(lost.text); kept as evidence/\(lost.name)",
+                "WITNESS_LOST")
         }
         if let change = store.originChange {
-            log.warning("this node appends to the new origin \(identity.origin): \(change.summary)")
+            log.warning("this node appends to the new origin \(identity.origin): \(change.summary)", "NEW_ORIGIN")
         }
         if let place = store.strayJournal {
             log.warning(
-                "a rollback journal stood beside log.db, which no node makes; it was not read, and is \(place) now")
+                "a rollback journal stood beside log.db, which no node makes; it was not read, and is \(place) now",
+                "STRAY_JOURNAL")
         }
-        log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)")
+        log.info("node \(identity.name) \(identity.node) of cluster \(identity.cluster)", "NODE")
         let port = node.status().listeningPort
-        if port != 0, let listen = configuration.peers.listen { log.info("peers may call \(listen.host):\(port)") }
+        if port != 0, let listen = configuration.peers.listen {
+            log.info("peers may call \(listen.host):\(port)", "LISTENING")
+        }
         if manager.api != nil {
-            log.info("API at the socket that systemd has handed over")
+            log.info("API at the socket that systemd has handed over", "LISTENING")
         } else if let path = configuration.api.socket.path {
-            log.info("API at unix:\(path)")
+            log.info("API at unix:\(path)", "LISTENING")
         }
         forgetStart()
         manager.tell(.ready)
-        log.info("ready")
+        log.info("ready", "READY")
 
         let reason = watch(service, server, run, wake)
         switch reason {
         case .snapshot, .reload: break
         case .signal(let signal):
-            log.info("signal \(signal): stopping; once more stops at once")
+            log.info("signal \(signal): stopping; once more stops at once", "STOPPING")
             manager.tell(.stopping)
         case .diskFailure(.corrupt(let what)):
-            log.error("nothing more is stored: \(what); ending with code 74. See \"Damage\" in operating/trouble.md")
+            log.error(
+                "nothing more is stored: \(what); ending with code 74. See \"Damage\" in operating/trouble.md",
+                "STORE_FAILED")
             bid("the log is damaged", manager, wake)
         case .diskFailure(let error):
             log.error(
-                "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers"
-            )
+                "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers",
+                "STORE_FAILED")
             bid("the disk has failed", manager, wake)
         case .loss(let what):
             tell(what, log)
@@ -148,14 +158,14 @@ enum Daemon {
             return .loss(loss)
         }
         guard let error = store.failure else { return reason }
-        log.error("the disk has failed while stopping: \(error.description)")
+        log.error("the disk has failed while stopping: \(error.description)", "STORE_FAILED")
         return .diskFailure(error)
     }
 
     private static func tell(_ loss: String, _ log: Logger) {
         log.error(
             "\(loss): nothing more is stored, and what was acknowledged since the WAL was last copied may be lost; ending with code 74. Stop syncd before a "
-                + "store is restored, moved or removed")
+                + "store is restored, moved or removed", "STORE_LOST")
     }
 
     /// Says that the daemon is about to end, and goes on answering for a while.
@@ -180,17 +190,14 @@ enum Daemon {
                 continue
             }
             if let loss = store.findLoss() { return .loss(loss) }
-            if let loss = service.views.findLoss() { log.warning("\(loss): the views are built anew") }
+            if let loss = service.views.findLoss() {
+                log.warning("\(loss): the views are built anew", "VIEWS_REBUILT")
+            }
             service.authenticator.lookAtKeys()
             let now = MonotonicClock.now
             service.heart.look(store.pulse, now: now, ask: server.post)
             if signs.isDue(proven: service.heart.lastProven, now: now) { run.manager.tell(.alive) }
-            for line in health.look(service.health, now: now) {
-                switch line {
-                case .warning(let text): log.warning(text)
-                case .information(let text): log.info(text)
-                }
-            }
+            for line in health.look(service.health, now: now) { log.write(line) }
         }
     }
 
@@ -204,19 +211,22 @@ enum Daemon {
             try server.renewCertificate(reload.configuration.api)
             run.live.take(reload.configuration)
             service.authenticator.take(reload.configuration.api.socket, issuers)
-            run.log.setLevel(reload.configuration.log.level)
+            run.log.take(reload.configuration.log)
             if reload.changes.contains(where: { $0.path == "peers.nodes" }) {
                 service.roster.take(reload.configuration)
                 service.node.setPeers(service.roster.peers)
             }
-            for change in reload.changes { run.log.info("reloaded: \(change)") }
+            for change in reload.changes { run.log.info("reloaded: \(change)", "RELOADED") }
             if let ends = service.certificate.withLock({ $0?.ends }) {
                 run.log.info(
-                    "reloaded: the certificate of api.tls was read again; it ends at \(Timestamp.text(ends * 1_000))")
+                    "reloaded: the certificate of api.tls was read again; it ends at \(Timestamp.text(ends * 1_000))",
+                    "RELOADED")
             }
-            if reload.changes.isEmpty { run.log.info("reloaded: nothing has changed in the configuration") }
+            if reload.changes.isEmpty {
+                run.log.info("reloaded: nothing has changed in the configuration", "RELOADED")
+            }
         } catch {
-            run.log.error("reload refused, nothing has changed: \(error.what)   [\(error.code)]")
+            run.log.error("reload refused, nothing has changed: \(error.what)   [\(error.code)]", "RELOAD_REFUSED")
         }
     }
 
@@ -248,7 +258,7 @@ enum Daemon {
             if access(folder, F_OK) == 0 { try StoreLock.requirePrivate(folder) }
             if !StoreFiles(folder).exists {
                 try EventStore.create(in: folder, name: settings.nodeName, cluster: configuration.node.cluster)
-                log.info("made a store in \(folder)")
+                log.info("made a store in \(folder)", "STORE_MADE")
             }
             mismatch = try settings.mismatch(with: LogReader(StoreFiles(folder)))
         } catch {
@@ -273,11 +283,12 @@ enum Daemon {
         // A folder that the power takes back would be a lost witness.
         defer { try? SmallFile.syncFolder(of: folder) }
         if storage.witness == .beside, mkdir(folder, 0o700) != 0, errno != EEXIST {
-            log.warning("cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))")
+            log.warning(
+                "cannot make the folder of the witness \(folder): \(String(cString: strerror(errno)))", "WITNESS")
         } else if access(folder, F_OK) != 0 {
-            log.warning("the folder of the witness \(folder) is not there: no witness is kept until it is")
+            log.warning("the folder of the witness \(folder) is not there: no witness is kept until it is", "WITNESS")
         } else if let weakness = StoreFiles(storage.dir).weakness(ofWitness: folder) {
-            log.warning("the folder of the witness \(folder) \(weakness)")
+            log.warning("the folder of the witness \(folder) \(weakness)", "WITNESS")
         }
         return .folder(folder)
     }
@@ -288,8 +299,8 @@ enum Daemon {
     ) throws(CommandFailure) -> (ProjectorThread, EventReader) {
         do throws(StoreError) {
             let views = try ProjectorThread.following(
-                store, distrusted: { why in log.warning("the views are built anew: \(why)") },
-                renewed: { log.info($0) })
+                store, distrusted: { why in log.warning("the views are built anew: \(why)", "VIEWS_REBUILT") },
+                renewed: { log.info($0, "VIEWS_REBUILT") })
             return (views, EventReader(Freshness(store.files, projector: views)))
         } catch {
             throw CommandFailure(error)
@@ -309,7 +320,12 @@ enum Daemon {
                     after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
                     minFree: configuration.storage.minFree),
                 onSnapshot: { wake.wakeAll { $0.isSnapshotReady = true } },
-                log: { log.info($0) })
+                log: { remark in
+                    var line = LogLine(level: .info, code: remark.code, text: remark.text)
+                    if let peer = remark.peer { line.fields.append(LogLine.Field("peer", peer)) }
+                    if let taken = remark.duration { line.fields.append(.duration(milliseconds: taken)) }
+                    log.write(line)
+                })
         } catch {
             throw CommandFailure(
                 code: "E_PEERS", error.description,

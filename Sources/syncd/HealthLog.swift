@@ -12,11 +12,6 @@ struct HealthLog {
         var problems: [String] = []
     }
 
-    enum Line: Equatable {
-        case warning(String)
-        case information(String)
-    }
-
     private var refused: [Substring] = []
     /// Since when they are, nanoseconds.
     private var refusedSince: UInt64 = 0
@@ -25,29 +20,39 @@ struct HealthLog {
     private var since: [Substring: UInt64] = [:]
 
     /// What is to be said of the change since the last look. `now`: nanoseconds.
-    mutating func look(_ state: State, now: UInt64) -> [Line] {
-        var lines: [Line] = []
+    mutating func look(_ state: State, now: UInt64) -> [LogLine] {
+        var lines: [LogLine] = []
         let refusing = Self.matters(state.refusals)
         if refusing != refused {
             if refused.isEmpty { refusedSince = now }
             lines.append(
                 refusing.isEmpty
-                    ? .information("appends are taken again, after \(Self.seconds(from: refusedSince, to: now))")
-                    : .warning("appends are refused: \(state.refusals.joined(separator: "; "))"))
+                    ? Self.end("APPENDS_TAKEN", "appends are taken again", from: refusedSince, to: now)
+                    : LogLine(
+                        level: .warning, code: "APPENDS_REFUSED",
+                        text: "appends are refused: \(state.refusals.joined(separator: "; "))"))
         }
         let found = Self.matters(state.problems)
-        for problem in state.problems where !known.contains(Self.matter(problem)) { lines.append(.warning(problem)) }
+        for problem in state.problems where !known.contains(Self.matter(problem)) {
+            let field = LogLine.Field("matter", String(Self.matter(problem)))
+            lines.append(LogLine(level: .warning, code: "PROBLEM", text: problem, fields: [field]))
+        }
         for matter in known where !found.contains(matter) {
             let begin = since.removeValue(forKey: matter) ?? now
-            lines.append(.information("\(matter): over, after \(Self.seconds(from: begin, to: now))"))
+            var line = Self.end("PROBLEM_OVER", "\(matter): over", from: begin, to: now)
+            line.fields.append(LogLine.Field("matter", String(matter)))
+            lines.append(line)
         }
         for matter in found where since[matter] == nil { since[matter] = now }
         (refused, known) = (refusing, found)
         return lines
     }
 
-    private static func seconds(from start: UInt64, to end: UInt64) -> String {
-        "\((max(end, start) - start + 500_000_000) / 1_000_000_000) s"
+    private static func end(_ code: String, _ text: String, from start: UInt64, to end: UInt64) -> LogLine {
+        let taken = (max(end, start) - start) / 1_000_000
+        return LogLine(
+            level: .info, code: code, text: "\(text), after \(LogLine.seconds(taken))",
+            fields: [.duration(milliseconds: taken)])
     }
 
     private static func matter(_ text: String) -> Substring { text.prefix { $0 != ":" } }

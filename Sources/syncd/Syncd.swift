@@ -105,7 +105,15 @@ enum Syncd {
             }
             return .success
         }
-        return try Daemon.run(settings) { () throws(CommandFailure) in try Settings(arguments) }
+        do throws(CommandFailure) {
+            return try Daemon.run(settings) { () throws(CommandFailure) in try Settings(arguments) }
+        } catch {
+            guard settings.configuration.log.format == .json else { throw error }
+            let fields = error.hint.map { [LogLine.Field("hint", $0)] } ?? []
+            Logger(settings.configuration.log).write(
+                LogLine(level: .error, code: error.code, text: error.what, fields: fields))
+            return error.exitCode
+        }
     }
 
     /// The lines, and one that says that these were all.

@@ -97,6 +97,7 @@ struct MetricsTests {
         let api = APIClient(socket: daemon.store + "/api.sock")
         #expect(api.ask("POST", "/v1/events", body: #"{"type":"note","user":"u","data":{}}"#)?.0 == 200)
         #expect(try daemon.syncctl("peers", "add", "other", String(repeating: "0a", count: 32)).code == 0)
+        #expect(api.ask("PUT", "/v1/subscriptions/bot", body: #"{"start":"now"}"#)?.0 == 201)
         let text = try get(port, "/metrics").2
         let checked = try await promtool.run(["check", "metrics"], input: Data(text.utf8))
         #expect(
@@ -114,6 +115,7 @@ struct MetricsTests {
         let api = APIClient(socket: daemon.store + "/api.sock")
         #expect(api.ask("POST", "/v1/events", body: #"{"type":"origin.x","user":"u","data":{}}"#)?.0 == 422)
         #expect(try daemon.syncctl("peers", "add", "other", String(repeating: "0a", count: 32)).code == 0)
+        #expect(api.ask("PUT", "/v1/subscriptions/bot", body: #"{"start":"now"}"#)?.0 == 201)
         let text = try get(port, "/metrics").2
         // A clock is known once a peer has answered, an account while it is connected, a proof once one has run; a certificate and keys
         // where there are some.

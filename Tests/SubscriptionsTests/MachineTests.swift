@@ -198,6 +198,37 @@ struct MachineTests {
         #expect(machine.open == 0 && machine.state.needs == VersionVector([proof]))
     }
 
+    @Test("What comes of deliveries is counted once, late acks besides; acks have their time")
+    func tally() throws {
+        var definition = SubscriptionDefinition(start: .first)
+        (definition.ackWait, definition.attempts, definition.backoff) = (1_000, 2, [0])
+        var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
+        for seq in UInt64(1)...5 {
+            machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true)
+        }
+        #expect(machine.oldestOpen == 1)
+        let first = machine.give(5, to: 1, now: 0)
+        #expect(machine.ack(first[0].dot, number: first[0].number, now: 40) == .done)
+        #expect(machine.oldestOpen == 2)
+        machine.release(first[1].dot, number: first[1].number, delay: 0, error: nil, now: 50)
+        machine.park(first[2].dot, number: first[2].number, reason: "no")
+        machine.tick(now: 1_000)
+        #expect(machine.ack(first[3].dot, number: first[3].number, now: 1_001) == .done, "nothing else is out")
+        let second = machine.give(5, to: 2, now: 1_001)
+        #expect(second.count == 2)
+        machine.left(2, now: 1_002)
+        // The first in vain was released, the second left alone; of the last one the first had run out.
+        #expect(
+            machine.tally.outcomes == [.acked: 1, .released: 1, .parked: 3, .expired: 2, .late: 1])
+        #expect(machine.tally.settling.counts.reduce(0, +) == 1 && machine.tally.settling.sum == 40_000_000)
+        // What was set aside and is handed out again is of old, and does not count as waiting.
+        for parking in machine.takeParkings() {
+            machine.parked(parking.dot, by: Dot(origin: origin, seq: 9), now: 1_003)
+        }
+        machine.retry(header(3, "c3", type: "t"), position: 3, now: 1_003)
+        #expect(machine.open == 1 && machine.oldestOpen == nil)
+    }
+
     private func step(_ scene: inout Scene, _ seed: UInt64, isCalm: Bool) {
         scene.now += scene.random.next() % 50
         let worker = scene.random.next() % 3 + 1

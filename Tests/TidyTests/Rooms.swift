@@ -245,12 +245,12 @@ enum Rooms {
             [store, engine, kit, api, access, "syncd/Access"]),
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
-            [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Answers"]),
+            [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Setup", "syncd/Answers"]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
-                store, engine, kit, api, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
+                store, engine, kit, api, subscriptions, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
                 "syncd/Answers",
                 "syncd/Feed", "syncd/Metrics",
             ]),

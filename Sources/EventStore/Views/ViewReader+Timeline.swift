@@ -80,7 +80,7 @@ extension ViewReader {
         }
         while true {
             var rows = OwnerRows.Found()
-            var isCut = false
+            var (isCut, position) = (false, UInt64(0))
             let found = try inOneReading { () throws(StoreError) in
                 rows = try page(
                     &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows)
@@ -92,6 +92,7 @@ extension ViewReader {
                 var rest = wanted.prefix(limit)
                 let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter)
                 isCut = slice.events.count < wanted.count
+                position = try progress()
                 return slice
             }
             let isFull = rows.rows.count > limit
@@ -101,6 +102,7 @@ extension ViewReader {
                 continue
             }
             var result = TimelinePage()
+            result.position = position
             _ = try hand(found) { entry in
                 result.entries.append(entry)
                 return true

@@ -52,7 +52,7 @@ extension Mesh {
 
     /// Logs what strangers make happen, but not as often as they like.
     package mutating func note(_ text: String, _ now: Moment, _ effects: inout [Effect]) {
-        if let line = strangers.text(text, now: now.monotonic) { effects.append(.say(line)) }
+        if let line = strangers.text(text, now: now.monotonic) { effects.append(.say(NodeRemark("CALLER", line))) }
     }
 
     // MARK: Invitations
@@ -106,7 +106,8 @@ extension Mesh {
             let text = "the invitation is unknown, used or expired"
             return effects.append(.refuse(link, .joinRefused, text, retryAfter: 0))
         }
-        effects.append(.say("node \(caller.node) has joined as \(peer.name) from \(caller.address)"))
+        let text = "node \(caller.node) has joined as \(peer.name) from \(caller.address)"
+        effects.append(.say(NodeRemark("PEER_JOINED", text, peer: peer.name)))
         pending[peer.node] = nil
         entries[peer.node, default: Entry(peer: peer)].peer = peer
         if isOpen { attach(link, caller.node, isOutgoing: false, now, &effects) }

@@ -53,8 +53,10 @@ extension Mesh {
         guard origin == local.origin, have < known else { return }
         effects.append(
             .say(
-                "AMNESIA: \(name(of: node)) has \(known) events of this node's origin \(origin), the log has \(have)")
-        )
+                NodeRemark(
+                    "AMNESIA",
+                    "AMNESIA: \(name(of: node)) has \(known) events of this node's origin \(origin), the log has \(have)",
+                    peer: name(of: node))))
         effects.append(.startOrigin(insteadOf: origin, .behind, known: known))
     }
 
@@ -93,7 +95,8 @@ extension Mesh {
         // A clock that jumps again and again must not make one origin after another. What is lost or forked is proven.
         let hour = now.wall - 3_600_000
         guard change != .clock || successions.count(where: { $0.at > hour }) < Self.mostOrigins else {
-            return effects.append(.say("the clock was far ahead again; no further new origin within an hour"))
+            let text = "the clock was far ahead again; no further new origin within an hour"
+            return effects.append(.say(NodeRemark("CLOCK_AHEAD", text)))
         }
         effects.append(.startOrigin(insteadOf: origin, change, known: known))
     }
@@ -103,7 +106,8 @@ extension Mesh {
         _ origin: OriginID, insteadOf old: OriginID, _ change: OriginChange, known: UInt64, now: Moment,
         effects: inout [Effect]
     ) {
-        effects.append(.say("this node appends to the new origin \(origin): \(change.summary)"))
+        let text = "this node appends to the new origin \(origin): \(change.summary)"
+        effects.append(.say(NodeRemark("NEW_ORIGIN", text)))
         let had = log[old]?.seq ?? 0
         let succession = OriginSuccession(change, previous: old, had: had, known: known)
         successions.append(OriginTurn(succession: succession, origin: origin, at: now.wall))
@@ -115,7 +119,8 @@ extension Mesh {
     // MARK: What the operator should know
 
     mutating func put(_ notice: NodeNotice, _ effects: inout [Effect]) {
-        if board.put(notice) { effects.append(.say("\(notice.code.rawValue): \(notice.text)")) }
+        guard board.put(notice) else { return }
+        effects.append(.say(NodeRemark(notice.code.rawValue, "\(notice.code.rawValue): \(notice.text)")))
     }
 
     /// Newest first.

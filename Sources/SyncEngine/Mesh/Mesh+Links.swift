@@ -126,8 +126,8 @@ extension Mesh {
         if now.monotonic - gone.openedAt >= Backoff.healthyMilliseconds { entries[node]?.backoff.reset() }
         let text = "peer \(name(of: node)): \(end)"
         if let line = entries[node]?.notices.text(text, now: now.monotonic) {
-            effects.append(.say(line))
-            entries[node]?.isMissed = true
+            effects.append(.say(NodeRemark("PEER_AWAY", line, peer: name(of: node))))
+            if entries[node]?.missedSince == nil { entries[node]?.missedSince = now.monotonic }
         }
         retry(node, because: end.description, now, &effects)
     }

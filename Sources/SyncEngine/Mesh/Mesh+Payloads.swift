@@ -42,8 +42,10 @@ extension Mesh {
         if !dots.isEmpty {
             effects.append(
                 .say(
-                    "\(dots.count) events are here without their payloads, which nothing has erased: peers are asked for them"
-                ))
+                    NodeRemark(
+                        "PAYLOADS_MISSING",
+                        "\(dots.count) events are here without their payloads, which nothing has erased: peers are asked for them"
+                    )))
             for link in links { effects.append(.lacksPayloads(link, dots)) }
         }
         if missing.isLookDue { lookForMissing(now, &effects) }
@@ -53,7 +55,9 @@ extension Mesh {
     mutating func healed(_ dots: [Dot], by node: NodeID, _ now: Moment, _ effects: inout [Effect]) {
         let healed = Set(dots)
         missing.dots.removeAll { healed.contains($0) }
-        effects.append(.say("\(dots.count) events have their payloads again, from \(name(of: node))"))
+        let name = name(of: node)
+        let text = "\(dots.count) events have their payloads again, from \(name)"
+        effects.append(.say(NodeRemark("PAYLOADS_BACK", text, peer: name)))
         if missing.isPart, missing.dots.isEmpty { lookForMissing(now, &effects) }
     }
 }

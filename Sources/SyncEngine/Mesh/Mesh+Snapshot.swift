@@ -35,12 +35,15 @@ extension Mesh {
         switch news {
         case .opened(let offer, let after):
             let from = after > 0 ? ", going on after \(after)" : ""
-            effects.append(.say("snapshot of \(offer.events) events from \(name)\(from)"))
+            let text = "snapshot of \(offer.events) events from \(name)\(from)"
+            effects.append(.say(NodeRemark("SNAPSHOT_BEGINS", text, peer: name)))
         case .refused(let failure):
-            effects.append(.say("snapshot from \(name) refused: \(failure.text); catching up event by event"))
+            let text = "snapshot from \(name) refused: \(failure.text); catching up event by event"
+            effects.append(.say(NodeRemark("SNAPSHOT_REFUSED", text, peer: name)))
             perform(snapshotTurn.refused(from: node, link, failure), now, &effects)
         case .complete:
-            effects.append(.say("snapshot from \(name) is complete and proved"))
+            effects.append(
+                .say(NodeRemark("SNAPSHOT_COMPLETE", "snapshot from \(name) is complete and proved", peer: name)))
             perform(snapshotTurn.completed(), now, &effects)
         }
     }

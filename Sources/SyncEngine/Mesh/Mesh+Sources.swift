@@ -2,6 +2,12 @@ package import EventStore
 
 // What the sessions hear that concerns the others, and what each is told to take.
 extension Mesh {
+    private func back(_ node: NodeID, _ since: UInt64, _ now: Moment) -> NodeRemark {
+        let (name, gone) = (name(of: node), now.monotonic - min(since, now.monotonic))
+        return NodeRemark(
+            "PEER_BACK", "peer \(name) is back, after \((gone + 500) / 1_000) s", peer: name, duration: gone)
+    }
+
     /// Most origins told to the plan in one turn of the loop: a peer may state 400,000, and others wait for the same thread.
     private static let announcedAtOnce = 4_096
 
@@ -13,8 +19,8 @@ extension Mesh {
         // No copy of the entry: what it has to announce is long, and is changed where it is.
         guard entries[node]?.link?.id == link else { return }
         if news.hasOpened {
-            if entries[node]?.isMissed == true { effects.append(.say("peer \(name(of: node)) is back")) }
-            entries[node]?.isMissed = false
+            if let since = entries[node]?.missedSince { effects.append(.say(back(node, since, now))) }
+            entries[node]?.missedSince = nil
             entries[node]?.unannounced = []
             sources.opened(node, [], own: own, now: now.monotonic)
             if !missing.dots.isEmpty { effects.append(.lacksPayloads(link, missing.dots)) }

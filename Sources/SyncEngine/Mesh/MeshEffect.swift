@@ -66,7 +66,7 @@ extension Mesh {
         /// The invitation of the peer is used up.
         case forgetToken(NodeID)
         /// A line for the log.
-        case say(String)
+        case say(NodeRemark)
 
         /// Call ``Mesh/timerFired(_:now:effects:)`` then, monotonic milliseconds. An earlier time for the same timer is void.
         case arm(Timer, at: UInt64)

@@ -39,8 +39,8 @@ extension Mesh {
         var lastError: String?
         /// A peer that comes and goes all the time does not fill the log.
         var notices = NoticeLimiter()
-        /// Whether the log says that it has gone, and not that it is back.
-        var isMissed = false
+        /// Since when it is gone, as the log says, which does not say yet that it is back: monotonic milliseconds.
+        var missedSince: UInt64?
         /// What the peer has said to have; it outlives the link.
         var memory: PeerMemory?
         /// Whether what it has can be lost when the power fails, as it said last.

@@ -9,7 +9,7 @@ extension SyncNode {
         let desk: JoinDesk
         let snapshots: SnapshotEndpoint
         let context: TLSContext
-        let log: @Sendable (String) -> Void
+        let log: @Sendable (NodeRemark) -> Void
         private(set) var mesh: Mesh
         /// Links with a session.
         var sessions: [LinkID: PeerLink] = [:]
@@ -39,7 +39,7 @@ extension SyncNode {
 
         init(
             loop: EventLoop, inbox: CommitInbox, workers: StoreWorkers, snapshots: SnapshotEndpoint,
-            context: TLSContext, mesh: Mesh, desk: JoinDesk, log: @escaping @Sendable (String) -> Void
+            context: TLSContext, mesh: Mesh, desk: JoinDesk, log: @escaping @Sendable (NodeRemark) -> Void
         ) {
             self.loop = loop
             self.inbox = inbox

@@ -37,11 +37,11 @@ final class SnapshotReceiver: Sendable {
     private let eventStore: EventStore
     private let minFree: UInt64
     private let threads: Int
-    private let log: @Sendable (String) -> Void
+    private let log: @Sendable (NodeRemark) -> Void
     private let worker: SerialWorker<Void>
     private let state = Lock(State.idle)
 
-    init(store: EventStore, minFree: UInt64, threads: Int, log: @escaping @Sendable (String) -> Void) {
+    init(store: EventStore, minFree: UInt64, threads: Int, log: @escaping @Sendable (NodeRemark) -> Void) {
         eventStore = store
         self.minFree = minFree
         self.threads = threads

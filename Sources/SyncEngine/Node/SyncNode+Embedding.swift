@@ -52,7 +52,7 @@ extension SyncNode {
         }
         return try SyncNode(
             store: store, listen: listen, peers: configuration.peers, software: configuration.software,
-            snapshots: SnapshotOptions(after: 0), log: configuration.log)
+            snapshots: SnapshotOptions(after: 0), log: { configuration.log($0.text) })
     }
 
     /// Who this node is: its peers name it by `identity.node`.

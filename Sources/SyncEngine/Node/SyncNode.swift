@@ -26,7 +26,7 @@ public final class SyncNode: Sendable {
     package init(
         store: EventStore, listen: HostPort?, peers: [Peer], software: String, desk: JoinDesk = .closed,
         snapshots options: SnapshotOptions = SnapshotOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        log: @escaping @Sendable (NodeRemark) -> Void = { _ in }
     ) throws(NodeError) {
         self.store = store
         workers = StoreWorkers(store: store)

@@ -63,5 +63,6 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("verify.views", \.verify.views, .count),
         ConfigurationSetting("metrics.listen", \.metrics.listen, .optional(.address)),
         ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level", reload: true),
+        ConfigurationSetting("log.format", \.log.format, .choice(), reload: true),
     ]
 }

@@ -129,6 +129,12 @@ struct DaemonConfiguration: Sendable, Equatable {
     struct Log: Sendable, Equatable {
         /// The least important messages that are written.
         var level = LogLevel.info
+        /// How they are written.
+        var format = LogFormat.text
+    }
+
+    enum LogFormat: String, Sendable, CaseIterable {
+        case text, json
     }
 
     enum LogLevel: String, Sendable, CaseIterable {

@@ -20,6 +20,7 @@ final class APIServer: Sendable {
     private let subscriptions: SubscriptionHub
     private let usage: HTTPUsage
     private let authenticator: Authenticator
+    private let following: Lock<Following?>
     /// For connections that come from now on.
     private let certificate: Lock<ServerTLS?>
     /// What serves a socket that outlives the daemon.
@@ -34,6 +35,7 @@ final class APIServer: Sendable {
     ) throws(CommandFailure) {
         let api = configuration.api
         (usage, authenticator, certificate) = (service.usage, service.authenticator, service.certificate)
+        following = service.following
         let worker = SerialWorker<Void>(name: "api-work") {}
         self.worker = worker
         let prober = SerialWorker<Void>(name: "api-probe") {}
@@ -57,7 +59,8 @@ final class APIServer: Sendable {
             feed = try FeedHub(
                 service.store, service.views, service.authenticator, service.accessLog, on: loop)
             subscriptions = try SubscriptionHub(
-                service.store, service.views, service.node, service.authenticator, on: loop)
+                service.store, service.views, service.node, service.authenticator, on: loop
+            ) { log.write($0) }
             readers = ReadPool(try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
@@ -67,6 +70,7 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
+        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions) }
         service.authenticator.observe {
             feed.reconsider()
             subscriptions.reconsider()
@@ -134,14 +138,16 @@ final class APIServer: Sendable {
                 let port = try Self.orFail(Self.occupied("E_LISTEN", "the API", "api.listen", listen)) {
                     () throws(TransportError) in try server.listen(host: listen.host, port: listen.port, tls: tls)
                 }
-                log.info("API at \(tls == nil ? "http" : "https")://\(NetworkAddress(host: listen.host, port: port))")
+                log.info(
+                    "API at \(tls == nil ? "http" : "https")://\(NetworkAddress(host: listen.host, port: port))",
+                    "LISTENING")
                 return nil
             } catch {
                 return error
             }
         }
         if let failure = failure ?? nil { throw failure }
-        if let place = metrics.withLock({ $0 }) { log.info("metrics at http://\(place)/metrics") }
+        if let place = metrics.withLock({ $0 }) { log.info("metrics at http://\(place)/metrics", "LISTENING") }
         if manager.api == nil, let path = api.socket.path, let group = api.socket.group {
             Self.give(path, to: group, log)
         }
@@ -245,12 +251,12 @@ final class APIServer: Sendable {
     /// Hands the socket to the group that may use it. Where there is no such group, or we may not, it stays ours alone.
     private static func give(_ path: String, to group: String, _ log: Logger) {
         guard let entry = getgrnam(group) else {
-            log.warning("there is no group \(group): only the daemon's own user may use \(path)")
+            log.warning("there is no group \(group): only the daemon's own user may use \(path)", "SOCKET")
             fchmodat(AT_FDCWD, path, 0o600, AT_SYMLINK_NOFOLLOW)
             return
         }
         if lchown(path, uid_t.max, entry.pointee.gr_gid) != 0 {
-            log.warning("cannot give \(path) to group \(group): \(String(cString: strerror(errno)))")
+            log.warning("cannot give \(path) to group \(group): \(String(cString: strerror(errno)))", "SOCKET")
         }
     }
 
@@ -266,6 +272,7 @@ final class APIServer: Sendable {
     func stop() {
         // What waits or follows is told first: it would be waited for.
         authenticator.stop()
+        following.withLock { $0 = nil }
         feed.stop()
         subscriptions.stop()
         leaveCallers()

@@ -117,12 +117,12 @@ extension Service {
                     guard let used else { return nil }
                     return try roster.admit(attempt.node, as: used.name ?? attempt.name)
                 } catch {
-                    log.error("an invitation could not be used: \(error)")
+                    log.error("an invitation could not be used: \(error)", "INVITATION")
                     return nil
                 }
             },
             joined: { node in
-                do throws(StoreError) { try roster.joined(node) } catch { log.error("\(error)") }
+                do throws(StoreError) { try roster.joined(node) } catch { log.error("\(error)", "PEERS_FILE") }
             })
     }
 }

@@ -15,6 +15,7 @@ extension Service {
         try describeStore(mine, status, &text)
         describeAPI(&text)
         describeAccess(&text)
+        describeFollowing(&text)
         try describePeers(mine, peers, status, &text)
         text.end()
         exchange.reply(

@@ -10,8 +10,8 @@ struct ReadEndpoint {
     private let request: PageRequest
     private let views: ViewReader
     private let lines: EventLines
-    /// Where the log ends.
-    private let end: LogPlace
+    /// Where the log ends; of a timeline's page, where the views of it do.
+    private var end: LogPlace
     /// Up to where it is durable.
     private let durable: UInt64
     private var sight: Sight
@@ -182,6 +182,7 @@ struct ReadEndpoint {
         }
         page.hasMore = found.next != nil
         page.next = found.next.map(PagePlace.entry)
+        if let position = found.position, position != end.position { end = try views.log.place(at: position) }
         return page
     }
 
@@ -202,13 +203,17 @@ struct ReadEndpoint {
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
         guard let bits = UUIDBits(text: id) else { return nil }
-        // Events of others may have the same id: those that are no twins all count.
-        for stored in try views.log.events(id: EventID(bits)) {
-            guard try views.log.counting(inPlaceOf: stored) == nil, try sight.sees(stored.event.header, views)
-            else { continue }
-            return Page(body: try lines.line(stored), count: 1)
+        let id = EventID(bits)
+        var found = try views.log.countingEvent(id: id)
+        if let event = found, try !sight.sees(event.event.header, views) {
+            // Others may have given one of theirs the same id: those that are no twins all count.
+            found = nil
+            for other in try views.log.events(id: id) where found == nil {
+                let isSeen = try sight.sees(other.event.header, views)
+                if isSeen, try views.log.counting(inPlaceOf: other) == nil { found = other }
+            }
         }
-        return nil
+        return try found.map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
     }
 
     private func conversations() throws(StoreError) -> Page {

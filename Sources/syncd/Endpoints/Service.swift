@@ -3,6 +3,12 @@ internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
 
+/// What metrics ask for who follows.
+struct Following: Sendable {
+    let feed: FeedHub
+    let subscriptions: SubscriptionHub
+}
+
 /// What the API answers (D19). Each endpoint has a file of its own.
 struct Service: Sendable {
     let store: EventStore
@@ -30,6 +36,8 @@ struct Service: Sendable {
     let heart: Heartbeat
     let writeProbe: WriteProbe
     let began: Beginning
+    /// Who follows the log and works on subscriptions, once the API is there.
+    let following = Lock<Following?>(nil)
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000

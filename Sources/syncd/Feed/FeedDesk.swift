@@ -22,6 +22,8 @@ final class FeedDesk {
         /// `nil`: the event of its cursor is not here yet.
         var place: FeedPlace?
         var isCaughtUp = false
+        /// It has had all there was: what comes next is new.
+        var isAtEnd = false
         /// Its client has to take what is there first.
         var isFull = false
         /// When something was written last, monotonic nanoseconds.
@@ -53,6 +55,9 @@ final class FeedDesk {
     private var lines: EventLines?
     private var incarnation: UInt64 = 0
     private var followers: [UInt64: Follower] = [:]
+    /// When the last commits were.
+    var commits = CommitTimes()
+    private var delays = DurationHistogram()
     /// Events in the order of their positions, without gaps.
     private var recent: [FeedItem] = []
     private var recentBytes = 0
@@ -73,6 +78,17 @@ final class FeedDesk {
     }
 
     var isEmpty: Bool { followers.isEmpty }
+
+    var figures: FollowerFigures {
+        var figures = FollowerFigures()
+        for name in FeedRequest.Face.Name.allCases { figures.followers[name] = 0 }
+        for follower in followers.values {
+            figures.followers[follower.request.face.name, default: 0] += 1
+            if follower.isFull { figures.slow += 1 }
+        }
+        figures.delays = delays
+        return figures
+    }
 
     // MARK: Coming and going
 
@@ -255,12 +271,14 @@ final class FeedDesk {
         items = try seen(items, by: id)
         followers[id]?.place = place
         let isAtEnd = place.position >= durable
+        followers[id]?.isAtEnd = isAtEnd
         switch follower.sink {
         case .page(let exchange, _, let until):
             guard !items.isEmpty || isAtEnd && MonotonicClock.now >= until else { return isAtEnd ? .rests : .again }
             exchange.reply(
                 status: 200, contentType: "application/json",
-                body: page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))
+                body: FeedLines.page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))
+            noteDelay(follower, items)
             return .ended
         case .stream(let stream):
             var bytes: [UInt8] = []
@@ -273,11 +291,21 @@ final class FeedDesk {
             guard !bytes.isEmpty else { return isAtEnd ? .rests : .again }
             followers[id]?.wrote = MonotonicClock.now
             guard stream.write(bytes) else { return .ended }
+            noteDelay(follower, items)
             guard stream.backlog > Self.backlog else { return isAtEnd ? .rests : .again }
             followers[id]?.isFull = true
+            followers[id]?.isAtEnd = false
             stream.write([]) { [later] in later(id) }
             return .rests
         }
+    }
+
+    /// Notes how long the oldest of them has taken to a follower who waited for it.
+    private func noteDelay(_ follower: Follower, _ items: [FeedItem]) {
+        guard follower.isAtEnd, let first = items.first, let begin = commits.time(of: first.stored.position) else {
+            return
+        }
+        delays.note(MonotonicClock.now - begin)
     }
 
     /// Where it stands; `nil` while the event of its cursor is not here.
@@ -335,17 +363,6 @@ final class FeedDesk {
         }
         followers[id]?.sight = sight
         return seen
-    }
-
-    private func page(_ items: [FeedItem], cursor: FeedCursor, hasMore: Bool) -> [UInt8] {
-        var bytes = Array(#"{"items":["#.utf8)
-        for (index, item) in items.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            bytes += item.object
-        }
-        bytes += #"],"cursor":"\#(cursor.text)","more":\#(hasMore)}"#.utf8
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
     }
 
     private func write(_ control: FeedControl, to stream: HTTPStream, _ id: UInt64, _ place: FeedPlace) {

@@ -16,6 +16,8 @@ final class FeedHub: Sendable {
         var isWanted = false
         /// The thread is going to look at ``durable``.
         var isQueued = false
+        /// When commits were told that the thread has not looked at.
+        var commits: [(top: UInt64, at: UInt64)] = []
     }
 
     private static let tick: Duration = .seconds(1)
@@ -24,6 +26,8 @@ final class FeedHub: Sendable {
     private let state = Lock(State())
     private let budget = Lock(LiveBudget())
     private let loop: EventLoop
+
+    private let asked = FigureDesk(FollowerFigures())
 
     /// This, for the desk, until it stops.
     private let hub = Lock<FeedHub?>(nil)
@@ -101,6 +105,11 @@ final class FeedHub: Sendable {
         }
     }
 
+    /// Who follows now. Waits for the thread for a short time.
+    var figures: FollowerFigures {
+        asked.figures { take in worker.submit { take($0.figures) } }
+    }
+
     /// Credentials have changed: who has lost his is let go.
     func reconsider() { worker.submit { $0.reconsider() } }
 
@@ -132,6 +141,9 @@ final class FeedHub: Sendable {
 
     private func advance(to top: UInt64) {
         let isDue = state.withLock { state in
+            if state.isWanted, top > state.durable, state.commits.count < CommitTimes.most {
+                state.commits.append((top, MonotonicClock.now))
+            }
             state.durable = max(state.durable, top)
             guard state.isWanted, !state.isQueued else { return false }
             state.isQueued = true
@@ -140,10 +152,12 @@ final class FeedHub: Sendable {
         guard isDue else { return }
         worker.submit { [weak self] desk in
             guard let self else { return }
-            let durable = state.withLock { state in
+            let (durable, commits) = state.withLock { state in
                 state.isQueued = false
-                return state.durable
+                defer { state.commits = [] }
+                return (state.durable, state.commits)
             }
+            desk.commits.add(commits)
             again(desk.advanced(durable: durable))
         }
     }

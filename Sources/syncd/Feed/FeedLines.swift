@@ -103,3 +103,17 @@ extension FeedRequest.Face {
         out += "\n\n".utf8
     }
 }
+
+/// What is written for followers.
+enum FeedLines {
+    static func page(_ items: [FeedItem], cursor: FeedCursor, hasMore: Bool) -> [UInt8] {
+        var bytes = Array(#"{"items":["#.utf8)
+        for (index, item) in items.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += item.object
+        }
+        bytes += #"],"cursor":"\#(cursor.text)","more":\#(hasMore)}"#.utf8
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+}

@@ -13,6 +13,19 @@ struct FeedRequest: Sendable {
         case lines
         /// Server-sent events without end (WHATWG HTML §9.2).
         case eventStream
+
+        /// As figures name it.
+        enum Name: String, CaseIterable, Sendable {
+            case page, ndjson, sse
+        }
+
+        var name: Name {
+            switch self {
+            case .page: .page
+            case .lines: .ndjson
+            case .eventStream: .sse
+            }
+        }
     }
 
     let face: Face

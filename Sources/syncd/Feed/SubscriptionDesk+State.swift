@@ -39,7 +39,10 @@ extension SubscriptionDesk {
         let parked = Set(records.parked(record.id).keys)
         let known = [kept, records.placed(record.id)].compactMap { $0 }
         let machine = try SubscriptionMachine(record, known, parked: parked, log)
-        running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
+        isParkingNew = true
+        let made = try log.event(record.dot)?.event.header.hlc.milliseconds ?? 0
+        running[record.name] = Running(
+            record: record, machine: machine, position: try machine.start(in: log), made: made)
     }
 
     /// Another home has told what is done: that need not be done here.
@@ -122,6 +125,7 @@ extension SubscriptionDesk {
     /// It is no more, or not here: its workers are told.
     func end(_ name: String, _ reason: String) {
         running[name] = nil
+        troubles.forget(name)
         for (id, pull) in pulls where pull.name == name {
             pulls[id] = nil
             pull.exchange.refuse(.notFound, reason)

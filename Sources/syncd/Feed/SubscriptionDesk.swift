@@ -20,6 +20,9 @@ final class SubscriptionDesk {
         var placed: UInt64 = 0
         var told: UInt64 = 0
         var placedAt = SubscriptionDesk.now
+        /// When it was made, Unix milliseconds.
+        var made: Int64 = 0
+        var ahead = SubscriptionAhead()
     }
 
     /// One who waits for deliveries.
@@ -68,6 +71,8 @@ final class SubscriptionDesk {
     let reader: EventReader
     private let authenticator: Authenticator
     private let later: @Sendable (UInt64) -> Void
+    /// The daemon's log.
+    let tell: @Sendable (LogLine) -> Void
     private let run = UInt64.random(in: 1 ... .max)
     private var readers: OpenReaders
     private var log: LogReader?
@@ -93,13 +98,21 @@ final class SubscriptionDesk {
     /// When it was last asked what nodes have written about subscriptions.
     var lastLook: UInt64 = 0
 
-    /// - Parameter later: Told of a stream whose client has taken what was there.
+    var troubles = SubscriptionTroubles()
+    /// Events were set aside, or are handed out again, since that was told.
+    var isParkingNew = true
+    /// Why, by subscription.
+    var parkingReasons: [String: String] = [:]
+
+    /// - Parameters:
+    ///   - tell: The daemon's log.
+    ///   - later: Told of a stream whose client has taken what was there.
     init(
         _ store: EventStore, _ projector: ProjectorThread, _ authenticator: Authenticator,
-        later: @escaping @Sendable (UInt64) -> Void
+        tell: @escaping @Sendable (LogLine) -> Void, later: @escaping @Sendable (UInt64) -> Void
     ) {
         (self.store, self.authenticator) = (store, authenticator)
-        self.later = later
+        (self.later, self.tell) = (later, tell)
         reader = EventReader(Freshness(store.files, projector: projector))
         readers = OpenReaders(Freshness(store.files))
     }
@@ -291,6 +304,8 @@ final class SubscriptionDesk {
                 let draft = record.draft(parking: parking, event: stored.event.header.id)
                 let proof = try self.record(draft, visible: false).dot
                 running[name]?.machine.parked(parking.dot, by: proof, now: Self.now)
+                isParkingNew = true
+                parkingReasons[name] = parking.reason
             } catch {
                 running[name]?.machine.notParked(parking.dot, now: Self.now)
             }
@@ -328,7 +343,9 @@ final class SubscriptionDesk {
         for (name, one) in running {
             var machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
             for (id, stream) in streams where stream.name == name { machine.joined(id) }
-            running[name] = Running(record: one.record, machine: machine, position: try machine.start(in: current))
+            machine.tally = one.machine.tally
+            running[name] = Running(
+                record: one.record, machine: machine, position: try machine.start(in: current), made: one.made)
         }
         return current
     }

@@ -38,19 +38,20 @@ final class SubscriptionHub: Sendable {
     private let loop: EventLoop
     private let own: NodeID
     private let node: SyncNode
+    private let asked = FigureDesk(SubscriptionFigures())
     /// This, for the desk, until it stops.
     private let hub = Lock<SubscriptionHub?>(nil)
 
     init(
         _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
-        on loop: EventLoop
+        on loop: EventLoop, tell: @escaping @Sendable (LogLine) -> Void
     ) throws(StoreError) {
         self.loop = loop
         self.node = node
         own = store.identity.node
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
-            SubscriptionDesk(store, views, authenticator) { id in hub.withLock { $0 }?.drained(id) }
+            SubscriptionDesk(store, views, authenticator, tell: tell) { id in hub.withLock { $0 }?.drained(id) }
         }
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in
@@ -80,6 +81,15 @@ final class SubscriptionHub: Sendable {
             follow(desk)
         }
         if !isTaken { exchange.refuse(.closed) }
+    }
+
+    /// How things stand with the subscriptions of this node. Waits for the thread for a short time.
+    var figures: SubscriptionFigures {
+        asked.figures { take in
+            worker.submit { [weak self] desk in
+                if let self { take(desk.figures(at: own, durable: durable)) }
+            }
+        }
     }
 
     /// Credentials have changed: who has lost his is let go.
@@ -227,6 +237,7 @@ final class SubscriptionHub: Sendable {
             return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
         }
         let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true).dot
+        desk.isParkingNew = true
         let log = try desk.currentLog()
         // At once: the log may be far from being looked at so far.
         if let stored = try log.event(proof) {
@@ -431,6 +442,7 @@ final class SubscriptionHub: Sendable {
             if isSecond {
                 desk.reconsider()
                 look(desk)
+                desk.tellTroubles()
                 desk.putAway()
                 desk.sync()
                 let news = desk.news(WallClock.now)

@@ -2,27 +2,49 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
-/// One line for each fact, on standard error; with a syslog priority where journald reads it.
+/// One line for each fact, on standard error, as text or as JSON; with a syslog priority where journald reads it.
 struct Logger: Sendable {
-    private let level: Lock<DaemonConfiguration.LogLevel>
+    private let log: Lock<DaemonConfiguration.Log>
     private let hasPriorities = getenv("JOURNAL_STREAM") != nil
 
-    init(level: DaemonConfiguration.LogLevel) { self.level = Lock(level) }
+    init(_ log: DaemonConfiguration.Log) { self.log = Lock(log) }
 
-    /// From now on lines of this importance are written, and those above it.
-    func setLevel(_ level: DaemonConfiguration.LogLevel) { self.level.withLock { $0 = level } }
+    /// From now on lines are written so, and of this importance or above it.
+    func take(_ log: DaemonConfiguration.Log) { self.log.withLock { $0 = log } }
 
-    func error(_ text: String) { write(text, .error, 3) }
-    func warning(_ text: String) { write(text, .warning, 4) }
-    func info(_ text: String) { write(text, .info, 6) }
+    func error(_ text: String, _ code: String, _ fields: LogLine.Field...) {
+        write(LogLine(level: .error, code: code, text: text, fields: fields))
+    }
 
-    private func write(_ text: String, _ wanted: DaemonConfiguration.LogLevel, _ priority: Int) {
+    func warning(_ text: String, _ code: String, _ fields: LogLine.Field...) {
+        write(LogLine(level: .warning, code: code, text: text, fields: fields))
+    }
+
+    func info(_ text: String, _ code: String, _ fields: LogLine.Field...) {
+        write(LogLine(level: .info, code: code, text: text, fields: fields))
+    }
+
+    func write(_ line: LogLine) {
+        let log = log.withLock { $0 }
         let order = DaemonConfiguration.LogLevel.allCases
-        guard let limit = order.firstIndex(of: level.withLock { $0 }), let rank = order.firstIndex(of: wanted),
-            rank <= limit
-        else {
-            return
+        guard let limit = order.firstIndex(of: log.level), let rank = order.firstIndex(of: line.level), rank <= limit
+        else { return }
+        let priority = hasPriorities ? "<\(line.level.priority)>" : ""
+        switch log.format {
+        case .text: Output.message((hasPriorities ? priority : "syncd: ") + Sanitizer.line(line.text) + "\n")
+        case .json: Output.message(priority + line.json(at: WallClock.now) + "\n")
         }
-        Output.message((hasPriorities ? "<\(priority)>" : "syncd: ") + Sanitizer.line(text) + "\n")
+    }
+}
+
+extension DaemonConfiguration.LogLevel {
+    /// As syslog has it.
+    fileprivate var priority: Int {
+        switch self {
+        case .error: 3
+        case .warning: 4
+        case .info: 6
+        case .debug: 7
+        }
     }
 }

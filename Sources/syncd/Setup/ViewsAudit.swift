@@ -57,7 +57,9 @@ final class ViewsAudit: Sendable {
         do throws(StoreError) {
             report = try ViewsCheck(files).run(isCancelled: { state.withLock { $0.isStopping } })
         } catch {
-            if !state.withLock({ $0.isStopping }) { log.warning("the views could not be proven: \(error)") }
+            if !state.withLock({ $0.isStopping }) {
+                log.warning("the views could not be proven: \(error)", "VIEWS_NOT_PROVEN")
+            }
             return
         }
         let first = report.differences.first.map { "\($0)" }
@@ -67,9 +69,13 @@ final class ViewsAudit: Sendable {
                 difference: first)
         }
         guard let first else {
-            return log.info("views proven to position \(report.position): \(report.rows) rows are what the log says")
+            return log.info(
+                "views proven to position \(report.position): \(report.rows) rows are what the log says",
+                "VIEWS_PROVEN", LogLine.Field("position", report.position))
         }
-        log.warning("the views contradict the log in \(report.count) places and are built anew; the first: \(first)")
+        log.warning(
+            "the views contradict the log in \(report.count) places and are built anew; the first: \(first)",
+            "VIEWS_CONTRADICT", LogLine.Field("places", report.count))
         views.rebuild()
     }
 }

@@ -36,7 +36,7 @@ final class BootstrappedNode: Sendable {
                     return true
                 }
             },
-            log: { [lines] line in lines.withLock { $0.append(line) } })
+            log: { [lines] line in lines.withLock { $0.append(line.text) } })
         current.withLock { $0 = (store, node) }
     }
 

@@ -19,4 +19,10 @@ package struct DurationHistogram: Sendable, Equatable {
         counts[index] &+= 1
         sum &+= nanoseconds
     }
+
+    /// Puts what another one has noted to it.
+    package mutating func add(_ other: DurationHistogram) {
+        for index in counts.indices { counts[index] &+= other.counts[index] }
+        sum &+= other.sum
+    }
 }

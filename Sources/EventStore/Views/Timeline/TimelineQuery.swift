@@ -62,6 +62,8 @@ package struct TimelinePage: Sendable {
     package var entries: [TimelineEntry] = []
     /// Behind it more may come; there may be none after all. `nil`: that was all.
     package var next: DisplayKey?
+    /// The last position that the views of it had applied; `nil` where the log does not know the owner.
+    package var position: UInt64?
 }
 
 /// An event of a history or a conversation, with what became of it.
