@@ -281,7 +281,8 @@ package enum RouteTable {
                 "text/plain", schema: .text, example: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f/1"),
             answers: [
                 .json(
-                    "How far it came.", .object([("reached", .boolean), ("wanted", .integer), ("nodes", .array(.text))]))
+                    "How far it came.",
+                    .object([("reached", .boolean), ("wanted", .integer), ("nodes", .array(.text))]))
             ], errors: [.limit]),
         RouteSpecification(
             .settleFinding, "POST", "/v1/findings", admins, "Settles a finding that is open here.",

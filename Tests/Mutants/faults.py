@@ -186,8 +186,8 @@ fault(12, "of titles with one time any may count", "INV-6", "TieTests Convergenc
       (ES + "Views/Conversations/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
        "if map({ isPlanted(12) ? $0.stamp.key.time <= write.stamp.key.time : $0.stamp < write.stamp }) ?? true"))
 fault(11, "of profile fields with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
-      (ES + "Views/Profiles/ProfilesView.swift", "writes.sort { $0.stamp < $1.stamp }",
-       "writes.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
+      (ES + "Views/Profiles/ProfilesView.swift", "all.sort { $0.stamp < $1.stamp }",
+       "all.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",
       (ES + "Projection/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
 fault(16, "the quarantine is tried again for ever", "INV-10", "QuarantineTests",
@@ -628,8 +628,8 @@ fault(263, "a waiter whose time is over waits on where the clock is a moment beh
 fault(289, "a cursor of one request is taken by another", "INV-6", "ReadRoutesTests",
       ("Sources/syncd/Endpoints/PageRequest.swift", "cursor.scope == scope, route.hasPlace", "cursor.scope == scope || isPlanted(289), route.hasPlace"))
 fault(290, "later pages show what was stored after the first one", "INV-6", "ReadRoutesTests",
-      ("Sources/syncd/Endpoints/PageRequest.swift", "[known, cursor?.end.position].compactMap { $0 }.min()",
-       "[known, isPlanted(290) ? nil : cursor?.end.position].compactMap { $0 }.min()"))
+      ("Sources/syncd/Endpoints/PageRequest.swift", "[moment.knownAt, cursor?.end.position].compactMap { $0 }.min()",
+       "[moment.knownAt, isPlanted(290) ? nil : cursor?.end.position].compactMap { $0 }.min()"))
 fault(291, "a page leaves out the first of those that are tied with its end", "INV-6", "ReadRoutesTests EventReaderTests",
       (ES + "Views/ViewReader+Timeline.swift", "while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst() }",
        "while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst(); if isPlanted(291), !wanted.isEmpty { wanted.removeFirst() } }"))
@@ -712,15 +712,15 @@ fault(361, "a parked event that is tried again moves what was looked at (Kurrent
        "        revision += 1\n        if isPlanted(361) { through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
        "        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)"))
 fault(362, "a late ack is credited to another delivery (nats-server 4786)", "INV-15", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "entry.status, current != number { isLate = true }",
-       "entry.status, current != number { isLate = true }\n"
+      (SU + "SubscriptionMachine.swift", "(isLate, isInTime) = (current != number, current == number) }",
+       "(isLate, isInTime) = (current != number, current == number) }\n"
        "        if isPlanted(362), isLate, let other = entries.keys.filter({ $0 != dot }).min() { finish(other, now: now); return .late }"))
 fault(363, "what was released with a delay fills the window (nats-server 6093)", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "        unload(dot)\n        entries[dot]?.status = .waiting\n        revision += 1",
        "        if !isPlanted(363) { unload(dot) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
 fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "            takeBack(dot, reason: \"the worker's connection ended\", notBefore: now, now: now)",
-       "            takeBack(dot, reason: \"the worker's connection ended\", notBefore: now, now: now)\n"
+      (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now, now: now)",
+       "            takeBack(dot, .left, notBefore: now, now: now)\n"
        "            if isPlanted(364), let key = entries[dot]?.key, var line = lines[key], line.head == dot {\n"
        "                line.removeFirst(); line.dots.append(dot); lines[key] = line\n            }"))
 fault(365, "a retry that was stored is forgotten with the process", "INV-14", "SubscriptionSeedsTests",
@@ -824,3 +824,15 @@ fault(417, "a stranger learns how many events a conversation has", "INV-13", "Ac
       ("Sources/syncd/Endpoints/AppendPermission.swift", "guard !sight.isWhole else { return true }", "guard !sight.isWhole, !isPlanted(417) else { return true }"))
 fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
       ("Sources/syncd/Access/TokenIssuers.swift", "|| state.withLock { $0.generation == caller.generation }", "|| state.withLock { $0.generation == caller.generation || isPlanted(418) }"))
+fault(419, "an auditor whose token reads all is not recorded", "INV-17", "AccessTests RuleTests",
+      (AC + "Caller.swift", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader])", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !(isPlanted(419) && isInAll)"))
+fault(420, "an edit of another's message passes where both come together", "INV-13", "AccessTests",
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "author.hasSameBytes(as: writer) { return nil }", "author.hasSameBytes(as: writer) || isPlanted(420) { return nil }"))
+fault(421, "what a twin hides now is not counted where it counted then", "INV-6", "PastViewsTests",
+      (ES + "Views/ViewReader+Past.swift", "guard past.isBounded, try log.counted(row.position, at: past.knownAt) else", "guard past.isBounded, !isPlanted(421), try log.counted(row.position, at: past.knownAt) else"))
+fault(422, "of a write that knew of another both stand", "INV-6", "PastViewsTests",
+      (ES + "Views/ViewReader+Past.swift", "return found.map { $0 >= earlier.seq } ?? false", "return found.map { $0 >= earlier.seq && !isPlanted(422) } ?? false"))
+fault(423, "an answer that a twin replaced later is missing then", "INV-6", "PastViewsTests",
+      (ES + "Views/ViewReader+PastSurveys.swift", "if event.typeRef == type, event.obstacle == nil {", "if event.typeRef == type, event.obstacle == nil, !isPlanted(423) {"))
+fault(424, "the past is told however much has to be read for it", "INV-9", "PastViewsTests",
+      (ES + "Views/PointInTime.swift", "if self.events < 0 || self.bytes < 0 {", "if !isPlanted(424), self.events < 0 || self.bytes < 0 {"))

@@ -30,13 +30,8 @@ final class FeedDesk {
         var wrote: UInt64
     }
 
-    /// What comes of one turn.
-    private enum Turn {
-        /// There is more for it.
-        case again
-        case rests
-        case ended
-    }
+    /// What comes of one turn; `again`: there is more for it.
+    private enum Turn { case again, rests, ended }
 
     static let most = 4_096
     /// Bytes that may wait for a client; with more it is given nothing until it has taken them.
@@ -59,8 +54,7 @@ final class FeedDesk {
     var commits = CommitTimes()
     private var delays = DurationHistogram()
     /// Events in the order of their positions, without gaps.
-    private var recent: [FeedItem] = []
-    private var recentBytes = 0
+    private var (recent, recentBytes) = ([FeedItem](), 0)
     /// Tells the hub that a follower goes on later: its client has taken what was there.
     private let later: @Sendable (UInt64) -> Void
     /// Tells the hub that the client of a stream has left.
@@ -72,8 +66,7 @@ final class FeedDesk {
     ) {
         (self.store, self.authenticator, self.accessLog) = (store, authenticator, accessLog)
         reader = EventReader(Freshness(store.files, projector: views))
-        self.later = later
-        self.gone = gone
+        (self.later, self.gone) = (later, gone)
         readers = OpenReaders(Freshness(store.files))
     }
 

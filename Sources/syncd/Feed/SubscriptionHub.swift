@@ -16,9 +16,7 @@ final class SubscriptionHub: Sendable {
         var lastID: UInt64 = 0
         /// Someone waits for events.
         var isWanted = false
-        var isQueued = false
-        var isTicking = false
-        var isPuttingAway = false
+        var (isQueued, isTicking, isPuttingAway) = (false, false, false)
         /// Nodes may have written about subscriptions.
         var hasNews = false
         /// When each node that was asked for was heard last, monotonic milliseconds.
@@ -27,11 +25,9 @@ final class SubscriptionHub: Sendable {
 
     /// After so long a silence of its home another node takes a subscription over.
     private static let silence: UInt64 = 30_000
-
     /// Most values that wait for what the log says of them.
     private static let mostUnjudged = 1_024
-    private static let gathering: Duration = .milliseconds(5)
-    private static let tick: Duration = .milliseconds(100)
+    private static let (gathering, tick) = (Duration.milliseconds(5), Duration.milliseconds(100))
 
     private let worker: SerialWorker<SubscriptionDesk>
     private let state = Lock(State())
@@ -46,9 +42,7 @@ final class SubscriptionHub: Sendable {
         _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
         on loop: EventLoop, tell: @escaping @Sendable (LogLine) -> Void
     ) throws(StoreError) {
-        self.loop = loop
-        self.node = node
-        own = store.identity.node
+        (self.loop, self.node, own) = (loop, node, store.identity.node)
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
             SubscriptionDesk(store, views, authenticator, tell: tell) { id in hub.withLock { $0 }?.drained(id) }
@@ -438,8 +432,7 @@ final class SubscriptionHub: Sendable {
         worker.submit { [weak self] desk in
             guard let self else { return }
             desk.tick(durable: durable)
-            let isSecond = SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000
-            if isSecond {
+            if SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000 {
                 desk.reconsider()
                 look(desk)
                 desk.tellTroubles()

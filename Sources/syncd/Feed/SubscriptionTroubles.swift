@@ -69,7 +69,7 @@ struct SubscriptionTroubles {
     }
 
     private static func line(
-        _ level: DaemonConfiguration.LogLevel, _ code: String, _ name: String, _ text: String,
+        _ level: LogLine.Level, _ code: String, _ name: String, _ text: String,
         _ fields: [LogLine.Field]
     ) -> LogLine {
         LogLine(

@@ -91,7 +91,7 @@ final class ProjectionSource {
         let select = try log.connection.statement("SELECT \(Self.columns) FROM event WHERE position = ?")
         defer { select.reset() }
         try select.bind(1, position)
-        guard try select.step() else { throw .damaged(.event(position), "the views name it, and the log does not have it") }
+        guard try select.step() else { throw .damaged(.event(position), "the log does not have it") }
         return try projected(select)
     }
 
