@@ -133,7 +133,7 @@ export class Sillok {
   constructor(bases = "unix:/run/syncd/api.sock", { token, patience = 30_000, headers = {}, log = console.warn } = {}) {
     this.bases = [bases].flat().map((base) => base.replace(/\/+$/, ""))
     for (const base of this.bases)
-      if (!/^(unix:|https?:\/)\/./.test(base)) throw new TypeError(`${base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT`)
+      if (!/^(unix:|https?:\/)\/./.test(base)) throw new TypeError(`${base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT`)
     const shown = token ? { authorization: `Bearer ${token.trim()}` } : {}
     Object.assign(this, { patience, headers: { "content-type": "application/json", ...shown, ...headers }, log })
   }

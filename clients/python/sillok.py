@@ -113,8 +113,8 @@ class Sillok:
     def __init__(self, *bases: str, token_file: str = "", patience: float = 30.0, headers: Optional[Mapping[str, str]] = None):
         self.bases = [base.rstrip("/") for base in bases or ("unix:/run/syncd/api.sock",)]
         for base in self.bases:
-            if not base.startswith(("unix:/", "http://", "https://")):
-                raise ValueError(f"{base}: neither unix:/PATH nor http://HOST:PORT nor https://HOST:PORT")
+            if not base.startswith(("unix:", "http://", "https://")) or base.endswith(":"):
+                raise ValueError(f"{base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT")
         token = {"Authorization": "Bearer " + open(token_file, encoding="ascii").read().strip()} if token_file else {}
         self.patience, self.headers = patience, {"Content-Type": "application/json", **token, **(headers or {})}
         self._kept = threading.local()
