@@ -723,7 +723,7 @@ fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsa
        "            takeBack(dot, .left, notBefore: now, now: now)\n"
        "            if isPlanted(364), let key = entries[dot]?.key, var line = lines[key], line.head == dot {\n"
        "                line.removeFirst(); line.dots.append(dot); lines[key] = line\n            }"))
-fault(365, "a retry that was stored is forgotten with the process", "INV-14", "SubscriptionSeedsTests",
+fault(365, "a retry that was stored is forgotten with the process", "INV-14", "LookTests",
       (SU + "LogReader+Subscriptions.swift", "if header.type == SubscriptionRecord.retried, !isHeeded", "if header.type == SubscriptionRecord.retried, !isPlanted(365), !isHeeded"))
 fault(366, "of two with one content the second is done before the first", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "guard let other = entries[first], !other.isRetried else { return }",

@@ -196,7 +196,14 @@ final class SimWork {
                 : .pull(worker: id, most: work.random.pick(1...8), wait: work.random.pick([0, 500, 5_000]), given)
             work.ask(node, name, action) { [self] answer in
                 guard asked === node else { return }
-                if case .elsewhere(let home) = answer { sent(home) }
+                switch answer {
+                case .elsewhere(let home): sent(home)
+                case .missing:
+                    // It may never hear of it: a cluster may have parted for good.
+                    node = work.anyNode()
+                    again()
+                case .settled, .stale, .failed: break
+                }
             }
             watch(asked.epoch)
         }
