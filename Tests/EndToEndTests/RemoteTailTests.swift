@@ -25,7 +25,7 @@ struct RemoteTailTests {
         let url = "unix:\(daemon.store)/api.sock"
         for words in [
             [], ["-n", "3"], ["--json"], ["--csv", "-n", "20"], ["--plain"], ["--user", "kim"],
-            ["--json", "--since", "1h"],
+            ["--json", "--since", "2020-01-01"],
             ["--conversation", "c-park", "-n", "2"], ["--type", "note"], ["--ids", "--full"],
         ] {
             let files = try await tool.run(["tail", "--store", daemon.store] + words)

@@ -58,7 +58,8 @@ extension LogReader {
         case .now: return .success(FeedPlace(position: durable))
         case .first: return .success(FeedPlace(position: 0))
         case .vector(let known): return .success(try place(lacking: known))
-        case .last(let count): return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter)))
+        case .last(let count):
+            return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter)))
         case .time(let time): return .success(FeedPlace(position: min(durable, try known(at: time - 1).position)))
         case .cursor(let cursor):
             if try has(cursor.place) { return .success(FeedPlace(position: cursor.place.position)) }
