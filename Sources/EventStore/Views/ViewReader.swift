@@ -129,10 +129,10 @@ package final class ViewReader {
         }
     }
 
-    /// How many conversations there are: the entries of an index are counted.
+    /// How many conversations there are: the entries of an index are counted, and the tail is read.
     package func conversationCount() throws(StoreError) -> UInt64 {
         try reading { connection throws(DatabaseError) in
-            UInt64(clamping: try connection.integer("SELECT COUNT(*) FROM conversation") ?? 0)
+            try ConversationList(connection).count()
         }
     }
 

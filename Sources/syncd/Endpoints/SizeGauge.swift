@@ -7,9 +7,10 @@ internal import EventStore
 final class SizeGauge: Sendable {
     private let files: StoreFiles
     private let reader = Lock<ViewReader?>(nil)
-    /// Conversations, and when they were counted: of a million that takes longer than all other figures together.
-    private let conversations = Lock<(count: UInt64, at: UInt64)?>(nil)
-    private static let patience: UInt64 = 10_000_000_000
+    /// Conversations, and when they are to be counted again: of a million that takes longer than all other figures together.
+    private let conversations = Lock<(count: UInt64, until: UInt64)?>(nil)
+    /// So many times as long as the count took it is good for.
+    private static let rest: UInt64 = 100
 
     init(_ files: StoreFiles) { self.files = files }
 
@@ -34,9 +35,10 @@ final class SizeGauge: Sendable {
 extension SizeGauge {
     private func count(_ reader: ViewReader) throws(StoreError) -> UInt64 {
         let now = MonotonicClock.now
-        if let known = conversations.withLock({ $0 }), now < known.at + Self.patience { return known.count }
+        if let known = conversations.withLock({ $0 }), now < known.until { return known.count }
         let count = try reader.conversationCount()
-        conversations.withLock { $0 = (count, now) }
+        let end = MonotonicClock.now
+        conversations.withLock { $0 = (count, end + Self.rest * (end - now)) }
         return count
     }
 }
