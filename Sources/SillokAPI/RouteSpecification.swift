@@ -70,7 +70,9 @@ package struct RouteSpecification: Sendable {
         for (segment, part) in zip(segments, path) {
             switch segment {
             case .word(let word): guard word == part else { return nil }
-            case .name: values.append(part)
+            case .name:
+                guard !part.isEmpty else { return nil }
+                values.append(part)
             }
         }
         return values

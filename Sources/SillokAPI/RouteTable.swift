@@ -108,7 +108,8 @@ package enum RouteTable {
         RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
-                RouteParameter("after", .text, "`now`, `first`, a cursor or a vector; `now` unless said."),
+                RouteParameter(
+                    "after", .text, "`now`, `first`, `last:N`, a time, a cursor or a vector; `now` unless said."),
                 RouteParameter("limit", .number(1...1_000), "Of a page: at most so many events; 50 unless said."),
                 RouteParameter("live", .choice(["0", "1"]), "`1`: a stream has live items, too."),
                 RouteParameter("wait_ms", .number(0...25_000), "Of a page: so long an empty one waits."),

@@ -7,6 +7,7 @@ enum Syncctl {
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
         ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
+        StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,

@@ -84,7 +84,8 @@ enum Daemon {
             listen: configuration.peers.listen, worker: worker, lag: LagGauge(store.files),
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), live: live, meters: Meters(), heart: Heartbeat(),
             writeProbe: WriteProbe(store.files.folder),
-            began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top))
+            began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top),
+            sizes: SizeGauge(store.files))
         let server = try APIServer(service, configuration, manager, log, wake: wake)
 
         let identity = store.identity
@@ -195,6 +196,7 @@ enum Daemon {
             }
             service.authenticator.lookAtKeys()
             let now = MonotonicClock.now
+            service.minute.note(service.views.top, now: now)
             service.heart.look(store.pulse, now: now, ask: server.post)
             if signs.isDue(proven: service.heart.lastProven, now: now) { run.manager.tell(.alive) }
             for line in health.look(service.health, now: now) { log.write(line) }

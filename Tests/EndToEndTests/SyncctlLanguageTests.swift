@@ -46,7 +46,28 @@ struct SyncctlLanguageTests {
         for text in KoreanHelp.texts.keys { #expect(all.contains(text), "not in the help any longer: \(text)") }
     }
 
-    @Test("The codes with a Korean meaning are codes of ERRORS.md")
+    /// Codes of `syncd` alone, and of what is not told.
+    private static let untold: Set<String> = [
+        "E_ARGUMENTS", "E_PIPE", "E_SOCKET", "E_LISTEN", "E_METRICS", "E_API", "E_PEERS", "E_CRASH", "E_HTTP_",
+    ]
+
+    @Test("No heading stands in the code in English alone")
+    func headings() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Sources/syncctl")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var looked = 0
+        for case let file as URL in files where file.pathExtension == "swift" {
+            looked += 1
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for found in text.matches(of: /\.(?:left|right|whole)\("([^"\\]+)"\)/) {
+                Issue.record("\(file.lastPathComponent): the heading \(found.output.1) is no Wording")
+            }
+        }
+        #expect(looked > 60)
+    }
+
+    @Test("The codes with a Korean meaning are codes of ERRORS.md, and those that syncctl may tell have one")
     func errors() throws {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../../docs/reference/ERRORS.md")
@@ -54,6 +75,12 @@ struct SyncctlLanguageTests {
         for (code, meaning) in KoreanErrors.meanings {
             #expect(documented.contains("`\(code)`"), "\(code)")
             #expect(Self.isHangul(meaning) && meaning.hasSuffix("."))
+        }
+        for row in documented.split(separator: "\n") where row.hasPrefix("| `E_") {
+            let codes = row.split(separator: "|").first?.matches(of: /`(E_[A-Z0-9_]+)`/).map { String($0.output.1) }
+            for code in codes ?? [] where !Self.untold.contains(code) {
+                #expect(KoreanErrors.meanings[code] != nil, "no Korean for \(code)")
+            }
         }
     }
 

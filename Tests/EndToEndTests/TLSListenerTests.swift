@@ -50,10 +50,13 @@ struct TLSListenerTests {
         #expect(run.code == 0 && run.text.contains(#""app""#), "\(run)")
         let stranger = try await asked(token: nil)
         #expect(stranger.code == 77 && stranger.errors.contains("E_UNAUTHENTICATED"), "\(stranger)")
-        for (scheme, name) in [("https", nil), ("https", "second"), ("http", "first")] as [(String, String?)] {
+        for (scheme, name) in [("https", nil), ("https", "second")] as [(String, String?)] {
             let refused = try await asked(scheme, believing: name, token: token)
             #expect(refused.code == 69, "\(scheme) \(name ?? "-"): \(refused)")
         }
+        // Who speaks plainly is told so, and not by a connection that breaks off.
+        let plain = try await asked("http", token: token)
+        #expect(plain.code == 65 && plain.errors.contains("this port speaks TLS: https://"), "\(plain)")
         let figures = try #require(api.ask("GET", "/metrics")?.2)
         #expect(figures.contains("syncd_certificate_not_after_timestamp_seconds 4949082235"), "\(figures)")
         #expect(figures.contains(#"syncd_auth_failures_total{method="none",reason="missing"} 1"#))

@@ -7,6 +7,10 @@ package enum FeedStart: Hashable, Sendable {
     case cursor(FeedCursor)
     /// With what the vector does not contain.
     case vector(VersionVector)
+    /// With the last so many that the filter wants.
+    case last(Int)
+    /// With what came to this node since then, Unix milliseconds.
+    case time(Int64)
 }
 
 /// Where a follower stands in this log: behind a position, and of what follows it has some already.
@@ -37,19 +41,26 @@ package struct FeedBatch: Sendable {
 
 extension LogReader {
     /// Most events that are looked at, and bytes of those that are taken, before others have their turn (INV-9).
+    /// How far back the last events are looked for.
+    package static let mostLookedBack: UInt64 = 20_000
     private static let feedBatch = (rows: 2_000, bytes: 256 << 10)
 
     /// Where `start` is in this log, of which everything up to `durable` is durable.
     ///
     /// A cursor that another node gave, or this one before its log was replaced, names an event. What is not in that event's causal past
     /// may be unknown to the follower: logs are causally closed (INV-5), so it has had the rest. Some events come again, none is missed.
+    ///
+    /// - Parameter filter: What the last events are counted by.
     package func place(
-        of start: FeedStart, durable: UInt64
+        of start: FeedStart, durable: UInt64, _ filter: EventFilter = EventFilter()
     ) throws(StoreError) -> Result<FeedPlace, FeedRefusal> {
         switch start {
         case .now: return .success(FeedPlace(position: durable))
         case .first: return .success(FeedPlace(position: 0))
         case .vector(let known): return .success(try place(lacking: known))
+        case .last(let count):
+            return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter)))
+        case .time(let time): return .success(FeedPlace(position: min(durable, try known(at: time - 1).position)))
         case .cursor(let cursor):
             if try has(cursor.place) { return .success(FeedPlace(position: cursor.place.position)) }
             guard let dot = cursor.dot else { return .success(FeedPlace(position: 0)) }
@@ -62,6 +73,24 @@ extension LogReader {
             guard try place(at: found.position).leaf == cursor.place.leaf else { return .failure(.elsewhere(dot)) }
             return .success(try place(lacking: clock(of: dot)))
         }
+    }
+
+    /// Behind it stand the last `count` wanted events up to `end`, as far as ``mostLookedBack`` reaches.
+    private func beginning(ofLast count: Int, upTo end: UInt64, _ filter: EventFilter) throws(StoreError) -> UInt64 {
+        guard count > 0 else { return end }
+        var (missing, start) = (count, end)
+        let lowest = end - min(end, Self.mostLookedBack)
+        while start > lowest {
+            let below = max(lowest, start - min(start, 500))
+            var found: [UInt64] = []
+            try scan(after: below, through: start, limit: Int(start - below)) { stored in
+                if filter.matches(stored.event.header) { found.append(stored.position) }
+                return true
+            }
+            if found.count >= missing { return found[found.count - missing] - 1 }
+            (missing, start) = (missing - found.count, below)
+        }
+        return lowest
     }
 
     private func place(lacking known: VersionVector) throws(StoreError) -> FeedPlace {

@@ -134,6 +134,13 @@ package final class ViewReader {
         }
     }
 
+    /// How many conversations there are: the entries of an index are counted, and the tail is read.
+    package func conversationCount() throws(StoreError) -> UInt64 {
+        try reading { connection throws(DatabaseError) in
+            try ConversationList(connection).count()
+        }
+    }
+
     /// One conversation; `nil` if there is none with this id.
     package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
         guard let ref = try log.ref(id) else { return nil }

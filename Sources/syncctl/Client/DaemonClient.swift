@@ -63,6 +63,13 @@ struct DaemonClient {
         JSONObject(validated: try ask(HTTPRequest(target: target, timeout: timeout)).body)
     }
 
+    /// A page of the feed: where lines are taken, too, it would not end.
+    func page(_ target: String, timeout: Int) throws(CommandFailure) -> JSONObject {
+        var request = HTTPRequest(target: target, timeout: timeout)
+        request.accept = "application/json"
+        return JSONObject(validated: try ask(request).body)
+    }
+
     /// The lines of a list, without its end.
     func lines(_ target: String) throws(CommandFailure) -> [JSONObject] {
         let body = try ask(HTTPRequest(target: target)).body

@@ -7,6 +7,8 @@ struct HTTPRequest {
     var target: String
     var body: [UInt8]?
     var contentType = "application/x-ndjson"
+    /// The forms of an answer that are understood.
+    var accept = "application/x-ndjson, application/json"
     /// Milliseconds for the whole exchange.
     var timeout = 120_000
 
@@ -37,7 +39,7 @@ struct HTTPRequest {
         }
         defer { curl_easy_cleanup(easy) }
         var headers: UnsafeMutablePointer<curl_slist>?
-        var lines = ["Content-Type: \(contentType)", "Accept: application/x-ndjson, application/json", "Expect:"]
+        var lines = ["Content-Type: \(contentType)", "Accept: \(accept)", "Expect:"]
         if let token = place.token { lines.append("Authorization: Bearer \(token)") }
         if let reason = place.reason { lines.append("Sillok-Reason: \(reason)") }
         for line in lines { headers = curl_slist_append(headers, line) }

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 internal import SillokAPI
 
 /// Where the API of a node is, and what opens it.
@@ -47,10 +48,17 @@ struct NodePlace {
             return
         }
         token = try Self.token(file)
+        if Self.isOpen(file) { session.say(.openFile, file) }
         if case .url(let url) = address, url.hasPrefix("http://"), !Self.isLoopback(url) {
             throw usageFailure(
                 "the token would go to \(url) without encryption", hint: "https://, or a proxy on this machine")
         }
+    }
+
+    /// Whether others than its owner can read a file. Of a pipe that holds for no one.
+    private static func isOpen(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_mode & 0o077 != 0
     }
 
     /// The token in a file; blanks and line ends around it are passed over.

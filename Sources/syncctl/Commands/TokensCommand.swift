@@ -9,7 +9,10 @@ enum TokensCommand {
         Command(
             "tokens", "Tokens that were given, and what they may do", group: "Access",
             examples: [.init("syncctl tokens", "their secrets are kept by no one but their holders")],
-            discussion: "A token that a trusted node of the cluster has given is listed, too: it counts here."),
+            discussion: """
+                A token that a trusted node of the cluster has given is listed, too: it counts here. One for admin or operator counts at \
+                its own node alone; elsewhere its state is 'elsewhere'.
+                """),
         run: runList)
 
     static let create = Subcommand(
@@ -30,7 +33,7 @@ enum TokensCommand {
             ],
             discussion: """
                 The token is shown once. Nodes keep its SHA-256. All nodes of the cluster know it, but for the roles admin and operator, \
-                which count at this node alone.
+                which count at this node alone. A token for one of these two has no other roles: make a second one for them.
                 """), run: runCreate)
 
     static let revoke = Subcommand(
@@ -44,7 +47,8 @@ enum TokensCommand {
         let daemon = try DaemonClient.required(by: session, to: "tell its tokens")
         let lines = try daemon.lines(Route.credentials.path)
         var table = TextTable([
-            .left("CREDENTIAL"), .left("PRINCIPAL"), .left("ROLES"), .left("SCOPE"), .left("STATE"), .left("UNTIL"),
+            .left(session.heading(.credential)), .left(session.heading(.principal)), .left(session.heading(.roles)),
+            .left(session.heading(.scope)), .left(session.heading(.state)), .left(session.heading(.until)),
         ])
         for line in lines {
             if session.isJSON { try session.print(line) }
@@ -54,7 +58,7 @@ enum TokensCommand {
             cells.append(line["until"] == nil ? "" : session.clock(line.moment("until")))
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
-        if lines.isEmpty { session.say("no tokens; syncctl tokens create gives one") }
+        if lines.isEmpty { session.say(.noTokens) }
         if !session.isJSON, !lines.isEmpty { try session.print(table) }
         try session.end(count: lines.count)
         return .success
@@ -92,7 +96,7 @@ enum TokensCommand {
             try session.output.line("\(id) is in \(file.name)")
         } else {
             try session.output.line(token)
-            session.say("this is shown once; take it back with: syncctl tokens revoke \(id)")
+            session.say(.isShownOnce, id)
         }
         try session.end(count: 1)
         return .success
@@ -178,7 +182,10 @@ enum AccessCommand {
             let limit = try usage { try session.arguments.integer("last", in: 1...100_000) } ?? 50
             let daemon = try DaemonClient.required(by: session, to: "tell who has read what")
             let route = session.arguments.value("user").map { ReadRoute.readers(user: $0) } ?? .access
-            var table = TextTable([.left("AT"), .left("WHO"), .left("READ"), .left("REASON")])
+            var table = TextTable([
+                .left(session.heading(.at)), .left(session.heading(.reader)), .left(session.heading(.subject)),
+                .left(session.heading(.reason)),
+            ])
             var count = 0
             _ = try DaemonPages(client: daemon).lines(route, [], limit: limit) { line throws(CommandFailure) in
                 count += 1
@@ -189,7 +196,7 @@ enum AccessCommand {
                 ]
                 table.add(cells.map { .init(Sanitizer.line($0)) })
             }
-            if count == 0 { session.say("no read was recorded") }
+            if count == 0 { session.say(.noReads) }
             if !session.isJSON, count > 0 { try session.print(table) }
             try session.end(count: count)
             return .success

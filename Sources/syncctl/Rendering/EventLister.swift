@@ -7,15 +7,23 @@ internal import SillokAPI
 struct EventLister {
     private let session: Session
     private var widths: [Int]
-    private let native: EventLines
+    /// Makes lines of JSON; `nil` where the events are another node's, whose lines are there already.
+    private let native: EventLines?
     private var hasHeading = false
     private let showsIDs: Bool
     /// Whether messages are shown whole, one after the other and not in a table.
     private let isFull: Bool
 
     init(_ session: Session, _ reader: LogReader) throws(CommandFailure) {
+        self.init(session, try stored { try EventLines(reader) })
+    }
+
+    /// Of events that come from another node.
+    init(_ session: Session) { self.init(session, nil) }
+
+    private init(_ session: Session, _ native: EventLines?) {
         self.session = session
-        native = try stored { try EventLines(reader) }
+        self.native = native
         showsIDs = session.arguments.flag("ids")
         isFull = session.form == .human && session.arguments.flag("full")
         widths = showsIDs ? [19, 0, 36, 0, 0, 0, 0] : [19, 0, 0, 0, 0, 0]
@@ -42,6 +50,7 @@ struct EventLister {
     /// Prints events that are known together: their widest cells decide before the first line.
     mutating func print(_ events: [StoredEvent]) throws(CommandFailure) {
         if session.isJSON {
+            guard let native else { return }
             for event in events { try session.output.line(try stored { try native.wrapped(event) }) }
             return
         }

@@ -9,6 +9,16 @@ enum Interrupt {
 
     static var isRequested: Bool { requested.load(ordering: .relaxed) }
 
+    /// From here on signals to end only set ``isRequested``: a wait is over then, and the terminal can be put back.
+    static func watchEnd() {
+        requested.store(false, ordering: .relaxed)
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            var action = sigaction()
+            action.__sigaction_handler.sa_handler = { _ in Interrupt.requested.store(true, ordering: .relaxed) }
+            sigaction(number, &action, nil)
+        }
+    }
+
     /// From here on SIGINT sets ``isRequested`` and ends the input at `descriptor`, also for a read that waits for it:
     /// the system call is started again and then finds the end of /dev/null.
     static func watch(reading descriptor: Int32) {

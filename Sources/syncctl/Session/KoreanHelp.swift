@@ -25,6 +25,8 @@ enum KoreanHelp {
         "Prints the log as native NDJSON": "로그를 NDJSON으로 출력합니다",
         "Proves that nothing in the store was changed": "저장소의 내용이 바뀌지 않았음을 증명합니다",
         "Origins, roots and a digest of every view, to compare nodes": "노드끼리 비교할 수 있도록 오리진, 루트, 뷰별 다이제스트를 출력합니다",
+        "What a node holds and how it does, in numbers": "노드가 가진 것과 상태를 숫자로 봅니다",
+        "What a node does now, renewed each second": "노드가 지금 하는 일을 1초마다 새로 보여 줍니다",
         "This node on one screen": "이 노드의 상태를 한 화면에 보여 줍니다",
         "How the clocks of the nodes stand to this one": "다른 노드의 시계가 이 노드와 얼마나 다른지 봅니다",
         "What the store holds of each origin": "저장소가 오리진별로 가진 내용을 봅니다",
@@ -52,6 +54,8 @@ enum KoreanHelp {
     ]
 
     private static let options = [
+        "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",
+        "End after so many looks.": "이 횟수만큼 보고 끝냅니다.",
         "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":
             "저장소 폴더. 기본값: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd.",
         "For people: aligned, in colour and in their language (default).": "사람이 읽는 형식: 줄을 맞추고 색과 언어를 적용합니다(기본값).",
@@ -124,6 +128,13 @@ enum KoreanHelp {
         "each field with who set it last": "항목마다 마지막으로 입력한 사람까지",
         "which surveys there are": "어떤 설문이 있는지",
         "how often each answer was given": "응답별 건수",
+        "what another node stores, as it comes": "다른 노드에 저장되는 이벤트를 오는 대로",
+        "counts, files, peers and subscriptions": "건수, 파일, 피어, 구독",
+        "those of another node, as one object": "다른 노드의 수치를 객체 하나로",
+        "a line for each figure": "수치마다 한 줄",
+        "until q or Ctrl-C": "q나 Ctrl-C를 누를 때까지",
+        "an object each second": "1초마다 객체 하나",
+        "one look, for a script": "스크립트에서 한 번만",
         "the last 20 events": "마지막 이벤트 20건",
         "one JSON object for each event as it comes": "이벤트가 올 때마다 JSON 객체 하나",
         "what bots have said in the last two hours": "지난 2시간 동안 봇이 한 말",

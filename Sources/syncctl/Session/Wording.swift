@@ -32,6 +32,19 @@ enum Wording: String, CaseIterable, Sendable {
     case moreQuarantined
     // Remarks
     case usingStore, unknownZone, viewsBehind, erasedEvents
+    // Figures (`stats`, `top`)
+    case origins, conversations, participants, profileFields, amendments, quarantined, viewsLag, lastMinute,
+        connections
+    case followers, slowFollowers, memory, freeSpace, subscription, parked, workers, eventsPerSecond
+    case peerEventsPerSecond, bytesPerSecond, requestsPerSecond, deliveriesPerSecond, appendTime, syncTime,
+        followerTime
+    case route, isConnected, isAway, isPaused, noAnswer
+    // Access
+    case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, isShownOnce, openFile
+    // Nodes
+    case origin, offset, roundTrip
+    // Following a node
+    case tailAgain
 
     /// The text in both languages.
     var phrase: Phrase {
@@ -177,7 +190,7 @@ enum Wording: String, CaseIterable, Sendable {
             Phrase(
                 "{0} events are erased: their lines have no data, and import passes them over",
                 "이벤트 {0}건은 삭제되어 내용이 없으며, 가져올 때 건너뜁니다")
-        default: Phrase("", "")
+        default: figure
         }
     }
 }

@@ -30,10 +30,13 @@ final class AccessLog: Sendable {
     /// Reads that were recorded since the start.
     var count: UInt64 { recorded.withLock { $0 } }
 
+    /// What stands in a header for bytes that are no UTF-8. A reason with it says less than its writer meant.
+    private static let garbled: Character = "\u{FFFD}"
+
     /// Why a recorded caller reads; `nil` where the request does not say.
     static func reason(_ request: HTTPRequest) -> String? {
         guard let text = request.header(header), !text.allSatisfy(\.isWhitespace),
-            text.utf8.count <= longestReason
+            text.utf8.count <= longestReason, !text.contains(garbled)
         else { return nil }
         return text
     }

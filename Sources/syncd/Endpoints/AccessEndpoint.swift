@@ -26,7 +26,9 @@ extension Service {
         let now = WallClock.now
         for one in all {
             var line = Self.line(one.grant)
-            line.add("state", one.isRevoked ? "revoked" : one.grant.isOver(at: now) ? "expired" : "valid")
+            let isElsewhere = one.node != store.identity.node && one.grant.roles.contains(where: \.isOfNodeAlone)
+            let standing = isElsewhere ? "elsewhere" : "valid"
+            line.add("state", one.isRevoked ? "revoked" : one.grant.isOver(at: now) ? "expired" : standing)
             line.add("at", Timestamp.text(one.at))
             line.add("node", one.node.description)
             line.write(to: &body)
@@ -89,6 +91,12 @@ extension Service {
         guard let texts = object.strings("roles"), texts.count == object.elements("roles")?.count,
             (1...16).contains(texts.count), let roles = Role.roles(texts), roles.count == texts.count
         else { throw BadParameter(message: "roles: a list of 1 to 16 different roles", hint: Role.forms) }
+        let alone = roles.filter(\.isOfNodeAlone).map(\.text).sorted().joined(separator: ", ")
+        guard alone.isEmpty || roles.allSatisfy(\.isOfNodeAlone) else {
+            throw BadParameter(
+                message: "roles: a token for \(alone) counts at this node alone, and its other roles would, too",
+                hint: "two tokens: one for \(alone), another one for the rest")
+        }
         let scope = object["scope"] == nil ? "own" : object.string("scope")
         guard let scope, ["own", "all"].contains(scope) else { throw BadParameter(message: "scope: own or all") }
         return AccessGrant(

@@ -3,7 +3,7 @@ internal import Subscriptions
 
 // Followers and workers in `GET /metrics`.
 extension Service {
-    /// The label of all subscriptions that have none of their own: no subscription can have this name.
+    /// The label of all subscriptions that have none of their own: none can have it for a name.
     private static let others = "(others)"
 
     func describeFollowing(_ text: inout MetricsText) {

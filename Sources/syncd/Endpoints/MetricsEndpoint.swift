@@ -55,6 +55,12 @@ extension Service {
         }
         text.gauge("syncd_file_bytes", "Length of a file of the store.", files)
         text.gauge("syncd_log_position", "Last position of the log.", top)
+        text.gauge("syncd_log_origins", "Origins with events in the log.", mine.entries.count)
+        text.gauge(
+            "syncd_events_last_minute", "Events stored in the last minute, of this node and its peers.",
+            minute.grown(to: top))
+        text.gauge(
+            "syncd_view_rows", "Rows of a view.", sizes.rows.map { ([("view", $0.view)], Double($0.rows)) })
         text.gauge("syncd_views_position", "Last position the views have applied.", views.applied)
         text.gauge(
             "syncd_views_behind_events", "Events the views have not applied yet.",
@@ -94,6 +100,8 @@ extension Service {
         text.histogram(
             "syncd_append_duration_seconds", "From a whole request to the answer that its events are stored.",
             [([], figures.appends)])
+        text.counter(
+            "syncd_append_bytes", "Bytes of append requests of which all was stored.", figures.appendedBytes)
         text.counter(
             "syncd_append_failures", "Append requests of which not all was stored, by the first code of the answer.",
             figures.failures.sorted { $0.key < $1.key }.map { ([("code", $0.key)], Double($0.value)) })

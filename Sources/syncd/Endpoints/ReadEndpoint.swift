@@ -52,7 +52,7 @@ struct ReadEndpoint {
         let (exchange, request) = (admitted.exchange, admitted.request)
         guard let reason = AccessLog.reason(request) else {
             exchange.refuse(
-                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes",
+                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes of UTF-8",
                 hint: "Sillok-Reason: complaint 4711")
             return false
         }

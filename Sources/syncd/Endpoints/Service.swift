@@ -36,6 +36,8 @@ struct Service: Sendable {
     let heart: Heartbeat
     let writeProbe: WriteProbe
     let began: Beginning
+    let sizes: SizeGauge
+    let minute = MinuteGauge()
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
 

@@ -95,7 +95,7 @@ final class FeedDesk {
             let place: FeedPlace?
             let log = try currentLog()
             try record(request)
-            switch try log.place(of: request.start, durable: durable) {
+            switch try log.place(of: request.start, durable: durable, request.filter(at: store.identity.origin)) {
             case .success(let found): place = found
             case .failure(let refusal):
                 guard case .ahead = refusal, case .page(_, let wait) = request.face, wait > 0 else {
@@ -188,7 +188,7 @@ final class FeedDesk {
         for (_, follower) in followers {
             switch follower.sink {
             case .page(let exchange, _, _): exchange.refuse(.closed)
-            case .stream(let stream): close(stream, follower, "the node stops")
+            case .stream(let stream): close(stream, follower, .closing("the node stops"))
             }
         }
         followers = [:]
@@ -200,14 +200,14 @@ final class FeedDesk {
             followers[id] = nil
             switch follower.sink {
             case .page(let exchange, _, _): exchange.refuse(.unauthenticated, "the token was taken back, or is over")
-            case .stream(let stream): close(stream, follower, "the token was taken back, or is over")
+            case .stream(let stream): close(stream, follower, .closing("the token was taken back, or is over"))
             }
         }
     }
 
-    private func close(_ stream: HTTPStream, _ follower: Follower, _ reason: String) {
+    private func close(_ stream: HTTPStream, _ follower: Follower, _ control: FeedControl) {
         var bytes: [UInt8] = []
-        follower.request.face.append(.closing(reason), nil, nil, to: &bytes)
+        follower.request.face.append(control, nil, nil, to: &bytes)
         stream.write(bytes)
         stream.end()
     }
@@ -256,8 +256,7 @@ final class FeedDesk {
         guard var place = try place(of: follower, log, durable) else {
             return late(follower)
         }
-        var filter = follower.filter
-        if follower.request.isLocal { filter.origins.insert(store.identity.origin) }
+        let filter = follower.request.filter(at: store.identity.origin)
         let limit = if case .page(let limit, _) = follower.request.face { limit } else { Int.max }
         var items: [FeedItem]
         (items, place.position) = try next(place, filter, limit, log, durable)
@@ -371,11 +370,7 @@ final class FeedDesk {
         guard let follower = followers.removeValue(forKey: id) else { return }
         switch follower.sink {
         case .page(let exchange, _, _): exchange.refuse(error)
-        case .stream(let stream):
-            var bytes: [UInt8] = []
-            follower.request.face.append(.closing(error.description), nil, nil, to: &bytes)
-            stream.write(bytes)
-            stream.end()
+        case .stream(let stream): close(stream, follower, .closing(error.description))
         }
     }
 
@@ -409,11 +404,7 @@ final class FeedDesk {
         followers[id] = nil
         switch follower.sink {
         case .page(let exchange, _, _): exchange.refuse(refusal)
-        case .stream(let stream):
-            var bytes: [UInt8] = []
-            follower.request.face.append(.reset(refusal.description), nil, nil, to: &bytes)
-            stream.write(bytes)
-            stream.end()
+        case .stream(let stream): close(stream, follower, .reset(refusal.description))
         }
     }
 

@@ -60,7 +60,7 @@ final class FeedHub: Sendable {
         }
         guard !admitted.caller.isRecorded || request.reason != nil else {
             return exchange.refuse(
-                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes",
+                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes of UTF-8",
                 hint: "Sillok-Reason: complaint 4711")
         }
         let id = state.withLock { state in

@@ -41,7 +41,16 @@ struct FeedRequest: Sendable {
     /// Of the access log: the path.
     let subject: String
 
+    /// What it wants, at the node that appends to `own`.
+    func filter(at own: OriginID) -> EventFilter {
+        var filter = filter
+        if isLocal { filter.origins.insert(own) }
+        return filter
+    }
+
     private static let usualEvents = 50
+    /// Most of the last events that it may begin with.
+    private static let mostLast = 1_000
     /// Most values of one condition.
     private static let mostValues = 1_000
 
@@ -75,9 +84,16 @@ struct FeedRequest: Sendable {
         case let text?:
             if let cursor = FeedCursor(text: text) { return .cursor(cursor) }
             if text.contains("/"), let vector = VersionVector(text: text) { return .vector(vector) }
+            if let time = Timestamp.milliseconds(text) { return .time(time) }
+            if text.hasPrefix("last:"), let count = Int(text.dropFirst("last:".count)), (0...mostLast).contains(count)
+            {
+                return .last(count)
+            }
             throw BadParameter(
-                message: "after: neither a cursor nor a vector",
-                hint: "now, first, the cursor of an event, or <origin>/<seq> of each origin with blanks between")
+                message: "after: none of the places to begin at",
+                hint:
+                    "now, first, the cursor of an event, <origin>/<seq> of each origin with blanks between, a time (RFC 3339), "
+                    + "or last:N with N up to \(mostLast)")
         }
     }
 

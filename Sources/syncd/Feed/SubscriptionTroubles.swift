@@ -33,7 +33,7 @@ struct SubscriptionTroubles {
             trouble.stalledSince = now
             lines.append(
                 Self.line(
-                    .warning, "SUBSCRIPTION_STALLED", name,
+                    true, "SUBSCRIPTION_STALLED", name,
                     "\(state.open) events are not done, no more are looked at before some are",
                     [LogLine.Field("open", state.open)]))
         }
@@ -45,7 +45,7 @@ struct SubscriptionTroubles {
             let reason = state.reason.map { ": \($0)" } ?? ""
             lines.append(
                 Self.line(
-                    .warning, "SUBSCRIPTION_PARKED", name,
+                    true, "SUBSCRIPTION_PARKED", name,
                     "\(state.parked - trouble.parked) events were set aside\(reason); \(state.parked) in all",
                     [LogLine.Field("parked", state.parked)]))
         }
@@ -65,15 +65,15 @@ struct SubscriptionTroubles {
     private static func end(_ code: String, _ name: String, _ text: String, since: Int64, _ now: Int64) -> LogLine {
         let taken = UInt64(max(0, now - since))
         return line(
-            .info, code, name, "\(text), after \(LogLine.seconds(taken))", [.duration(milliseconds: taken)])
+            false, code, name, "\(text), after \(LogLine.seconds(taken))", [.duration(milliseconds: taken)])
     }
 
     private static func line(
-        _ level: LogLine.Level, _ code: String, _ name: String, _ text: String,
+        _ isWarning: Bool, _ code: String, _ name: String, _ text: String,
         _ fields: [LogLine.Field]
     ) -> LogLine {
         LogLine(
-            level: level, code: code, text: "subscription \(name): \(text)",
+            level: isWarning ? .warning : .info, code: code, text: "subscription \(name): \(text)",
             fields: [LogLine.Field("subscription", name)] + fields)
     }
 }

@@ -20,6 +20,8 @@ final class Meters: Sendable {
         var times: [String: DurationHistogram] = [:]
         /// Of requests whose events are all stored.
         var appends = DurationHistogram()
+        /// Bytes of those requests.
+        var appendedBytes: UInt64 = 0
         /// Of requests with events that are not: by the first code of the answer.
         var failures: [String: UInt64] = [:]
     }
@@ -44,7 +46,10 @@ final class Meters: Sendable {
             figures.answers[Answer(route: route, method: request.method, status: answered.status), default: 0] += 1
             figures.times[route, default: DurationHistogram()].note(answered.nanoseconds)
             guard isAppend else { return }
-            if isStored { return figures.appends.note(answered.nanoseconds) }
+            if isStored {
+                figures.appendedBytes += UInt64(request.body.count)
+                return figures.appends.note(answered.nanoseconds)
+            }
             let name = code ?? "HTTP_\(answered.status)"
             let isNamed = figures.failures[name] != nil || figures.failures.count < Self.mostCodes
             figures.failures[isNamed ? name : "other", default: 0] += 1

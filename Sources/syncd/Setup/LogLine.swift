@@ -3,8 +3,6 @@ internal import EventStore
 
 /// One fact for the daemon's log.
 struct LogLine: Sendable, Equatable {
-    typealias Level = DaemonConfiguration.LogLevel
-
     /// What programs look for beside the text.
     enum Value: Sendable, Equatable {
         case text(String)

@@ -29,6 +29,16 @@ struct ConversationList {
         }
     }
 
+    /// How many there are.
+    func count() throws(DatabaseError) -> UInt64 {
+        var count = UInt64(clamping: try connection.integer("SELECT COUNT(*) FROM conversation") ?? 0)
+        let select = "SELECT 1 FROM conversation WHERE conversation = ?"
+        for (conversation, sum) in pending where sum.events > 0 {
+            if try connection.integer(select, .integer(conversation)) == nil { count += 1 }
+        }
+        return count
+    }
+
     /// Those whose last event is in the tail.
     private func ahead(_ limit: Int, _ bound: Moment) throws(DatabaseError) -> [ConversationRow] {
         let candidates = pending.lazy.filter { $0.value.events > 0 && $0.value.last < bound }

@@ -28,7 +28,9 @@ final class HTTPConnection {
     private let number: UInt64
     private let descriptor: Int32
     /// What its bytes go through; `nil` where they are not encrypted.
-    private let tls: TLSStream?
+    private var tls: TLSStream?
+    /// Nothing was read yet that is encrypted.
+    private var isSilent = true
     private let peer: PeerCredentials?
     private let address: String?
     private var parser: HTTPParser
@@ -127,6 +129,7 @@ final class HTTPConnection {
     private func readable(isEnding: Bool) {
         if isReading { letGo() }
         guard isReading else { return }
+        if tls != nil, isSilent, case .reading = phase, speaksPlainly() { return refusePlain() }
         let isHeld = if case .reading = phase { parser.isAtStart && tls == nil } else { false }
         guard let count = receive(isHeld ? Int32(MSG_PEEK) : 0) else { return }
         // A record of TLS has 16 KiB at most, and the kernel does not speak of those that were read with it.
@@ -144,6 +147,22 @@ final class HTTPConnection {
             return noteUnfinished()
         }
         if parser.pending >= Self.readAhead { watchReading(false) }
+    }
+
+    /// Whether a client that should speak TLS begins with a letter, as requests do and records of TLS never do. The byte stays where it is.
+    private func speaksPlainly() -> Bool {
+        var first: UInt8 = 0
+        guard recv(descriptor, &first, 1, Int32(MSG_PEEK)) == 1 else { return false }
+        isSilent = false
+        return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
+    }
+
+    /// Tells a client that has not begun TLS so, in its own words. Nothing of what it has sent is looked at.
+    private func refusePlain() {
+        tls = nil
+        isLast = true
+        begin(HTTPTerms(isLast: true)).refuse(400, "this port speaks TLS: https://")
     }
 
     /// Reads into the server's memory; `nil` if there is nothing, or no client any more.

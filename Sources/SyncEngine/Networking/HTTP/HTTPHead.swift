@@ -69,10 +69,9 @@ struct HTTPHead {
         guard let path = rawPath.isEmpty ? "/" : percentDecoded(rawPath, plusIsSpace: false),
             let query = queryItems(rest.dropFirst(rawPath.count + 1))
         else { throw HTTPFault("bad percent encoding") }
-        // A broken escape was found in the whole already.
-        let segments = rawPath.split(separator: UInt8(ascii: "/")).compactMap {
-            percentDecoded($0, plusIsSpace: false)
-        }
+        // A broken escape was found in the whole already. What stands between two slashes counts, if it is nothing, too.
+        let segments = rawPath.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .compactMap { percentDecoded($0, plusIsSpace: false) }
         return (path, segments, query)
     }
 

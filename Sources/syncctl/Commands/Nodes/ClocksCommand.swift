@@ -26,7 +26,7 @@ enum ClocksCommand {
         if session.isJSON {
             try json(peers, flagged, now, session)
         } else {
-            if !peers.isEmpty { try session.print(table(peers)) }
+            if !peers.isEmpty { try session.print(Self.table(peers, session)) }
             for origin in flagged { try session.output.line(Sanitizer.line(text(origin, now, session))) }
         }
         try session.end(count: peers.count + flagged.count)
@@ -60,8 +60,11 @@ enum ClocksCommand {
         }
     }
 
-    private static func table(_ peers: [JSONObject]) -> TextTable {
-        var table = TextTable([.left("PEER"), .left("NODE"), .right("OFFSET"), .right("ROUND TRIP"), .left("STATE")])
+    private static func table(_ peers: [JSONObject], _ session: Session) -> TextTable {
+        var table = TextTable([
+            .left(session.heading(.peer)), .left(session.heading(.node)), .right(session.heading(.offset)),
+            .right(session.heading(.roundTrip)), .left(session.heading(.state)),
+        ])
         for peer in peers {
             let offset = peer.integer("clock_offset_ms")
             let isOff = HybridClock.isOff(offset ?? 0)

@@ -139,7 +139,10 @@ private struct OfflineStatus {
         lines += StatusCommand.held(quarantined ?? 0)
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         try session.output.line()
-        var table = TextTable([.left("ORIGIN"), .left("NODE"), .right("EVENTS"), .left("")])
+        var table = TextTable([
+            .left(session.heading(.origin)), .left(session.heading(.node)), .right(session.heading(.events)),
+            .left(""),
+        ])
         for origin in origins {
             table.add([
                 .init(origin.id.description), .init(origin.node.short), .init(String(origin.size)),

@@ -22,6 +22,7 @@ enum TailCommand {
             examples: [
                 .init("syncctl tail -n 20", "the last 20 events"),
                 .init("syncctl tail -f --conversation c-88 --json", "one JSON object for each event as it comes"),
+                .init("syncctl tail -f --url https://busan:7461", "what another node stores, as it comes"),
                 .init("syncctl tail --since 2h --role assistant", "what bots have said in the last two hours"),
                 .init(
                     "syncctl tail --cursor-file ~/.cache/bot.cursor --json", "only what is new since the last call"),
@@ -32,9 +33,17 @@ enum TailCommand {
                 The place in FILE moves when events are printed, not when their reader has done its work: what waits in a pipe \
                 when the reader dies is not printed again. A program that must lose nothing keeps the position of the last \
                 event it has dealt with, and goes on with 'syncctl export --after POSITION'.
+
+                With --url it follows a node's feed, and goes on where it was when the node has been started anew. The place in FILE is of \
+                use at every node of the cluster then: some events may come again at another one, none is missed. The newest events are \
+                looked for among the last 20,000 of the log.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        if let named = try DaemonClient.named(by: session) {
+            var tail = try RemoteTail(session, named)
+            return try tail.run()
+        }
         var tail = try Tail(session, StoreLocation.find(for: session))
         return try tail.run()
     }
@@ -213,7 +222,8 @@ private struct CursorFile {
 
     func load(_ reader: LogReader) throws(CommandFailure) -> UInt64? {
         guard let bytes = try stored({ try SmallFile.read(path) }) else { return nil }
-        guard let place = LogPlace(text: String(decoding: bytes.prefix(200), as: UTF8.self)) else {
+        let text = String(decoding: bytes.prefix(200), as: UTF8.self)
+        guard let place = LogPlace(text: text) ?? FeedCursor(text: text.filter { !$0.isWhitespace })?.place else {
             throw CommandFailure(
                 code: "E_CURSOR", "\(path) is no cursor", hint: "another file, or remove this one",
                 exitCode: .badInput)
