@@ -1,21 +1,13 @@
 #!/usr/bin/env python3
 """Acceptance of access: what is another's is not there, rooms that were left, tokens. Run by `make acceptance`."""
 import base64, http.client, json, os, re, secrets, socket, subprocess, sys, threading, time, urllib.parse, uuid
-from node import BIN, ROOT, Client, Connection, Gone, Node, until
+from node import BIN, ROOT, Client, Connection, Node, event, until
 from subscriptions import CHECKS, check, main
 
 CHECKS.clear()
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = json.load(open(os.path.join(HERE, "../../docs/openapi.json")))
 FORMS = ["application/json", "application/x-ndjson", "text/event-stream"]
-
-
-def event(kind, user, conversation=None, /, author=None, id=None, cause=None, **data):
-    line = {"id": id or str(uuid.uuid4()), "type": kind, "user": user, "data": data}
-    for name, value in (("subject", conversation and "conversation/" + conversation), ("author", author), ("cause", cause)):
-        if value:
-            line[name] = value
-    return line
 
 
 def raw(node, method, path, token, body=None, headers={}, seconds=0.6):

@@ -2,11 +2,10 @@
 """Acceptance of who said it: identity providers, actors, foreign edits, the access log. Run by `make acceptance`."""
 import base64, http.client, json, os, random, subprocess, sys, threading, time, uuid
 from forge import Origin, text, varint
-from node import BIN, ROOT, Client, Connection, Gone, Node, until
+from node import BIN, ROOT, Client, Connection, Node, event, until
 from subscriptions import CHECKS, check, main
 
-CHECKS.clear()
-from access import DOCUMENT, FORMS, Follower, event, quoted, raw  # its checks are its own
+from access import DOCUMENT, FORMS, Follower, quoted, raw
 
 CHECKS.clear()
 HERE = os.path.dirname(os.path.abspath(__file__))

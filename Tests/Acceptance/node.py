@@ -1,5 +1,5 @@
 """Daemons of the acceptance checks, and the API as a client without a library sees it."""
-import http.client, json, os, shutil, signal, socket, subprocess, tempfile, time
+import http.client, json, os, shutil, signal, socket, subprocess, tempfile, time, uuid
 
 BIN = os.environ.get("SILLOK_BIN", os.path.join(os.path.dirname(__file__), "../../.build/release"))
 ROOT = tempfile.mkdtemp(prefix="sillok-acceptance-")
@@ -124,12 +124,19 @@ class Node:
         line = other.ctl("peers", "invite").split()[0]
         self.ctl("peers", "join", line)
 
-
     def token(self, principal, *roles, scope="own", **more):
         status, given = Client(self).json("POST", "/v1/credentials", {
             "principal": principal, "roles": list(roles), "scope": scope, **more})
         assert status == 201, (status, given)
         return given["token"]
+
+
+def event(kind, user, conversation=None, /, author=None, id=None, cause=None, **data):
+    line = {"id": id or str(uuid.uuid4()), "type": kind, "user": user, "data": data}
+    for name, value in (("subject", conversation and "conversation/" + conversation), ("author", author), ("cause", cause)):
+        if value:
+            line[name] = value
+    return line
 
 
 def until(seconds, holds, told="it does not come about"):
