@@ -256,6 +256,8 @@ def audited():
             for method in ("GET", "HEAD"):
                 status, got = raw(node, method, path, token, None, {} if reason is None else {"Sillok-Reason": reason})
                 assert status == 400 and (method == "HEAD" or b"E_REASON" in got) and "본문".encode() not in got, (path, reason, status, got[:300])
+    evaded = []
+
     def records():
         found, cursor = {}, ""
         while True:
@@ -266,6 +268,14 @@ def audited():
             if not got[-1].get("next"):
                 return found
             cursor = "&cursor=" + quoted(got[-1]["next"])
+    # No scope and no other role lets an auditor read without one.
+    for roles, scope in ((["auditor"], "all"), (["auditor", "user:zoe"], "own"), (["auditor", "bot:zoe"], "own"),
+                         (["auditor", "operator"], "own"), (["auditor", "admin", "operator"], "all")):
+        several = node.token("auditor/several", *roles, scope=scope)
+        for path in routes:
+            status, got = raw(node, "GET", path + ("?after=first" if path == "/v1/changes" else ""), several)
+            if status not in (400, 404) and "본문".encode() in got:
+                evaded.append(f"{'+'.join(roles)} of scope {scope} reads {path} without a reason")
     assert not records(), "something was recorded for refused reads"
     for number, path in enumerate(routes):
         status, got = raw(node, "GET", path, token, None, {"Sillok-Reason": f"민원 {number}".encode().decode("latin-1")})
@@ -310,6 +320,7 @@ def audited():
     for reader in readers:
         reader.join()
     found = records()
+    assert not evaded, evaded
     missing = {reason: path for reason, path in told.items() if reason not in found}
     assert len(told) > kills, f"only {len(told)} reads"
     assert not missing, f"{len(missing)} of {len(told)} reads have no record: {list(missing.items())[:3]}"
