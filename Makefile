@@ -147,7 +147,7 @@ fuzz: deps
 # virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
 acceptance: build
 	@Scripts/install-packages python3 openssl
-	@failed=0; for name in subscriptions feed access actors api fuzz idle; do \
+	@failed=0; for name in subscriptions feed access sight actors api fuzz idle; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 hostile: build hostile-venv
