@@ -202,6 +202,8 @@ def another():
     texts = [row["event"]["data"].get("text", "") for row in rows[:-1]]
     assert "x" not in texts and not any(row.get("edits", [{}])[0].get("author") == "alice" for row in rows[:-1])
     node.stop()
+    if hers.mark.encode() in open(node.log.name, "rb").read():
+        wrong.append("the daemon's log has something of hers")
     assert not wrong, f"{len(wrong)} of {count}:\n      " + "\n      ".join(wrong[:int(os.environ.get('SHOWN', '12'))])
     return f"{count} requests of a user and a bot: 404 or 403, the same as for what is no one's, 0 bytes of hers"
 

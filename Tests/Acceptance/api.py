@@ -95,6 +95,33 @@ def bad():
     return f"{len(cases) * 2 + len(more) - 5} requests: none is 2xx, nothing stored, code and line right; each for itself 207"
 
 
+@check("27 retries after a cut connection")
+def retries():
+    node = Node("p27")
+    dice, client, sent, codes = random.Random(27), Client(node), [], {}
+    for number in range(int(os.environ.get("RETRIES", "1000"))):
+        lines = [event("message.posted", f"u{number % 7}", "c", text=f"once {number}-{at}") for at in range(dice.choice([1, 1, 3, 40]))]
+        body = "\n".join(map(json.dumps, lines)).encode()
+        whole = b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        for _ in range(dice.choice([1, 1, 2])):
+            cut = socket.socket(socket.AF_UNIX)
+            cut.connect(node.socket)
+            part = dice.choice([len(whole), len(whole), dice.randrange(len(whole))])
+            cut.sendall(whole[:part])
+            time.sleep(dice.choice([0, 0, 0.0005, 0.003]))  # gone before, while or after it is stored
+            cut.close()
+        status, got = client.json("POST", "/v1/events", body)
+        assert status == 200 and got[-1]["appended"] + got[-1]["already"] == len(lines), (status, got)
+        kind = "already" if got[-1]["already"] else "appended"
+        assert len({one["type"] for one in got[:-1]}) == 1, f"part of a request was stored: {got}"
+        codes[kind] = codes.get(kind, 0) + 1
+        sent += [one["id"] for one in lines]
+    log = [json.loads(one)["id"] for one in node.ctl("export").splitlines() if '"message.posted"' in one]
+    assert sorted(log) == sorted(sent), (len(log), len(sent))
+    node.stop()
+    return f"{len(sent)} events of {sum(codes.values())} requests, each once; {codes}"
+
+
 def pages(client, path, limit=500):
     """All lines of a list, and its ends."""
     lines, ends, cursor = [], [], ""

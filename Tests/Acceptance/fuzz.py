@@ -282,7 +282,8 @@ class Fuzz:
 
 @check("31 requests that no client sends")
 def fuzz():
-    node = Node("z31", listen=True, tcp=True, settings={"storage": {"min_free": "64MiB"}})
+    node, peer = Node("z31", listen=True, tcp=True), Node("y31", listen=True)
+    peer.join(node)
     client = Client(node)
     client.append([event("message.posted", "alice", f"c{n % 2}", text=f"m {n}") for n in range(300)])
     client.append([event("survey.answered", "alice", "c0", survey="sat", question="q", choice="a"), event("profile.changed", "alice", fields={"n": 1}),
@@ -320,7 +321,9 @@ def fuzz():
     assert node.process.poll() is None, f"the daemon is gone ({node.process.returncode}), SEED={SEED}: see {node.log.name}"
     until(30, lambda: Client(node).ask("GET", "/readyz")[0] == 200, "not ready after all that")
     top, times = rss(), sorted(run.times)
-    node.stop()
+    digests = lambda at: subprocess.run([BIN + "/syncctl", "--store", at.folder, "digest"], capture_output=True, text=True).stdout
+    until(60, lambda: digests(node) == digests(peer) != "", f"a peer differs, SEED={SEED}")
+    node.stop(), peer.stop()
     code = subprocess.run([BIN + "/syncctl", "--store", node.folder, "verify", "--views"], capture_output=True, text=True)
     listed = "\n".join(f"      {n} × #{number} as {role}: {told[:260]}\n          {start!r}" for n, number, told, start, role in sorted(
         run.faults.values(), key=lambda one: one[2])[:int(os.environ.get("SHOWN", "60"))])
