@@ -99,25 +99,27 @@ class Household:
         return pairs or [(None, None, None)]
 
 
-def body_of(operation, path, hers):
+def body_of(operation, path, hers, own):
     content = operation.get("requestBody", {}).get("content", {})
     if not content or "events" in path and "subscriptions" not in path:
         return None
     if "deliveries" in json.dumps(content):
         return {"deliveries": [hers.delivery]}
+    if path.endswith("/live"):
+        return {"kind": "typing", "author": own}
     if path.endswith("/retry"):
         return {"events": hers.ids[:1]}
     example = next(iter(content.values()))["example"]
     return example.encode() if isinstance(example, str) else example
 
 
-def strange(node, hers, token, role, told):
+def strange(node, hers, token, role, own):
     """Every route with every id of hers, and with one that is no one's: the answers are the same, and none has a byte of hers."""
     count, wrong = 0, []
     for path, operations in DOCUMENT["paths"].items():
         for method, operation in operations.items():
             barred = role not in operation["x-roles"]
-            body = body_of(operation, path, hers)
+            body = body_of(operation, path, hers, own)
             for method in [method.upper()] + (["HEAD"] if method == "get" else []):
                 for name, one, none in hers.fills(path):
                     for headers in ([{"Accept": form} for form in FORMS] if "changes" in path else [{}, {"Range": "bytes=0-40"}]):
@@ -127,18 +129,18 @@ def strange(node, hers, token, role, told):
                         count += 1
                         found = hers.leak(got, here)
                         if found:
-                            wrong.append(f"{told} {method} {here} {status} has {found[0].decode()}")
+                            wrong.append(f"{role} {method} {here} {status} has {found[0].decode()}")
                         # A live item and a definition are something that is written: there no room is told from another, either.
                         writes = method == "PUT" or path.endswith("/live")
                         want = 403 if barred or writes else 404 if name else None
                         if want and status != want:
-                            wrong.append(f"{told} {method} {here} is {status}, not {want}")
+                            wrong.append(f"{role} {method} {here} is {status}, not {want}")
                         if name and not path.endswith("/live"):
                             again, same = raw(node, method, there, token, body, headers)
                             strip = lambda data, text: re.sub(rb"Date: .*|Content-Length: .*", b"", data).replace(
                                 quoted(text).encode(), b"").replace(text.encode(), b"")
                             if (status, strip(got, one)) != (again, strip(same, none)):
-                                wrong.append(f"{told} {method} {here} differs from one that is no one's: {got[-200:]} {same[-200:]}")
+                                wrong.append(f"{role} {method} {here} differs from one that is no one's: {got[-200:]} {same[-200:]}")
     return count, wrong
 
 
@@ -148,9 +150,9 @@ def another():
     hers = Household(node)
     alice = node.token("user/alice", "user:alice")
     Client(node, alice).append([event("message.posted", "alice", "alices", text="mine")])
-    count, wrong = strange(node, hers, alice, "user", "user")
+    count, wrong = strange(node, hers, alice, "user", "alice")
     bot = node.token("bot/other", "bot:other")
-    more, worse = strange(node, hers, bot, "bot", "bot")
+    more, worse = strange(node, hers, bot, "bot", "other")
     count, wrong = count + more, wrong + worse
     # Lists, with each parameter that could narrow them to her; her cursor.
     rooms = "&".join("conversation=" + quoted(room) for room in hers.rooms)

@@ -285,6 +285,12 @@ def audited():
         if path.startswith("/v1/users/u0"):
             assert line[0]["users"] == ["u0"], line
     assert len(Client(node).json("GET", "/v1/users/u0/readers?limit=500")[1]) > 2
+    # What a feed was narrowed to is part of what was read: who is concerned finds it.
+    narrow = []
+    for user in ("u3", "u4"):
+        assert raw(node, "GET", "/v1/changes?after=first&user=" + user, token, None, {"Sillok-Reason": "narrow"})[0] == 200
+        told = Client(node).json("GET", f"/v1/users/{user}/readers?limit=500")[1]
+        narrow += [user] if isinstance(told, dict) or "narrow" not in {one.get("reason") for one in told} else []
     # The node dies while they read.
     kills, told, lock, stop = int(os.environ.get("KILLS", "200")), {}, threading.Lock(), threading.Event()
 
@@ -320,7 +326,7 @@ def audited():
     for reader in readers:
         reader.join()
     found = records()
-    assert not evaded, evaded
+    assert not evaded + narrow, f"{evaded}; {narrow} do not find that a feed of their events was read"
     missing = {reason: path for reason, path in told.items() if reason not in found}
     assert len(told) > kills, f"only {len(told)} reads"
     assert not missing, f"{len(missing)} of {len(told)} reads have no record: {list(missing.items())[:3]}"
