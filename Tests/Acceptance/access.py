@@ -113,11 +113,11 @@ def body_of(operation, path, hers, own):
     return example.encode() if isinstance(example, str) else example
 
 
-def strange(node, hers, token, role, own):
+def strange(node, hers, token, role, own, of=""):
     """Every route with every id of hers, and with one that is no one's: the answers are the same, and none has a byte of hers."""
     count, wrong = 0, []
     for path, operations in DOCUMENT["paths"].items():
-        for method, operation in operations.items():
+        for method, operation in operations.items() if path.startswith(of) else ():
             barred = role not in operation["x-roles"]
             body = body_of(operation, path, hers, own)
             for method in [method.upper()] + (["HEAD"] if method == "get" else []):
@@ -154,6 +154,10 @@ def another():
     bot = node.token("bot/other", "bot:other")
     more, worse = strange(node, hers, bot, "bot", "other")
     count, wrong = count + more, wrong + worse
+    # A bot of all conversations has its own subscriptions alone.
+    more, worse = strange(node, hers, node.token("bot/every", "bot:every", scope="all"), "bot", "every", "/v1/subscriptions")
+    count, wrong = count + more, wrong + [one for one in worse if " PUT " not in one]
+    assert Client(node).sub(hers.subscription, "", None, "GET")[0] == 200, "another bot's DELETE counts"
     # Lists, with each parameter that could narrow them to her; her cursor.
     rooms = "&".join("conversation=" + quoted(room) for room in hers.rooms)
     lists = ["/v1/changes?after=first&limit=1000", "/v1/changes?after=first&type=*&limit=1000", "/v1/changes?after=first&" + rooms,
@@ -237,7 +241,8 @@ class Follower(threading.Thread):
 
 @check("18 a room that was left")
 def left():
-    node = Node("a18")
+    node, other = Node("a18", listen=True), Node("b18", listen=True)
+    other.join(node)
     boram, alice, chul = [node.token("user/" + name, "user:" + name) for name in ("boram", "alice", "chul")]
     told, wrong = [], []
     for room, leaver, history in (("left", "alice", None), ("put-out", "boram", None), ("open", "alice", "all")):
@@ -295,13 +300,18 @@ def left():
         got = b"".join(joined.ask("GET", path)[1] for path in (f"/v1/conversations/{room}/rows?limit=500", "/v1/changes?after=first&limit=1000"))
         assert b"for chul" in got and (b"before 1" in got) == (history == "all"), (room, got[-800:])
         assert joined.ask("GET", "/v1/events/" + before[3])[0] == (200 if history else 404)
+        # The other node shows each of them the same.
+        node.ctl("wait", "--nodes", "2", "--timeout", "20s")
+        for token in (boram, alice, chul):
+            shown = lambda at: [row["event"]["id"] for row in Client(at, token).json("GET", f"/v1/conversations/{room}/rows?limit=500")[1][:-1]]
+            until(10, lambda: shown(node) == shown(other), f"{room}: the other node shows other events")
     assert not wrong, wrong
     # Who comes back sees what comes from then on.
     Client(node, boram).append([event("participant.joined", "boram", "left", user="alice"),
                                 event("message.posted", "boram", "left", text="welcome back")])
     got = Client(node, alice).ask("GET", "/v1/conversations/left/rows?limit=500")[1]
     assert b"welcome back" in got and b"LATER" not in got.replace(b"LATER title", b""), got[-800:]
-    node.stop()
+    node.stop(), other.stop()
     return f"all {sum(told)} events of before, none of later, by rows, feed, stream, event; joining; coming back"
 
 

@@ -183,6 +183,13 @@ def request(number):
         whole = False
     start = f"{method} {target} {version}".encode("utf-8", "surrogateescape")
     lines = b"".join(f"{name}: {text}".encode("latin-1", "replace") + end.encode() for name, text in headers)
+    if dice.random() < 0.03:  # bytes that are changed, lost or doubled
+        both = bytearray(start + b"\0\0" + lines)
+        for _ in range(dice.choice([1, 1, 2, 8])):
+            at = dice.randrange(len(both))
+            both[at:at + dice.choice([0, 1, 1, 5])] = bytes(dice.randrange(256) for _ in range(dice.choice([0, 1, 1, 3])))
+        start, _, lines = bytes(both).partition(b"\0\0")
+        route, whole = None, False
     return start, lines, body or b"", role, method, route, whole, end.encode()
 
 
