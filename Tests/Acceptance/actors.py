@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Acceptance of who said it: identity providers, actors, foreign edits, the access log. Run by `make acceptance`."""
-import base64, http.client, json, os, random, subprocess, sys, threading, time, uuid
+import base64, contextlib, http.client, json, os, random, subprocess, sys, threading, time, uuid
 from forge import Origin, text, varint
 from node import BIN, ROOT, Client, Connection, Node, event, until
 from subscriptions import CHECKS, check, main
@@ -335,28 +335,42 @@ def audited():
     return f"{len(routes)} routes without reason 400; {kills} kills, {len(told)} reads that gave bytes, each recorded"
 
 
+@contextlib.contextmanager
+def small(name):
+    """A node on a small file system, with what fills that."""
+    place = os.path.join(ROOT, "small-" + name)
+    filler = place + "/filler"
+    os.makedirs(place)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs", place], check=True)
+
+    def fill():
+        with open(filler, "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(65536))
+            except OSError:
+                pass
+    node = None
+    try:
+        node = Node(name, folder=place + "/store", settings={"storage": {"min_free": "4MiB", "witness": None}})
+        yield node, fill, lambda: os.unlink(filler)
+    finally:
+        if node:
+            node.stop()
+        subprocess.run(["umount", place])
+
+
 @check("25b the access log and a full disk")
 def full():
     if os.geteuid() != 0:
         return "not done: a small file system needs root"
-    place = os.path.join(ROOT, "small")
-    os.makedirs(place)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m,mode=700", "tmpfs", place], check=True)
-    node = None
-    try:
-        node = Node("a25b", folder=place + "/store", settings={"storage": {"min_free": "4MiB", "witness": None}})
+    with small("a25b") as (node, fill, room):
         Client(node).append([event("message.posted", "u0", "c0", text="본문")])
         token = node.token("auditor/park", "auditor")
         routes = [path.format(conversation="c0", user="u0", id=str(uuid.uuid4()), survey="s") for path in read_routes()]
         routes = [path for path in routes if "/events/" not in path and "surveys/" not in path]
         assert raw(node, "GET", routes[0], token, None, {"Sillok-Reason": "before"})[0] == 200
-        with open(place + "/filler", "wb") as file:
-            try:
-                while True:
-                    file.write(bytes(65536))
-                    file.flush()
-            except OSError:
-                pass
+        fill()
         until(30, lambda: Client(node).ask("GET", "/readyz")[0] == 503, "the node takes the disk for free")
         seen = {}
         for form in FORMS:
@@ -366,14 +380,29 @@ def full():
                 seen[path] = status
         status, got = Client(node).ask("POST", "/v1/events", event("message.posted", "u", "c", text="x"))
         assert status == 507, (status, got)
-        os.unlink(place + "/filler")
+        room()
         until(30, lambda: raw(node, "GET", routes[0], token, None, {"Sillok-Reason": "after"})[0] == 200, "it does not recover")
         assert set(seen.values()) == {503}, f"INV-17 holds, but the status is not 503: {seen}"
-    finally:
-        if node:
-            node.stop()
-        subprocess.run(["umount", place])
     return f"{len(seen)} routes in {len(FORMS)} forms: 503 and no body; an append 507; room again: read again"
+
+
+@check("35b a full disk while views are built anew")
+def anew():
+    if os.geteuid() != 0:
+        return "not done: a small file system needs root"
+    with small("a35b") as (node, fill, room):
+        Client(node).append([event("message.posted", f"u{n}", "c0", text="x") for n in range(1000)])
+        fill()
+        until(30, lambda: Client(node).ask("GET", "/readyz")[0] == 503, "the node takes the disk for free")
+        status, got = Client(node).ask("POST", "/v1/quarantine/retry")
+        time.sleep(2)
+        room()
+        start = time.time()
+        until(60, lambda: Client(node).ask("GET", "/readyz")[0] == 200, f"there is room, and still: {Client(node).ask('GET', '/readyz')}")
+        Client(node).append([event("message.posted", "u1", "c0", text="x")])
+        rows = Client(node).json("GET", "/v1/users/u1/history")[1]
+        assert len(rows) == 3, rows
+    return f"appends and views go on {time.time() - start:.1f} s after there is room"
 
 
 if __name__ == "__main__":
