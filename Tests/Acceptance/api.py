@@ -235,7 +235,8 @@ def plain(value):
     """Without what a copy has otherwise: places, clocks, who appended it there."""
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items() if name not in (
-            "position", "hlc", "sequence", "source", "leaf", "actor", "next", "more", "known_at", "approximate")}
+            "position", "hlc", "sequence", "source", "leaf", "actor", "next", "more", "known_at", "approximate") and not (
+                name == "event" and isinstance(one, str))}  # <origin>/<seq>
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
@@ -256,7 +257,13 @@ def compare(node, copy, path, query, told):
         status, got = at.json("GET", path)
         if status == 404:
             return 404
-        return [plain(one) for one in pages(at, path)[0]]
+        lines = [plain(one) for one in pages(at, path)[0]]
+        # The order of a list is that of the latest activity, which a copy that was made in another order has otherwise.
+        for one in lines if "as_of" in query else ():
+            # Which writes knew of which is a matter of the order in which they were recorded.
+            one.pop("conflict", None), one.pop("concurrent", None)
+        listed = "as_of" in query and lines and lines[0]["type"] in ("conversation", "survey")
+        return sorted(lines, key=json.dumps) if listed else lines
     here, there = read(node, path + "?" + query), read(copy, path)
     # What has nothing yet is 404 or an empty list.
     if (here or 404) != (there or 404):

@@ -9,7 +9,7 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 OPERATIONS = [(method.upper(), path, operation) for path, methods in DOCUMENT["paths"].items()
               for method, operation in methods.items() if method != "parameters"]
 PATTERNS = [(re.compile("^" + re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)) + "$"), path) for path in DOCUMENT["paths"]]
-KINDS = {"object": dict, "array": list, "string": str, "boolean": bool}
+KINDS = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 
 
 def resolve(schema):
