@@ -45,7 +45,10 @@ class Client:
         try:
             self.connection = self.connection or (
                 Connection(self.node.api, source=self.source) if self.source else Connection(self.node.socket))
-            self.connection.request(method, path, data, headers)
+            try:
+                self.connection.request(method, path, data, headers)
+            except BrokenPipeError:
+                pass  # it was answered before all was sent
             answer = self.connection.getresponse()
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException) as error:
