@@ -159,7 +159,8 @@ def paging():
                 late.append(time.time() - began)
             sent[0] += len(batch)
             time.sleep(max(0, start + sent[0] / 500 - time.time()))
-    threading.Thread(target=load, daemon=True).start()
+    writing = threading.Thread(target=load, daemon=True)
+    writing.start()
     told = []
     try:
         for path in ("/v1/conversations/c/rows?order=newest", "/v1/users/boram/history?order=oldest", "/v1/conversations/c/rows?order=oldest&role=user"):
@@ -186,6 +187,7 @@ def paging():
             assert load / took > 400, told
     finally:
         stop.set()
+        writing.join()
     late.sort()
     node.stop()
     return "; ".join(told) + f"; append p99 {late[len(late) * 99 // 100] * 1000:.0f} ms"
