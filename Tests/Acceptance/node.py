@@ -1,5 +1,5 @@
 """Daemons of the acceptance checks, and the API as a client without a library sees it."""
-import http.client, json, os, shutil, signal, socket, subprocess, tempfile, time, uuid
+import atexit, http.client, json, os, shutil, signal, socket, subprocess, tempfile, time, uuid
 
 BIN = os.environ.get("SILLOK_BIN", os.path.join(os.path.dirname(__file__), "../../.build/release"))
 ROOT = tempfile.mkdtemp(prefix="sillok-acceptance-")
@@ -100,6 +100,7 @@ class Node:
             arguments += ["--peer-listen", f"127.0.0.1:{self.port}"]
         self.log = open(os.path.join(ROOT, self.name) + ".log", "a")
         self.process = subprocess.Popen(arguments, stdout=self.log, stderr=self.log)
+        atexit.register(self.process.kill)  # a check that fails leaves no daemon behind
         deadline = time.time() + 30
         while time.time() < deadline:
             try:
