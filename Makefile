@@ -20,7 +20,7 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
-	@echo 'make acceptance  feed and subscriptions as their document promises them: workers, daemons and nodes die'
+	@echo 'make acceptance  feed, subscriptions, access and API as the documents promise them: workers, daemons and nodes die; strangers ask'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make clients   the clients in Python and JavaScript, and sillok-hook, against real daemons (SILLOK_BIN names other binaries)'
@@ -141,11 +141,14 @@ fuzz: deps
 	@Scripts/fuzz $(or $(SECONDS),60) $(TARGET)
 
 # Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
-# What docs/operating/following.md promises, from outside: workers, daemons and nodes die; thousands follow.
+# What the documents of following, access and the API promise, from outside: workers, daemons and nodes die; thousands follow; strangers
+# ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Some 20 minutes. A full disk needs root.
+# SILLOK_OLD_BIN names the folder of an older build. REQUESTS=n and SEED=n are for fuzz.py. schemathesis is no dependency; with one in a
+# virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
 acceptance: build
-	@Scripts/install-packages python3
-	SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/subscriptions.py $(ONLY)
-	SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/feed.py $(ONLY)
+	@Scripts/install-packages python3 openssl
+	@failed=0; for name in subscriptions feed access sight actors api fuzz idle; do \
+	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 hostile: build hostile-venv
 	@Tests/Hostile/run --syncd $(or $(SYNCD),.build/release/syncd) --syncctl $(or $(SYNCCTL),.build/release/syncctl) \

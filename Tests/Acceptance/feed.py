@@ -2,7 +2,7 @@
 """Acceptance of the feed: three faces, places that other nodes understand, many followers. Run by `make acceptance`."""
 import json, os, random, sys, threading, time, urllib.parse
 from node import Client, Connection, Node, clean
-from subscriptions import check, message, post, CHECKS
+from subscriptions import CHECKS, check, main, message, post
 
 EVENTS = int(os.environ.get("EVENTS", "10000"))
 CHECKS.clear()
@@ -333,15 +333,4 @@ class Many(threading.Thread):
 
 
 if __name__ == "__main__":
-    chosen, failed = sys.argv[1:], 0
-    for run in CHECKS:
-        if chosen and run.title.split()[0] not in chosen:
-            continue
-        try:
-            run()
-        except Exception as error:
-            failed += 1
-            print(f"FAIL  {run.title}: {type(error).__name__} {error}", flush=True)
-    if not failed:
-        clean()
-    sys.exit(1 if failed else 0)
+    main()

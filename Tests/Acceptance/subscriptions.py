@@ -377,7 +377,7 @@ def late():
     return "0 of 10,000 old ones, 10 new ones"
 
 
-if __name__ == "__main__":
+def main():
     chosen = sys.argv[1:]
     failed = 0
     for run in CHECKS:
@@ -391,3 +391,7 @@ if __name__ == "__main__":
     if not failed:
         clean()
     sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
