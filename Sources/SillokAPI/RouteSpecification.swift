@@ -55,9 +55,9 @@ package struct RouteSpecification: Sendable {
         (self.operation, self.method, self.path, self.roles) = (operation, method, path, roles)
         (self.parameters, self.summary, self.request) = (parameters, summary, request)
         self.answers = answers
-        // What an auditor reads is recorded first.
-        let isRecorded = roles.contains(.auditor) && (roles.contains(.reader) || roles.contains(.user))
-        self.errors = errors + (method == "GET" && isRecorded ? [.reason, .disk] : [])
+        // What an auditor reads is recorded first; what operators see, too, is no one's.
+        let isRecorded = method == "GET" && roles.contains(.auditor) && !roles.contains(.operator)
+        self.errors = errors + (isRecorded ? [.reason, .disk] : method == "GET" ? [] : [.disk])
         segments = path.split(separator: "/").map { part in
             part.hasPrefix("{") ? .name(String(part.dropFirst().dropLast())) : .word(String(part))
         }

@@ -217,6 +217,26 @@ struct AccessTests {
         _ = daemon
     }
 
+    @Test("A page of a feed ends where few events are wanted of many, and goes on behind them")
+    func longWay() throws {
+        let (daemon, api) = try started()
+        let line = #"{"type":"message.posted","user":"lee","subject":"conversation/c","data":{"text":"x"}}"#
+        let lines = Array(repeating: line, count: 2_000).joined(separator: "\n")
+        for _ in 0..<11 { #expect(api.ask("POST", "/v1/events", body: lines)?.0 == 200) }
+        let kim = try token(api, "user/kim", ["user:kim"])
+        #expect(api.ask("POST", "/v1/events", body: event("kim", "끝"), headers: [kim])?.0 == 200)
+        var (place, pages, found) = ("first", 0, 0)
+        while pages < 20 {
+            let page = try #require(api.ask("GET", "/v1/changes?after=\(place)", headers: [kim])?.1.first)
+            pages += 1
+            found += (page["items"] as? [Any])?.count ?? 0
+            place = try #require(page["cursor"] as? String)
+            if page["more"] as? Bool == false { break }
+        }
+        #expect(pages >= 2 && pages < 20 && found == 1, "\(pages) \(found)")
+        _ = daemon
+    }
+
     @Test("What an auditor reads is recorded, whatever the token's scope (INV-17)")
     func auditors() throws {
         let (daemon, api) = try started()
@@ -231,6 +251,14 @@ struct AccessTests {
             #expect(api.ask("GET", "/v1/users/kim/history", headers: [auditor, reason])?.0 == 200)
         }
         #expect(api.ask("GET", "/v1/access")?.1.count == 3)
+        // What a feed was narrowed to is part of what was read.
+        let auditor = try token(api, "audit/feed", ["auditor"])
+        let feed = "/v1/changes?after=first&user="
+        for user in ["kim", "lee"] {
+            #expect(api.ask("GET", feed + user, headers: [auditor, "Sillok-Reason: complaint 4712"])?.0 == 200)
+            let readers = api.ask("GET", "/v1/users/\(user)/readers")?.2 ?? ""
+            #expect(readers.contains("4712") && readers.contains("user=\(user)"), "\(readers)")
+        }
         // For who neither is a user nor reads all, the scope opens nothing.
         let keeper = try token(api, "ops/lee", ["operator"], #","scope":"all""#)
         #expect(api.ask("GET", "/v1/users/kim/history", headers: [keeper])?.0 == 403)

@@ -277,7 +277,12 @@ package final class ProjectorThread: Sendable {
             }
             switch next {
             case .stop: return
-            case .rebuild: try projector.beginRebuild()
+            case .rebuild:
+                do throws(StoreError) { try projector.beginRebuild() } catch {
+                    // It was asked for, and is tried again.
+                    state.withLock { $0.mustRebuild = true }
+                    throw error
+                }
             case .copyBack: try projector.copyBack()
             case .merge: try projector.merge()
             case .rest: try projector.release()
@@ -291,6 +296,8 @@ package final class ProjectorThread: Sendable {
                 }
                 try projector.copyBack()
             }
+            // What kept it from going on is over, also where nothing new is to be applied.
+            state.withLock { $0.lastError = nil }
         }
     }
 

@@ -95,6 +95,7 @@ enum KoreanHelp {
         "Begin at the first event of the log, where --cursor-file keeps no place yet.":
             "--cursor-file에 위치가 아직 없으면 로그의 첫 이벤트부터 시작합니다.",
         "This user's history.": "이 사용자의 이벤트.", "This conversation.": "이 대화.", "Everything.": "전부.",
+        "as it stood then": "그때의 모습",
         "Only what had happened by then.": "이 시각까지 일어난 일만.",
         "Search the whole log, and trust no index.": "색인을 믿지 않고 로그 전체를 찾습니다.",
         "Only what stands after this position.": "이 위치 다음 것만.", "Up to this position.": "이 위치까지.",

@@ -8,32 +8,9 @@ internal import SyncEngine
 /// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, and the
 /// others have their turn between two batches.
 final class FeedDesk {
-    /// One who follows.
-    private struct Follower {
-        enum Sink {
-            case page(HTTPExchange, limit: Int, until: UInt64)
-            case stream(HTTPStream)
-        }
-
-        let request: FeedRequest
-        let sink: Sink
-        var filter: EventFilter
-        var sight: Sight
-        /// `nil`: the event of its cursor is not here yet.
-        var place: FeedPlace?
-        var isCaughtUp = false
-        /// It has had all there was: what comes next is new.
-        var isAtEnd = false
-        /// Its client has to take what is there first.
-        var isFull = false
-        /// When something was written last, monotonic nanoseconds.
-        var wrote: UInt64
-    }
-
-    /// What comes of one turn; `again`: there is more for it.
-    private enum Turn { case again, rests, ended }
-
     static let most = 4_096
+    /// After so many events a page ends, wanted or not.
+    private static let mostLooked: UInt64 = 20_000
     /// Bytes that may wait for a client; with more it is given nothing until it has taken them.
     private static let backlog = 256 << 10
     private static let heartbeat: UInt64 = 15_000_000_000
@@ -216,7 +193,8 @@ final class FeedDesk {
     private func record(_ request: FeedRequest) throws(StoreError) {
         guard request.caller.isRecorded, let reason = request.reason else { return }
         try accessLog.record(
-            request.caller, route: Route.changes.path, subject: request.subject, users: [], reason: reason)
+            request.caller, route: Route.changes.path, subject: request.subject, users: request.filter.users.sorted(),
+            reason: reason)
     }
 
     /// Whether a caller may tell something live in the conversation: one who takes part in it.
@@ -258,6 +236,7 @@ final class FeedDesk {
         }
         let filter = follower.request.filter(at: store.identity.origin)
         let limit = if case .page(let limit, _) = follower.request.face { limit } else { Int.max }
+        let start = place.position
         var items: [FeedItem]
         (items, place.position) = try next(place, filter, limit, log, durable)
         items = try seen(items, by: id)
@@ -266,7 +245,11 @@ final class FeedDesk {
         followers[id]?.isAtEnd = isAtEnd
         switch follower.sink {
         case .page(let exchange, _, let until):
-            guard !items.isEmpty || isAtEnd && MonotonicClock.now >= until else { return isAtEnd ? .rests : .again }
+            let looked = follower.looked + place.position - start
+            followers[id]?.looked = looked
+            guard !items.isEmpty || looked >= Self.mostLooked || isAtEnd && MonotonicClock.now >= until else {
+                return isAtEnd ? .rests : .again
+            }
             exchange.reply(
                 status: 200, contentType: "application/json",
                 body: FeedLines.page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))

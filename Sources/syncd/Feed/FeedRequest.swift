@@ -38,7 +38,7 @@ struct FeedRequest: Sendable {
     let caller: Caller
     /// Why a caller reads whose reads are recorded.
     let reason: String?
-    /// Of the access log: the path.
+    /// Of the access log: the path, and to what the feed is narrowed.
     let subject: String
 
     /// What it wants, at the node that appends to `own`.
@@ -55,11 +55,14 @@ struct FeedRequest: Sendable {
     private static let mostValues = 1_000
 
     init(_ request: HTTPRequest, _ caller: Caller) throws(BadParameter) {
-        (self.caller, reason, subject) = (caller, AccessLog.reason(request), request.path)
+        (self.caller, reason) = (caller, AccessLog.reason(request))
         face = try Self.face(request)
         // A browser that connects again says so.
         start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
         (filter, isLocal) = try Self.filter(request)
+        let narrowed =
+            filter.users.sorted().map { "user=\($0)" } + filter.conversations.sorted().map { "conversation=\($0)" }
+        subject = request.path + (narrowed.isEmpty ? "" : "?" + narrowed.prefix(100).joined(separator: "&"))
         isLive = request.queryItem("live") == "1"
         if isLive, case .page = face { throw BadParameter(message: "live: only a stream has live items") }
     }

@@ -106,6 +106,30 @@ struct RebuildTests {
         }
     }
 
+    @Test("A rebuild that has no room is tried again, and what kept it is forgotten once there is some (INV-10)")
+    func noRoom() throws {
+        let (folder, files, _) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let thread = ProjectorThread(files, top: 301)
+        defer { thread.stop() }
+        #expect(thread.wait(for: 301, milliseconds: 60_000))
+        let inode = try ViewReader(files).inode
+        // No file can be made where a folder stands.
+        try FileManager.default.createDirectory(atPath: files.newViews + "/x", withIntermediateDirectories: true)
+        thread.rebuild()
+        awaitTrue { thread.lastError != nil }
+        try FileManager.default.removeItem(atPath: files.newViews)
+        awaitTrue { thread.lastError == nil && !thread.isRebuilding }
+        #expect(thread.lastError == nil)
+        #expect(thread.wait(for: 301, milliseconds: 60_000))
+        #expect(try ViewReader(files).inode != inode, "it was made after all")
+    }
+
+    private func awaitTrue(_ isTrue: () -> Bool) {
+        for _ in 0..<1_500 where !isTrue() { usleep(20_000) }
+        #expect(isTrue())
+    }
+
     @Test("Who waits for views that are fresh already is woken, not left to the end of the wait")
     func freshFromTheStart() throws {
         let (folder, files, _) = try filled()
