@@ -52,14 +52,14 @@ struct StatsProgramTests {
         try daemon.start()
         let writer = Thread { append(40, to: daemon) }
         writer.start()
-        let run = try daemon.syncctl("top", "--json", "--count", "2")
+        let run = try daemon.syncctl("top", "--json", "--looks", "2")
         #expect(run.code == 0 && run.lines.count == 3, "\(run.errors)")
         let look = try #require(run.lines.first)
         #expect(look["type"] as? String == "top" && look["time"] is String)
         #expect((look["requests_per_s"] as? Double ?? 0) > 0 && look["append_99_s"] is Double, "\(look)")
         #expect((look["routes_per_s"] as? [String: Any])?["/v1/events"] != nil)
         #expect(run.lines.last?["type"] as? String == "end")
-        let text = try daemon.syncctl("top", "--count", "1", "--lang", "ko").output
+        let text = try daemon.syncctl("top", "--looks", "1", "--lang", "ko").output
         #expect(text.contains("이벤트/초") && text.contains("메모리"), "\(text)")
         #expect(daemon.terminate() == 0)
         #expect(try daemon.syncctl("top", "--json").code == 69)

@@ -38,7 +38,7 @@ struct SubscriptionAhead {
 // What metrics tell.
 extension SubscriptionDesk {
     /// Events that a scrape looks at, of all subscriptions together.
-    private static let mostLooked = 50_000
+    private static let mostLooked = 20_000
     /// For how long a scrape may start subscriptions that no one has asked for yet, milliseconds.
     private static let starting: UInt64 = 100
 

@@ -9,12 +9,12 @@ enum TopCommand {
             "top", "What a node does now, renewed each second", group: "Nodes",
             options: [
                 .value("interval", "SECONDS", "So long between two looks (default: 1)."),
-                .value("count", "N", "End after so many looks."),
+                .value("looks", "N", "End after so many looks."),
             ],
             examples: [
                 .init("syncctl top", "until q or Ctrl-C"),
                 .init("syncctl top --url https://busan:7461 --json", "an object each second"),
-                .init("syncctl top --count 1 --plain", "one look, for a script"),
+                .init("syncctl top --looks 1 --plain", "one look, for a script"),
             ],
             discussion: """
                 It asks for the figures of GET /metrics, which cost the node some milliseconds, and shows how they have changed. \
@@ -24,7 +24,7 @@ enum TopCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let client = try DaemonClient.required(by: session, to: "tell what it does")
         let interval = try usage { try session.arguments.integer("interval", in: 1...3_600) } ?? 1
-        let count = try usage { try session.arguments.integer("count", in: 1...1_000_000_000) } ?? .max
+        let count = try usage { try session.arguments.integer("looks", in: 1...1_000_000_000) } ?? .max
         var readings = [try MetricsReading(client)]
         let isScreen =
             session.form == .human && session.terminal.isTerminal(.output) && !session.terminal.isAccessible
