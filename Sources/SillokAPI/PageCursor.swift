@@ -108,7 +108,7 @@ package struct PageCursor: Hashable, Sendable {
     package static func scope(_ route: ReadRoute, _ query: [(name: String, value: String)]) -> UInt64 {
         var text: [UInt8] = []
         for segment in route.segments { text.append(counted: segment) }
-        let filters = query.filter { !["cursor", "limit", "wait_ms"].contains($0.name) }
+        let filters = query.filter { !["cursor", "limit", "wait_ms", "at_least"].contains($0.name) }
         for (name, value) in filters.sorted(by: { ($0.name, $0.value) < ($1.name, $1.value) }) {
             text.append(counted: name)
             text.append(counted: value)

@@ -50,7 +50,9 @@ package enum RouteTable {
     private static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
     private static let cursor = RouteParameter(
         "cursor", .text, "`next` of the page before, with the same path and parameters.")
-    private static let paging = [limit, cursor]
+    private static let atLeast = RouteParameter(
+        "at_least", .text, "A vector: the answer has at least that; it waits for it up to 2 s, else 503.")
+    private static let paging = [limit, cursor, atLeast]
     private static let types = RouteParameter("type", .text, repeatable: true, "Only events of this type.")
     private static let authors = RouteParameter("author", .text, repeatable: true, "Only events of this author.")
     private static let conversations = RouteParameter(
@@ -104,6 +106,7 @@ package enum RouteTable {
             errors: [.cursor]),
         RouteSpecification(
             .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
+            parameters: [atLeast],
             answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
         RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",

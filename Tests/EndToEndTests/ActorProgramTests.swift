@@ -35,7 +35,7 @@ struct ActorProgramTests {
             )
             #expect(try node.syncctl("verify").code != 3)
         }
-        let read = try #require(api.ask("GET", "/v1/events?limit=2"))
+        let read = try #require(api.ask("GET", "/v1/events?limit=9"))
         #expect(read.1.contains { ($0["event"] as? [String: Any] ?? $0)["actor"] as? String == socket }, "\(read)")
         let last = try #require(
             try a.syncctl("export").lines.last { $0["specversion"] != nil }?["position"] as? String)

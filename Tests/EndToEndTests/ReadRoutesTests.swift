@@ -211,6 +211,39 @@ struct ReadRoutesTests {
         #expect(daemon.terminate() == 0)
     }
 
+    @Test(
+        "What was written at one node is read at the other at once with at_least; what does not come is said after two seconds"
+    )
+    func readYourWrite() throws {
+        let (a, b) = try makePair()
+        let clients = [a, b].map { APIClient(socket: $0.store + "/api.sock") }
+        var place = ""
+        for number in 0..<40 {
+            let (writer, reader) = (clients[number % 2], clients[(number + 1) % 2])
+            let line =
+                #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"글 \#(number)"}}"#
+            let stored = try #require(writer.ask("POST", "/v1/events", body: line)?.1.first)
+            place = "\(try #require(stored["origin"] as? String))/\(try #require(stored["sequence"] as? Int))"
+            let paths = [
+                "users/u/history?limit=1&", "conversations/c/rows?limit=1&", "events/\(stored["id"] ?? "")?",
+            ]
+            let answer = try #require(reader.ask("GET", "/v1/\(paths[number % 3])at_least=\(place)"))
+            #expect(answer.0 == 200 && answer.2.contains("글 \(number)"), "\(answer)")
+        }
+        // A page's cursor does not depend on it.
+        let page = try #require(clients[0].ask("GET", "/v1/users/u/history?limit=1&at_least=\(place)")?.1.last)
+        let next = try #require(page["next"] as? String)
+        #expect(clients[0].ask("GET", "/v1/users/u/history?limit=1&cursor=\(next)")?.0 == 200)
+        let never = place + "000"
+        let start = Date()
+        let answer = try #require(clients[1].ask("GET", "/v1/surveys?at_least=\(never)"))
+        #expect(answer.0 == 503 && answer.2.contains(never) && answer.2.contains("E_BUSY"), "\(answer)")
+        #expect((1.8...6).contains(Date().timeIntervalSince(start)))
+        for bad in ["", "x", "1", "7/7"] {
+            #expect(clients[0].ask("GET", "/v1/surveys?at_least=\(bad)")?.0 == 400, "\(bad)")
+        }
+    }
+
     @Test("A place in another log, or in what a log has lost, is refused by every reader that keeps one (INV-1)")
     func lostPlaces() throws {
         let (daemon, api) = try daemon()

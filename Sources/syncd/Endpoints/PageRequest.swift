@@ -18,6 +18,8 @@ struct PageRequest: Sendable {
     let moment: PointInTime
     /// How long an answer without lines may wait for some, milliseconds.
     let wait: Int
+    /// What the answer must have.
+    let atLeast: VersionVector
 
     init(_ route: ReadRoute, _ request: HTTPRequest) throws(BadParameter) {
         self.route = route
@@ -27,6 +29,7 @@ struct PageRequest: Sendable {
         isNewestFirst = request.queryItem("order") != "oldest"
         question = request.queryItem("question")
         wait = request.number("wait_ms") ?? 0
+        atLeast = try Self.vector(request)
         var query = TimelineQuery()
         query.since = request.queryItem("since").flatMap(Timestamp.milliseconds)
         query.until = request.queryItem("until").flatMap(Timestamp.milliseconds)
@@ -65,9 +68,21 @@ struct PageRequest: Sendable {
         return try log.has(cursor.end)
     }
 
+    private static func vector(_ request: HTTPRequest) throws(BadParameter) -> VersionVector {
+        guard let text = request.queryItem("at_least") else { return VersionVector() }
+        guard let vector = VersionVector(text: text), !vector.entries.isEmpty else {
+            throw BadParameter(
+                message: "at_least: no vector",
+                hint: "<origin>/<seq>, as an append answers, with blanks between several")
+        }
+        return vector
+    }
+
     private static let noCursor = BadParameter(
         message: "cursor: none of this request",
-        hint: "the text of 'next' from the page before, with the same path and parameters but for limit and wait_ms")
+        hint:
+            "the text of 'next' from the page before, with the same path and parameters but for limit, wait_ms and at_least"
+    )
 
     private static func cursor(
         _ request: HTTPRequest, _ route: ReadRoute, _ scope: UInt64

@@ -77,11 +77,15 @@ struct ReadEndpoint {
 
     private static func answer(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        mayWait: Bool = true
+        mayWait: Bool = true, until deadline: UInt64? = nil
     ) {
         let exchange = admitted.exchange
-        if mayWait, wait(admitted, request, pool) { return }
         do throws(StoreError) {
+            let deadline = deadline ?? MonotonicClock.now + patience
+            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, until: deadline) {
+                return
+            }
+            if mayWait, wait(admitted, request, pool) { return }
             let durable = pool.feed.durable
             let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
@@ -101,6 +105,40 @@ struct ReadEndpoint {
             }
         } catch {
             exchange.refuse(error)
+        }
+    }
+
+    /// So long an answer waits for what it must have, nanoseconds.
+    private static let patience: UInt64 = 2_000_000_000
+
+    /// Whether what the answer must have is not here yet: it comes when that is, or is refused when the time is up.
+    private static func awaits(
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
+        until deadline: UInt64
+    ) throws(StoreError) -> Bool {
+        let exchange = admitted.exchange
+        while true {
+            let durable = pool.feed.durable
+            let known = try reader.fresh { views, _ throws(StoreError) in try views.log.vector() }
+            guard let lacking = request.atLeast.entries.first(where: { !known.contains($0) }) else { return false }
+            let now = MonotonicClock.now
+            guard now < deadline else {
+                exchange.refuse(.busy, "at_least: event \(lacking) has not come to this node yet")
+                return true
+            }
+            let number = pool.feed.wait(beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1) {
+                let isTaken = pool.submit { reader in answer(admitted, request, pool, reader, until: deadline) }
+                if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
+            }
+            if let number {
+                exchange.watchClient { pool.feed.cancel(number) }
+                return true
+            }
+            // More has come meanwhile, or there is no place to wait.
+            guard pool.feed.durable > durable else {
+                exchange.refuse(.busy, "too many queries are waiting")
+                return true
+            }
         }
     }
 
