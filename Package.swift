@@ -87,7 +87,10 @@ let package = Package(
 
         // Entry points for arbitrary bytes: libFuzzer drives them (Scripts/fuzz), FuzzTests replays what it has kept.
         .target(
-            name: "FuzzTargets", dependencies: ["EventStore", "SyncEngine", "CommandLineKit", "WireKit"],
+            name: "FuzzTargets",
+            dependencies: [
+                "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
+            ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: strict),

@@ -25,6 +25,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case views
     /// Text from a chat, before it reaches a terminal.
     case terminal
+    /// Tokens of identity providers, sets of their keys, and grants.
+    case tokens
+    /// What callers and peers keep and bring back: cursors, deliveries, done sets.
+    case places
 
     /// Runs the target once. Throws if a promise of the code under test was broken; a trap ends the process.
     package func run(_ bytes: [UInt8]) throws {
@@ -41,6 +45,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .http: try fuzzHTTP(bytes)
         case .views: try fuzzViews(bytes)
         case .terminal: try fuzzTerminal(bytes)
+        case .tokens: try fuzzTokens(bytes)
+        case .places: try fuzzPlaces(bytes)
         }
     }
 }

@@ -1,0 +1,37 @@
+internal import Access
+internal import EventStore
+internal import SillokAPI
+internal import Subscriptions
+
+/// Whoever reaches the port sends tokens; an operator's file has keys; any node's log has grants.
+func fuzzTokens(_ bytes: [UInt8]) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let token = try? JSONWebToken(text) {
+        try promise(text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2, "a token of other than three parts: \(token)")
+    }
+    _ = try? JSONWebKeys(bytes)
+    _ = AccessToken(text: text)
+    if (try? JSONScanner.validateObject(bytes)) != nil, let grant = AccessGrant(JSONObject(validated: bytes)) {
+        try promise(!grant.roles.isEmpty, "a grant of no role")
+    }
+}
+
+/// What is read is what was written.
+func fuzzPlaces(_ bytes: [UInt8]) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let cursor = FeedCursor(text: text) {
+        try promise(FeedCursor(text: cursor.text) == cursor, "a cursor of a feed changes: \(text)")
+    }
+    if let cursor = PageCursor(text: text) {
+        try promise(PageCursor(text: cursor.text) == cursor, "a cursor of pages changes: \(text)")
+    }
+    if let token = DeliveryToken(text: text) {
+        try promise(DeliveryToken(text: token.text) == token, "a delivery changes: \(text)")
+    }
+    if let vector = VersionVector(text: text) {
+        try promise(VersionVector(text: vector.text) == vector, "a vector changes: \(text)")
+    }
+    if let state = SubscriptionState(bytes: bytes) {
+        try promise(SubscriptionState(bytes: state.bytes) == state, "a done set changes: \(hexText(bytes))")
+    }
+}
