@@ -3,11 +3,12 @@ internal import EventStore
 internal import SillokAPI
 internal import Subscriptions
 
-/// Whoever reaches the port sends tokens; an operator's file has keys; any node's log has grants.
+/// Anyone who reaches the port sends tokens; an operator's file has keys; any node's log has grants.
 func fuzzTokens(_ bytes: [UInt8]) throws {
     let text = String(decoding: bytes, as: UTF8.self)
     if let token = try? JSONWebToken(text) {
-        try promise(text.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2, "a token of other than three parts: \(token)")
+        let points = text.utf8.count { $0 == UInt8(ascii: ".") }
+        try promise(points == 2, "a token of other than three parts: \(token)")
     }
     _ = try? JSONWebKeys(bytes)
     _ = AccessToken(text: text)
