@@ -54,7 +54,7 @@ struct Statistics {
     init(_ client: DaemonClient) throws(CommandFailure) {
         let reading = try MetricsReading(client)
         isRunning = true
-        title = "syncd \(reading.all("syncd_build_info").first?.label("version") ?? "") · \(client.owner)"
+        title = "\(client.owner) · \(reading.all("syncd_build_info").first?.label("version") ?? "")"
         func add(_ name: String, _ wording: Wording, _ metric: String, isSize: Bool = false) {
             guard let value = reading.count(metric) else { return }
             figures.append(Figure(name: name, wording: wording, value: value, isSize: isSize))
