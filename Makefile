@@ -59,6 +59,8 @@ test: deps
 
 # A package of its own, so it sees what is public and no more.
 example: deps
+	@# SwiftPM does not always notice new files of a package that is named by its path: the plan is made anew.
+	@rm -f .build/example/debug.yaml
 	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
 	timeout 120 .build/example/debug/embedding
 
