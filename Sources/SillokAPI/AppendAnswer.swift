@@ -44,6 +44,16 @@ package struct AppendAnswer: Sendable {
         Self.write("already", number, receipt, to: &text)
     }
 
+    /// What came of deliveries that were to be acked with it.
+    package mutating func tell(_ acked: AckedDeliveries) {
+        var line = JSONLine(type: "acked")
+        line.add("done", acked.done)
+        line.add("late", acked.late)
+        if let code = acked.code { line.add("code", code) }
+        if let message = acked.message { line.add("message", message) }
+        line.write(to: &text)
+    }
+
     /// The last line: an answer without it was cut off.
     package mutating func end() {
         text.append(literal: #"{"type":"end","v":1,"count":"#)
@@ -78,4 +88,16 @@ package struct AppendAnswer: Sendable {
         receipt.hlc.appendText(to: &text)
         text.append(literal: "\"}\n")
     }
+}
+
+/// What came of acks: how many count, which of them found another delivery out; or why none does.
+package struct AckedDeliveries: Sendable {
+    package var done = 0
+    package var late: [String] = []
+    package var code: String?
+    package var message: String?
+
+    package init() {}
+
+    package init(_ code: ErrorCode, _ message: String) { (self.code, self.message) = (code.rawValue, message) }
 }

@@ -50,7 +50,9 @@ package enum OpenAPI {
                         parameter.add("name", name)
                         parameter.add("in", "path")
                         parameter.add("required", true)
-                        parameter.addObject("schema") { Schema.text.write(to: &$0) }
+                        let isSubscription = route.path.hasPrefix("/v1/subscriptions/")
+                        let schema = isSubscription ? RouteTable.subscriptionName : .words(1 ... .max)
+                        parameter.addObject("schema") { schema.write(to: &$0) }
                     }
                 }
                 for parameter in route.parameters { array.addObject { describe(parameter, &$0) } }
@@ -81,6 +83,7 @@ package enum OpenAPI {
         func write(_ schema: inout JSONLine) {
             switch parameter.kind {
             case .text: Schema.text.write(to: &schema)
+            case .place: Schema.words(1 ... .max).write(to: &schema)
             case .time: Schema.time.write(to: &schema)
             case .moment: Schema.oneOf([.integer, .time]).write(to: &schema)
             case .choice(let choices): Schema.choice(choices).write(to: &schema)
@@ -149,6 +152,17 @@ extension Schema {
     func write(to object: inout JSONLine) {
         switch self {
         case .text: object.add("type", "string")
+        case .words(let count):
+            object.add("type", "string")
+            object.add("minLength", count.lowerBound)
+            if count.upperBound < .max { object.add("maxLength", count.upperBound) }
+        case .matching(let pattern):
+            object.add("type", "string")
+            object.add("pattern", pattern)
+        case .whole(let range):
+            object.add("type", "integer")
+            object.add("minimum", range.lowerBound)
+            object.add("maximum", range.upperBound)
         case .time: write("string", format: "date-time", to: &object)
         case .uuid: write("string", format: "uuid", to: &object)
         case .integer: object.add("type", "integer")
@@ -159,6 +173,10 @@ extension Schema {
         case .array(let element):
             object.add("type", "array")
             object.addObject("items") { element.write(to: &$0) }
+        case .list(let element, let count):
+            Schema.array(element).write(to: &object)
+            object.add("minItems", count.lowerBound)
+            object.add("maxItems", count.upperBound)
         case .choice(let values):
             object.add("type", "string")
             object.add("enum", values)
@@ -194,13 +212,13 @@ extension Schema {
         func wrong(_ wanted: String) -> String { "\(path): not \(wanted)" }
         switch self {
         case .any: return nil
-        case .text, .time, .uuid: return value.string == nil ? wrong("a text") : nil
-        case .integer: return value.integer == nil ? wrong("a whole number") : nil
+        case .text, .words, .matching, .time, .uuid: return value.string == nil ? wrong("a text") : nil
+        case .integer, .whole: return value.integer == nil ? wrong("a whole number") : nil
         case .number: return value.double == nil ? wrong("a number") : nil
         case .boolean: return value.bool == nil ? wrong("true or false") : nil
         case .anyObject: return value.object == nil ? wrong("an object") : nil
         case .choice(let values): return values.contains(value.string ?? "") ? nil : wrong("one of \(values)")
-        case .array(let element):
+        case .array(let element), .list(let element, _):
             guard let elements = value.elements else { return wrong("a list") }
             return elements.enumerated().lazy.compactMap { element.problem($0.element, at: "\(path)[\($0.offset)]") }
                 .first

@@ -7,7 +7,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries
-    case listParked, retryParked, moveSubscription
+    case listParked, retryParked, moveSubscription, changeSubscription, seekSubscription
     // Who asks, and what they may.
     case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
     // The node and its peers.

@@ -5,6 +5,8 @@ package struct RouteParameter: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         case number(ClosedRange<UInt64>)
         case text
+        /// A text that is not empty.
+        case place
         /// RFC 3339.
         case time
         /// A position of the log, or a time.

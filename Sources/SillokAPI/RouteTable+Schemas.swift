@@ -34,6 +34,10 @@ extension RouteTable {
                     ("type", .choice(["rejected"])), ("line", .integer), ("code", .text), ("message", .text),
                 ]),
                 .object([
+                    ("type", .choice(["acked"])), ("done", .integer), ("late", .array(.text)), ("code?", .text),
+                    ("message?", .text),
+                ]),
+                .object([
                     ("type", .choice(["end"])), ("count", .integer), ("appended", .integer), ("already", .integer),
                     ("rejected", .integer),
                 ]),
@@ -87,18 +91,24 @@ extension RouteTable {
         ),
         (
             "LiveItem",
-            .object([
-                ("kind", .choice(["delta", "typing", "progress"])), ("author?", .text), ("in_reply_to?", .uuid),
-                ("n?", .integer), ("text?", .text),
+            .oneOf([
+                .object([
+                    ("kind", .choice(["delta"])), ("author?", .text), ("in_reply_to", .uuid),
+                    ("n", .whole(0 ... .max)), ("text", .text),
+                ]),
+                .object([("kind", .choice(["typing", "progress"])), ("author?", .text), ("text?", .text)]),
             ])
         ),
         (
             "SubscriptionDefinition",
-            .object([
-                ("start", .text), ("filter?", .anyObject), ("late_ms?", .integer), ("ack_wait_ms?", .integer),
-                ("attempts?", .integer), ("backoff_ms?", .array(.integer)),
-                ("order?", .choice(["conversation", "none"])),
-            ])
+            .object(
+                [
+                    ("start", .words(1 ... .max)), ("home?", .choice(["single", "local"])),
+                ] + changeable)
+        ),
+        (
+            "SubscriptionChange",
+            .object(changeable)
         ),
         (
             "Subscription",
@@ -149,4 +159,15 @@ extension RouteTable {
             ])
         ),
     ]
+
+    /// Members of a subscription that may be given anew.
+    private static let changeable: [(String, Schema)] = {
+        let texts = Schema.list(.text, 1...1_000)
+        return [
+            ("filter?", .object([("type?", texts), ("user?", texts), ("author?", texts), ("conversation?", texts)])),
+            ("late_ms?", .whole(0...Int64.max / 2)), ("ack_wait_ms?", .whole(1_000...3_600_000)),
+            ("attempts?", .whole(1...100)), ("backoff_ms?", .list(.whole(0...86_400_000), 1...16)),
+            ("order?", .choice(["conversation", "none"])),
+        ]
+    }()
 }

@@ -49,7 +49,7 @@ package enum RouteTable {
 
     private static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
     private static let cursor = RouteParameter(
-        "cursor", .text, "`next` of the page before, with the same path and parameters.")
+        "cursor", .place, "`next` of the page before, with the same path and parameters.")
     private static let atLeast = RouteParameter(
         "at_least", .text, "A vector: the answer has at least that; it waits for it up to 2 s, else 503.")
     private static let paging = [limit, cursor, atLeast]
@@ -81,6 +81,9 @@ package enum RouteTable {
                     "atomicity", .choice(["whole", "each"]), "`each`: each line stands for itself; else `whole`."),
                 RouteParameter("expect", .text, "`<conversation>:<n>`: only if it has n events here."),
                 RouteParameter("ids", .choice(["derived"]), "Lines without `id` get one from their content."),
+                RouteParameter(
+                    "ack", .text, repeatable: true,
+                    "A delivery that is done when all lines are stored; a line `acked` tells what came of it."),
             ],
             request: RouteBody(
                 "application/x-ndjson", schema: .ref("Event"),
@@ -112,7 +115,7 @@ package enum RouteTable {
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
                 RouteParameter(
-                    "after", .text, "`now`, `first`, `last:N`, a time, a cursor or a vector; `now` unless said."),
+                    "after", .place, "`now`, `first`, `last:N`, a time, a cursor or a vector; `now` unless said."),
                 RouteParameter("limit", .number(1...1_000), "Of a page: at most so many events; 50 unless said."),
                 RouteParameter("live", .choice(["0", "1"]), "`1`: a stream has live items, too."),
                 RouteParameter("wait_ms", .number(0...25_000), "Of a page: so long an empty one waits."),
@@ -185,6 +188,19 @@ package enum RouteTable {
                 .json(201, "It was made.", .ref("Subscription")),
             ], errors: [.exists]),
         RouteSpecification(
+            .changeSubscription, "PATCH", "/v1/subscriptions/{name}", keepers,
+            "Gives it other members; what is not stored here yet is handed out by them.",
+            request: RouteBody(
+                schema: .ref("SubscriptionChange"), example: #"{"filter":{"type":["message.*"]},"attempts":3}"#),
+            answers: [.json("It.", .ref("Subscription"))], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
+            .seekSubscription, "POST", "/v1/subscriptions/{name}/seek", keepers,
+            "Begins anew from another place, whatever was done; what is parked stays so.",
+            request: RouteBody(
+                schema: .object([("start", .words(1 ... .max)), ("reason?", .words(0...4_096))]),
+                example: #"{"start":"first","reason":"answers were lost"}"#),
+            answers: [.json("It.", .ref("Subscription"))], errors: [.notFound, .elsewhere]),
+        RouteSpecification(
             .deleteSubscription, "DELETE", "/v1/subscriptions/{name}", keepers, "Ends a subscription.",
             answers: [RouteAnswer(204, "It is no more.")], errors: [.notFound, .elsewhere]),
         RouteSpecification(
@@ -194,7 +210,7 @@ package enum RouteTable {
         RouteSpecification(
             .retryParked, "POST", "/v1/subscriptions/{name}/retry", keepers, "Delivers parked events again.",
             request: RouteBody(
-                schema: .object([("events", .array(.uuid))]),
+                schema: .object([("events", .list(.uuid, 1...1_000))]),
                 example: #"{"events":["0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"]}"#),
             answers: [.json("How many.", .object([("retried", .integer)]))], errors: [.notFound, .elsewhere]),
         RouteSpecification(
@@ -202,6 +218,10 @@ package enum RouteTable {
             request: RouteBody(schema: .anyObject, optional: true, example: "{}"),
             answers: [.json("It.", .ref("Subscription"))], errors: [.notFound]),
     ]
+
+    /// The name of a subscription.
+    static let subscriptionName = Schema.matching("^[a-z0-9._-]{1,64}$")
+    private static let tokens = Schema.list(.words(1 ... .max), 1...1_000)
 
     private static let deliveries: [RouteSpecification] = [
         RouteSpecification(
@@ -216,7 +236,7 @@ package enum RouteTable {
         RouteSpecification(
             .pullDeliveries, "POST", "/v1/subscriptions/{name}/pull", workers, "Deliveries, up to so many.",
             request: RouteBody(
-                schema: .object([("max?", .integer), ("wait_ms?", .integer), ("ack?", .array(.text))]),
+                schema: .object([("max?", .whole(1...1_000)), ("wait_ms?", .whole(0...25_000)), ("ack?", tokens)]),
                 optional: true, example: #"{"max":10,"wait_ms":0}"#),
             answers: [
                 .json(
@@ -229,12 +249,14 @@ package enum RouteTable {
         settling(
             .ackDeliveries, "ack", "The work is done.", [], .object([("done", .integer), ("late", .array(.text))])),
         settling(
-            .releaseDeliveries, "release", "They come again.", [("delay_ms?", .integer), ("error?", .text)],
+            .releaseDeliveries, "release", "They come again.",
+            [("delay_ms?", .whole(0...86_400_000)), ("error?", .words(0...4_096))],
             .object([("count", .integer)])),
         settling(
             .extendDeliveries, "extend", "Gives them time.", [], .object([("count", .integer)])),
         settling(
-            .parkDeliveries, "park", "Sets them aside.", [("reason?", .text)], .object([("count", .integer)])),
+            .parkDeliveries, "park", "Sets them aside.", [("reason?", .words(0...4_096))],
+            .object([("count", .integer)])),
     ]
 
     private static func settling(
@@ -243,7 +265,7 @@ package enum RouteTable {
         RouteSpecification(
             operation, "POST", "/v1/subscriptions/{name}/\(word)", workers, summary,
             request: RouteBody(
-                schema: .object([("deliveries", .array(.text))] + members),
+                schema: .object([("deliveries", tokens)] + members),
                 example: #"{"deliveries":["<the member delivery of a delivery>"]}"#),
             answers: [.json("What came of it.", answer)], errors: [.notFound, .elsewhere, .deliveryStale])
     }

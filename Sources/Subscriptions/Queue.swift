@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// First in, first out.
 struct Queue<Element>: Sendable where Element: Sendable {
     private var elements: [Element] = []
@@ -19,5 +21,19 @@ struct Queue<Element>: Sendable where Element: Sendable {
         elements.removeFirst(begin)
         begin = 0
         elements.removeAll(where: isOut)
+    }
+}
+
+/// The events of a key that are open, in their order.
+struct DotLine: Sendable {
+    var dots: [Dot] = []
+    private(set) var first = 0
+    var head: Dot? { first < dots.count ? dots[first] : nil }
+
+    mutating func removeFirst() {
+        first += 1
+        guard first > 64, first * 2 > dots.count else { return }
+        dots.removeFirst(first)
+        first = 0
     }
 }

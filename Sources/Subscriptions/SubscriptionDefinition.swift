@@ -1,6 +1,6 @@
 package import EventStore
 
-/// What a subscription hands out, and how (docs/operating/following.md). It is stored once, as an event, and every node reads the same.
+/// What a subscription hands out, and how (docs/operating/following.md). It is made of events, and every node reads the same.
 package struct SubscriptionDefinition: Hashable, Sendable {
     /// With which events it begins.
     package enum Start: Hashable, Sendable {
@@ -20,6 +20,22 @@ package struct SubscriptionDefinition: Hashable, Sendable {
         case none
     }
 
+    /// Who delivers.
+    package enum Home: String, CaseIterable, Sendable {
+        /// One node, until another takes over.
+        case single
+        /// Each node what was appended there; what others have not done after a while, too.
+        case local
+    }
+
+    /// What counted before a change.
+    struct Replaced: Hashable, Sendable {
+        let filter: EventFilter
+        let late: Int64?
+        /// It counts for these events still: all that was where the change was made.
+        let through: VersionVector
+    }
+
     package var start: Start
     package var filter = EventFilter()
     /// Passes over what happened so many milliseconds before it was recorded; `nil`: over nothing.
@@ -31,13 +47,21 @@ package struct SubscriptionDefinition: Hashable, Sendable {
     /// Pauses after a release, milliseconds; the last one is repeated.
     package var backoff: [UInt64] = [1_000, 5_000, 30_000, 120_000]
     package var order = Order.conversation
+    package var home = Home.single
+    /// The oldest first.
+    var replaced: [Replaced] = []
 
     package init(start: Start) { self.start = start }
 
     /// Whether the event is handed out.
     package func wants(_ header: EventHeader) -> Bool {
-        guard filter.matches(header) else { return false }
         if case .time(let time) = start, header.hlc.milliseconds < time { return false }
+        var (filter, late) = (filter, late)
+        for old in replaced.reversed() {
+            guard old.through.contains(header.dot) else { break }
+            (filter, late) = (old.filter, old.late)
+        }
+        guard filter.matches(header) else { return false }
         guard let late else { return true }
         return header.hlc.milliseconds - header.time < late
     }
@@ -68,8 +92,10 @@ extension SubscriptionDefinition {
     private static let mostValues = 1_000
     private static let longestPause: Int64 = 86_400_000
     static let members: Set<String> = [
-        "start", "filter", "late_ms", "ack_wait_ms", "attempts", "backoff_ms", "order",
+        "start", "filter", "late_ms", "ack_wait_ms", "attempts", "backoff_ms", "order", "home",
     ]
+    /// What stays as it was made.
+    private static let fixed: Set<String> = ["start", "home"]
 
     /// Reads the members of a request, or of the event that made it.
     ///
@@ -83,10 +109,45 @@ extension SubscriptionDefinition {
             }
             guard seen.insert(name).inserted else { throw InvalidDefinition("\(name): given twice") }
         }
+        self.init(start: try Self.start(object))
+        if let value = object["home"] {
+            guard let home = value.string.flatMap(Home.init(rawValue:)) else {
+                throw InvalidDefinition("home: single or local")
+            }
+            self.home = home
+        }
+        try read(object)
+    }
+
+    /// With other members, as a request gives them; what it does not name stays.
+    package func changed(by object: JSONObject) throws(InvalidDefinition) -> Self {
+        var changed = self
+        var seen: Set<String> = []
+        for member in object {
+            let name = member.name
+            guard !Self.fixed.contains(name) else {
+                let hint = name == "start" ? "; POST …/seek sets another place" : ""
+                throw InvalidDefinition("\(name): stays as it was made\(hint)")
+            }
+            guard Self.members.contains(name) else {
+                let changeable = Self.members.subtracting(Self.fixed).sorted()
+                throw InvalidDefinition("\(name): no such member; \(changeable.joined(separator: ", "))")
+            }
+            guard seen.insert(name).inserted else { throw InvalidDefinition("\(name): given twice") }
+        }
+        try changed.read(object)
+        return changed
+    }
+
+    /// The member `start` of a request or an event.
+    package static func start(_ object: JSONObject) throws(InvalidDefinition) -> Start {
         guard let start = object["start"]?.string.flatMap(Start.init(text:)) else {
             throw InvalidDefinition("start: now, first, a time (RFC 3339), or <origin>/<seq> of each origin")
         }
-        self.init(start: start)
+        return start
+    }
+
+    private mutating func read(_ object: JSONObject) throws(InvalidDefinition) {
         if let value = object["filter"] { filter = try Self.filter(value) }
         if object["late_ms"] != nil { late = try Self.number(object, "late_ms", in: 0...Int64.max / 2) }
         if object["ack_wait_ms"] != nil {
@@ -154,6 +215,7 @@ extension SubscriptionDefinition {
         parts.append(#""ack_wait_ms":\#(ackWait),"attempts":\#(attempts)"#)
         parts.append(#""backoff_ms":[\#(backoff.map(String.init).joined(separator: ","))]"#)
         parts.append(#""order":"\#(order.rawValue)""#)
+        if home != .single { parts.append(#""home":"\#(home.rawValue)""#) }
         return parts.joined(separator: ",")
     }
 }

@@ -22,6 +22,8 @@ package struct SubscriptionMachine: Sendable {
         let key: String
         let position: UInt64
         let isRetried: Bool
+        /// It is for another home until then, monotonic milliseconds.
+        let notBefore: UInt64
         var attempts: Int
         var status = Status.waiting
         /// When it was handed out last.
@@ -30,26 +32,12 @@ package struct SubscriptionMachine: Sendable {
         var error: String?
     }
 
-    /// The events of a key that are open, in their order.
-    private struct Line {
-        var dots: [Dot] = []
-        var first = 0
-        var head: Dot? { first < dots.count ? dots[first] : nil }
-
-        mutating func removeFirst() {
-            first += 1
-            guard first > 64, first * 2 > dots.count else { return }
-            dots.removeFirst(first)
-            first = 0
-        }
-    }
-
     private struct Load {
         var dots: Set<Dot> = []
         var isLone = false
     }
 
-    package let definition: SubscriptionDefinition
+    package private(set) var definition: SubscriptionDefinition
     private var through: VersionVector
     private var early: Set<Dot> = []
     private var entries: [Dot: Entry] = [:]
@@ -59,10 +47,10 @@ package struct SubscriptionMachine: Sendable {
     /// Twins that are done when the event is done whose content they have.
     private var followers: [Dot: [Dot]] = [:]
     /// Events that say what was parked: who is told the state must have them, too.
-    private var needs: VersionVector
+    package private(set) var needs: VersionVector
     /// The log is to be looked at from here on, for the sake of what was open; `nil`: nothing was.
     package private(set) var firstOpen: UInt64?
-    private var lines: [String: Line] = [:]
+    private var lines: [String: DotLine] = [:]
     /// Keys whose first event may be given now, in turn.
     private var ready = Queue<String>()
     /// Keys whose first event has to wait, the soonest last.
@@ -160,7 +148,10 @@ package struct SubscriptionMachine: Sendable {
     /// - Parameters:
     ///   - isWanted: Whether it is to be handed out; if not it is done.
     ///   - first: A wanted event before it with the same content: when that is done this is, too.
-    package mutating func look(at header: EventHeader, position: UInt64, isWanted: Bool, twinOf first: Dot? = nil) {
+    ///   - notBefore: It is for another home until then, monotonic milliseconds.
+    package mutating func look(
+        at header: EventHeader, position: UInt64, isWanted: Bool, twinOf first: Dot? = nil, notBefore: UInt64 = 0
+    ) {
         let dot = header.dot
         let attempts = pending.removeValue(forKey: dot)
         if attempts == nil {
@@ -176,7 +167,7 @@ package struct SubscriptionMachine: Sendable {
             followers[first, default: []].append(dot)
             key = other.key
         }
-        insert(dot, key, position, attempts: attempts ?? 0, isRetried: false)
+        insert(dot, key, position, attempts: attempts ?? 0, isRetried: false, notBefore: notBefore)
     }
 
     /// A parked event is handed out once more, in a line of its own.
@@ -211,12 +202,31 @@ package struct SubscriptionMachine: Sendable {
         for entry in state.needs.entries { needs.advance(to: entry) }
     }
 
-    private mutating func insert(_ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool) {
+    private mutating func insert(
+        _ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool, notBefore: UInt64 = 0
+    ) {
         let key = isRetried ? "retried " + key : key
-        entries[dot] = Entry(key: key, position: position, isRetried: isRetried, attempts: attempts)
+        entries[dot] = Entry(
+            key: key, position: position, isRetried: isRetried, notBefore: notBefore, attempts: attempts)
         if !isRetried { openCount += 1 }
-        lines[key, default: Line()].dots.append(dot)
-        if lines[key]?.head == dot { ready.append(key) }
+        lines[key, default: DotLine()].dots.append(dot)
+        // Its time may be over: the next tick finds that.
+        if lines[key]?.head == dot { begin(key, at: notBefore, now: 0) }
+    }
+
+    /// Its members were changed, and all that was looked at lay before that. What is out stays out.
+    package mutating func change(to record: SubscriptionRecord) {
+        var state = SubscriptionState()
+        record.note(&state)
+        definition = record.definition
+        for entry in state.needs.entries { needs.advance(to: entry) }
+        revision += 1
+    }
+
+    /// Goes on where another one of this subscription was: with its figures, and numbers that it has not given.
+    package mutating func follow(_ other: SubscriptionMachine) {
+        (tally, lastNumber) = (other.tally, other.lastNumber)
+        for worker in other.staying { joined(worker) }
     }
 
     // MARK: Workers
@@ -391,7 +401,7 @@ package struct SubscriptionMachine: Sendable {
         if case .waiting = entry.status { withdraw(entry.key) }
         line.removeFirst()
         lines[entry.key] = line.head == nil ? nil : line
-        if line.head != nil { ready.append(entry.key) }
+        if let next = line.head { begin(entry.key, at: entries[next]?.notBefore ?? 0, now: now) }
     }
 
     /// Its first event was waiting to be given and is done.

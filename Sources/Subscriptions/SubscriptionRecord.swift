@@ -8,14 +8,29 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package static let retried = "subscription.retried"
     package static let moved = "subscription.moved"
     package static let placed = "subscription.placed"
+    package static let changed = "subscription.changed"
+    package static let sought = "subscription.sought"
+
+    /// An event by which its members were changed.
+    struct Change: Hashable, Sendable {
+        let dot: Dot
+        /// All that was where it was made: before it.
+        let through: VersionVector
+    }
 
     package let name: String
-    package let definition: SubscriptionDefinition
+    package private(set) var definition: SubscriptionDefinition
     /// Who had it made; `nil` where that is not known.
     package let owner: EventActor?
     /// The event that made it.
     package let id: EventID
     package let dot: Dot
+    /// The event that set its place: what made it, or sought. What is done is known under it.
+    package private(set) var place: EventID
+    /// Changes of its members since.
+    private(set) var changes: [Change] = []
+    /// What was there when its place was set anew: what that asks for was asked of an older place.
+    package private(set) var soughtBehind = VersionVector()
     /// The node that delivers.
     package private(set) var home: NodeID
     /// How often it has moved.
@@ -26,7 +41,35 @@ package struct SubscriptionRecord: Hashable, Sendable {
         home: NodeID
     ) {
         (self.name, self.definition, self.owner) = (name, definition, owner)
-        (self.id, self.dot, self.home) = (id, dot, home)
+        (self.id, self.dot, self.home, place) = (id, dot, home, id)
+    }
+
+    /// Whether a request that makes one asks for this one.
+    package func isMade(as other: SubscriptionDefinition) -> Bool {
+        var other = other
+        other.replaced = definition.replaced
+        if place != id { other.start = definition.start }
+        return definition == other
+    }
+
+    /// Whether the node delivers.
+    package func isHome(_ node: NodeID) -> Bool { definition.home == .local || home == node }
+
+    mutating func set(_ definition: SubscriptionDefinition, changes: [Change]) {
+        (self.definition, self.changes) = (definition, changes)
+    }
+
+    mutating func set(place: EventID, behind: VersionVector) { (self.place, soughtBehind) = (place, behind) }
+
+    /// What is done, as a home has told it, without what it cannot have known: what it passed over before it knew of a change may be
+    /// wanted now. It is looked at again.
+    package func admit(_ state: SubscriptionState) -> SubscriptionState {
+        var state = state
+        for change in changes where !state.needs.contains(change.dot) {
+            state.clip(to: change.through)
+            state.needs.advance(to: change.dot)
+        }
+        return state
     }
 
     mutating func move(to node: NodeID, term: UInt64) { (home, self.term) = (node, term) }
@@ -53,8 +96,20 @@ package struct SubscriptionRecord: Hashable, Sendable {
         return draft
     }
 
+    /// It is known of what was changed since.
+    func note(_ state: inout SubscriptionState) {
+        for change in changes { state.needs.advance(to: change.dot) }
+    }
+
+    /// Whether what was looked at so far was looked at rightly: all of it lay before what was changed since.
+    package func isRight(for machine: SubscriptionMachine) -> Bool {
+        changes.allSatisfy { change in
+            machine.needs.contains(change.dot) || machine.seen.entries.allSatisfy(change.through.contains)
+        }
+    }
+
     /// The event that ends it.
-    package var deletion: EventDraft { Self.draft(Self.deleted, subject, at: home) }
+    package func deletion(at node: NodeID) -> EventDraft { Self.draft(Self.deleted, subject, at: node) }
 
     /// The event by which `node` becomes its home.
     package func draft(movingTo node: NodeID) -> EventDraft {
@@ -63,21 +118,39 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
     /// The event by which `node` tells what is done.
     package func draft(placing state: SubscriptionState, at node: NodeID) -> EventDraft {
-        Self.draft(Self.placed, subject + #","state":"\#(base64Text(state.bytes))""#, at: node)
+        let place = place == id ? "" : #","place":"\#(place)""#
+        return Self.draft(Self.placed, subject + place + #","state":"\#(base64Text(state.bytes))""#, at: node)
+    }
+
+    /// The event that gives it other members at `node`, which has `here`.
+    package func draft(
+        changingTo definition: SubscriptionDefinition, through here: VersionVector, at node: NodeID
+    ) -> EventDraft {
+        Self.draft(Self.changed, subject + #","through":\#(quoted(here.text)),\#(definition.text)"#, at: node)
+    }
+
+    /// The event that sets another place at `node`, which has `here`.
+    package func draft(
+        seeking start: SubscriptionDefinition.Start, through here: VersionVector, reason: String?, at node: NodeID
+    ) -> EventDraft {
+        let start: SubscriptionDefinition.Start = start == .now ? .vector(here) : start
+        var text = subject + #","start":\#(quoted(start.text)),"through":\#(quoted(here.text))"#
+        if let reason { text += #","reason":\#(quoted(reason))"# }
+        return Self.draft(Self.sought, text, at: node)
     }
 
     /// The event that says that one was set aside. It has an id of its own for each time, so that it is stored once.
-    package func draft(parking: SubscriptionMachine.Parking, event: EventID) -> EventDraft {
+    package func draft(parking: SubscriptionMachine.Parking, event: EventID, at node: NodeID) -> EventDraft {
         var text = subject + #","event":"\#(event)","dot":"\#(parking.dot)","attempts":\#(parking.attempts)"#
         text += #","reason":\#(quoted(parking.reason))"#
         if let error = parking.error { text += #","error":\#(quoted(error))"# }
-        return Self.draft(Self.parked, text, at: home)
+        return Self.draft(Self.parked, text, at: node)
     }
 
     /// The event that says that parked ones are handed out once more.
-    package func draft(retrying dots: [Dot]) -> EventDraft {
+    package func draft(retrying dots: [Dot], at node: NodeID) -> EventDraft {
         let list = dots.map { #""\#($0)""# }.joined(separator: ",")
-        return Self.draft(Self.retried, subject + #","dots":[\#(list)]"#, at: home)
+        return Self.draft(Self.retried, subject + #","dots":[\#(list)]"#, at: node)
     }
 
     /// The events that such an event wants to be handed out once more; none if it is of another subscription.

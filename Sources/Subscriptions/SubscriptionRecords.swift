@@ -3,11 +3,11 @@ package import EventStore
 /// All subscriptions that the log tells of, kept up to date by reading what came since.
 ///
 /// Of two with one name the one that was made first stands. Its home is the node that has moved it to itself last: by term, then by the time
-/// of the event. Only its homes say what is done, parked or ended; a node speaks for itself alone (INV-15).
+/// of the event. Only its homes say what is done, parked, changed or ended; a node speaks for itself alone (INV-15).
 package struct SubscriptionRecords: Sendable {
     private static let types = [
         SubscriptionRecord.created, SubscriptionRecord.moved, SubscriptionRecord.deleted, SubscriptionRecord.parked,
-        SubscriptionRecord.retried, SubscriptionRecord.placed,
+        SubscriptionRecord.retried, SubscriptionRecord.placed, SubscriptionRecord.changed, SubscriptionRecord.sought,
     ]
 
     private struct Made {
@@ -21,10 +21,28 @@ package struct SubscriptionRecords: Sendable {
         let node: NodeID
     }
 
+    /// Other members, or another place, as an event sets them.
+    private struct Setting: Hashable {
+        enum Kind: Hashable {
+            case changed(SubscriptionDefinition)
+            case sought(SubscriptionDefinition.Start)
+        }
+
+        let header: EventHeader
+        let through: VersionVector
+        let kind: Kind
+
+        func isBefore(_ other: Setting) -> Bool {
+            (header.hlc, header.dot) < (other.header.hlc, other.header.dot)
+        }
+    }
+
     /// What one node has said of one subscription.
     private struct Word {
         var isDeleted = false
-        var placed: SubscriptionState?
+        /// What it said last, under the event that set the place.
+        var placed: (place: EventID, state: SubscriptionState, at: HybridTime)?
+        var settings: [Dot: Setting] = [:]
         var parked: [Dot: (event: ParkedEvent, at: HybridTime)] = [:]
         var retried: [Dot: HybridTime] = [:]
     }
@@ -37,6 +55,10 @@ package struct SubscriptionRecords: Sendable {
     /// By their names.
     package private(set) var all: [String: SubscriptionRecord] = [:]
     private var homes: [EventID: Set<NodeID>] = [:]
+    /// Those that each node delivers.
+    private var local: Set<EventID> = []
+    /// Places of subscriptions, now and before.
+    private var places: [EventID: EventID] = [:]
 
     /// Nothing was read yet.
     package init() { events = NodeEvents(types: Self.types) }
@@ -44,11 +66,21 @@ package struct SubscriptionRecords: Sendable {
     // MARK: Asking
 
     /// Whether the node was home of the subscription with this id at some time.
-    package func isHome(_ node: NodeID, of id: EventID) -> Bool { homes[id]?.contains(node) == true }
+    package func isHome(_ node: NodeID, of id: EventID) -> Bool {
+        local.contains(id) || homes[id]?.contains(node) == true
+    }
 
-    /// What its homes have told to be done, put together.
-    package func placed(_ id: EventID) -> SubscriptionState? {
-        heard(id).compactMap(\.placed).reduce(nil) { sum, state in
+    /// The subscription whose place was set by this event at some time.
+    package func subscription(placedBy place: EventID) -> EventID? { places[place] }
+
+    package func record(_ id: EventID) -> SubscriptionRecord? {
+        made[id].flatMap { all[$0.record.name] }.flatMap { $0.id == id ? $0 : nil }
+    }
+
+    /// What its homes have told to be done since its place was set, put together.
+    package func placed(_ record: SubscriptionRecord) -> SubscriptionState? {
+        heard(record.id).compactMap(\.placed).filter { $0.place == record.place }.reduce(nil) { sum, placed in
+            let state = record.admit(placed.state)
             var merged = sum ?? state
             merged.merge(state)
             return merged
@@ -118,17 +150,33 @@ package struct SubscriptionRecords: Sendable {
         case SubscriptionRecord.placed:
             let bytes = object.string("state").flatMap { base64Bytes($0) }
             guard let state = bytes.flatMap(SubscriptionState.init(bytes:)) else { return }
-            var placed = words[id]?[node]?.placed ?? state
-            placed.merge(state)
-            words[id, default: [:]][node, default: Word()].placed = placed
+            // What it said before it has not forgotten; and what it learnt not to be done must not be done again.
+            guard words[id]?[node]?.placed.map({ $0.at < header.hlc }) != false else { return }
+            let place = object.string("place").flatMap { EventID(text: $0) } ?? id
+            words[id, default: [:]][node, default: Word()].placed = (place, state, header.hlc)
+        case SubscriptionRecord.changed, SubscriptionRecord.sought:
+            guard let setting = Self.setting(header, object) else { return }
+            words[id, default: [:]][node, default: Word()].settings[header.dot] = setting
         default: break
         }
+    }
+
+    private static func setting(_ header: EventHeader, _ object: JSONObject) -> Setting? {
+        guard let through = object.string("through").flatMap({ VersionVector(text: $0) }) else { return nil }
+        if header.type == SubscriptionRecord.sought {
+            guard let start = try? SubscriptionDefinition.start(object), start != .now else { return nil }
+            return Setting(header: header, through: through, kind: .sought(start))
+        }
+        let definition = try? SubscriptionDefinition(object, besides: ["subscription", "name", "through"])
+        return definition.map { Setting(header: header, through: through, kind: .changed($0)) }
     }
 
     /// Which stand, and where they are at home.
     private mutating func settle() {
         all = [:]
         homes = [:]
+        places = [:]
+        local = Set(made.values.lazy.map(\.record).filter { $0.definition.home == .local }.map(\.id))
         let inOrder = made.values.sorted { ($0.hlc, $0.record.dot) < ($1.hlc, $1.record.dot) }
         for one in inOrder {
             var record = one.record
@@ -139,8 +187,38 @@ package struct SubscriptionRecords: Sendable {
                 homes[record.id]?.insert(move.node)
                 record.move(to: move.node, term: move.term)
             }
+            set(&record)
             let isDeleted = heard(record.id).contains(where: \.isDeleted)
             if !isDeleted, all[record.name] == nil { all[record.name] = record }
         }
+    }
+
+    /// With what was changed, and from the place that was set last. What was changed before that counts for all events now.
+    private mutating func set(_ record: inout SubscriptionRecord) {
+        let settings = heard(record.id).flatMap(\.settings.values).sorted { $0.isBefore($1) }
+        places[record.id] = record.id
+        var sought: Setting?
+        for setting in settings {
+            guard case .sought = setting.kind else { continue }
+            places[setting.header.id] = record.id
+            sought = setting
+        }
+        var definition = record.definition
+        var changes: [SubscriptionRecord.Change] = []
+        for setting in settings {
+            guard case .changed(var changed) = setting.kind else { continue }
+            (changed.start, changed.home, changed.replaced) = (definition.start, definition.home, definition.replaced)
+            if sought?.through.contains(setting.header.dot) != true {
+                changed.replaced.append(
+                    .init(filter: definition.filter, late: definition.late, through: setting.through))
+                changes.append(.init(dot: setting.header.dot, through: setting.through))
+            }
+            definition = changed
+        }
+        if let sought, case .sought(let start) = sought.kind {
+            definition.start = start
+            record.set(place: sought.header.id, behind: sought.through)
+        }
+        record.set(definition, changes: changes)
     }
 }

@@ -33,6 +33,16 @@ package struct SubscriptionState: Hashable, Sendable {
         self.early = early.filter { !through.contains($0) }.sorted()
     }
 
+    /// Forgets what was looked at beyond `vector`, and that it is done: it comes again rather than never.
+    mutating func clip(to vector: VersionVector) {
+        through = VersionVector(
+            through.entries.compactMap { entry in
+                let seq = min(entry.seq, vector[entry.origin])
+                return seq > 0 ? Dot(origin: entry.origin, seq: seq) : nil
+            })
+        open.removeAll { !vector.contains($0.dot) }
+    }
+
     /// What is open in both, or in one and not looked at by the other.
     private static func open(
         _ mine: [Open], _ theirs: [Open], _ through: VersionVector, _ other: VersionVector

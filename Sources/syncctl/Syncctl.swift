@@ -13,7 +13,8 @@ enum Syncctl {
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
         QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry, BackupCommand.entry,
         SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,
-        SubscriptionsCommand.retry, SubscriptionsCommand.move, SubscriptionsCommand.delete,
+        SubscriptionsCommand.change, SubscriptionsCommand.seek, SubscriptionsCommand.retry, SubscriptionsCommand.move,
+        SubscriptionsCommand.delete,
         TokensCommand.list, TokensCommand.create, TokensCommand.revoke, WhoamiCommand.entry, AccessCommand.entry,
     ]
 

@@ -128,7 +128,7 @@ class MakingTests(SubscriptionTests):
         for path, code in (("/deliveries?window=0", 400), ("/deliveries?window=1001", 400), ("/deliveries?bla=1", 400), ("/bla", 404)):
             with self.subTest(path):
                 self.assertEqual(self.refused_status(self.put, b"", "", "GET", path), code)
-        self.assertEqual(self.refused_status(self.put, b"", "", "PATCH"), 405)
+        self.assertEqual(self.refused_status(self.put, b"", "", "OPTIONS"), 405)
 
 
 class DeliveringTests(SubscriptionTests):

@@ -90,6 +90,8 @@ struct CLIJSONTests {
         try ask("subscriptions parked", "bot")
         try ask("subscriptions retry", "bot", event)
         try ask("subscriptions move", "bot")
+        try ask("subscriptions change", "bot", "--type", "message.*", "--attempts", "2")
+        try ask("subscriptions seek", "bot", "now", "--reason", "시험")
         try ask("subscriptions delete", "bot")
         return all
     }

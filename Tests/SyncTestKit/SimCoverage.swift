@@ -12,7 +12,8 @@ package struct SimCoverage: Sendable {
             snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
             spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired, deliveries, acks, lateAcks,
             staleDeliveries,
-            askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, subscriptionsAtRest
+            askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, subscriptionsAtRest,
+            changes, seeks, lookedAtAgain
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotDiskFaults]

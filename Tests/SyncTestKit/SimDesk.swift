@@ -6,7 +6,7 @@ internal import SyncEngine
 /// states and tables are the real ones; what is played is the thread, the file of what is done, and the clients.
 final class SimDesk {
     struct Running {
-        let record: SubscriptionRecord
+        var record: SubscriptionRecord
         var machine: SubscriptionMachine
         var position: UInt64
         var saved: UInt64 = 0
@@ -141,12 +141,39 @@ final class SimDesk {
                 end(name)
                 continue
             }
-            guard record.home != one.record.home else { continue }
+            guard record.home != one.record.home, record.definition.home == .single else {
+                do throws(StoreError) { try renew(name, record, one) } catch { end(name) }
+                continue
+            }
             putAway()
             place(one)
             end(name)
         }
         return records
+    }
+
+    /// As `SubscriptionDesk.renew`.
+    private func renew(_ name: String, _ record: SubscriptionRecord, _ one: Running) throws(StoreError) {
+        guard record != one.record else { return }
+        let isSamePlace = record.place == one.record.place
+        if isSamePlace, record.definition.order == one.record.definition.order,
+            record.isRight(for: one.machine) || sim.has(.keepsOldFilter)
+        {
+            running[name]?.record = record
+            running[name]?.machine.change(to: record)
+            return
+        }
+        sim.coverage.count(.lookedAtAgain)
+        let log = try node.store.logReader()
+        let parked = Set(records.parked(record.id).keys)
+        let states = isSamePlace ? [record.admit(one.machine.state)] : known(record)
+        var machine = try SubscriptionMachine(record, states, parked: parked, log, as: node.id)
+        machine.follow(one.machine)
+        running[name] = Running(record: record, machine: machine, position: try machine.start(in: log))
+    }
+
+    private func known(_ record: SubscriptionRecord) -> [SubscriptionState] {
+        [node.kept.value(record.place).map(record.admit), records.placed(record)].compactMap { $0 }
     }
 
     private func end(_ name: String) {
@@ -173,9 +200,8 @@ final class SimDesk {
         guard running[record.name] == nil else { return true }
         do throws(StoreError) {
             let log = try node.store.logReader()
-            let known = [node.kept.value(record.id), records.placed(record.id)].compactMap { $0 }
             let parked = Set(records.parked(record.id).keys)
-            let machine = try SubscriptionMachine(record, known, parked: parked, log)
+            let machine = try SubscriptionMachine(record, known(record), parked: parked, log, as: node.id)
             running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
             sim.note { "\(self.node.name): is home of \(record.name), term \(record.term)" }
             return true
@@ -194,7 +220,7 @@ final class SimDesk {
                 answer(.missing)
                 return done()
             }
-            guard record.home != node.id else { return act(action, record, answer, done) }
+            guard !record.isHome(node.id) else { return act(action, record, answer, done) }
             guard action.isMove || action.isWork && isSilent(record.home) else {
                 answer(.elsewhere(record.home))
                 return done()
@@ -247,6 +273,16 @@ final class SimDesk {
             workers[worker] = Worker(name: name, most: window, isStream: true, until: .max, answer: given)
             serve([name], done)
         case .retry: retry(record, answer, done)
+        case .change(let members):
+            let object = JSONObject(validated: Array(members.utf8))
+            guard let definition = try? record.definition.changed(by: object), definition != record.definition else {
+                answer(.missing)
+                return done()
+            }
+            set(record.draft(changingTo: definition, through: node.store.log.vector, at: node.id), name, answer, done)
+        case .seek(let start):
+            let here = node.store.log.vector
+            set(record.draft(seeking: start, through: here, reason: "r", at: node.id), name, answer, done)
         case .settle(let how, let deliveries): settle(how, deliveries, record, answer, done)
         }
     }
@@ -284,6 +320,16 @@ final class SimDesk {
         serve([name], done)
     }
 
+    private func set(
+        _ draft: EventDraft, _ name: String, _ answer: @escaping (SimAnswer) -> Void, _ done: @escaping () -> Void
+    ) {
+        record(draft) { [self] dot in
+            _ = allRecords()
+            answer(dot == nil ? .failed : .settled)
+            serve([name], done)
+        }
+    }
+
     private func retry(
         _ record: SubscriptionRecord, _ answer: @escaping (SimAnswer) -> Void, _ done: @escaping () -> Void
     ) {
@@ -293,7 +339,7 @@ final class SimDesk {
             return done()
         }
         let chosen = Array(parked.prefix(work.random.pick(1...3)))
-        self.record(record.draft(retrying: chosen)) { [self] dot in
+        self.record(record.draft(retrying: chosen, at: node.id)) { [self] dot in
             if let dot, let log = try? node.store.logReader(), let stored = try? log.event(dot) {
                 try? running[record.name]?.machine.heed(stored, of: record, in: log, now: now)
             }
@@ -336,7 +382,7 @@ final class SimDesk {
             running[name]?.machine.parked(parking.dot, by: parking.dot, now: now)
             return rest()
         }
-        self.record(record.draft(parking: parking, event: stored.event.header.id)) { [self] dot in
+        self.record(record.draft(parking: parking, event: stored.event.header.id, at: node.id)) { [self] dot in
             if let dot {
                 running[name]?.machine.parked(parking.dot, by: dot, now: now)
             } else {
@@ -376,7 +422,8 @@ final class SimDesk {
         }
         guard one.machine.deliverable < demand else { return false }
         let before = one.position
-        let (position, retries) = try one.machine.look(at: log, after: before, through: node.store.log.top)
+        let (position, retries) = try one.machine.look(
+            at: log, after: before, through: node.store.log.top, as: node.id, now: now)
         for retry in retries {
             guard let writer = node.store.log.key(of: retry.event.header.dot.origin)?.nodeID,
                 allRecords().isHome(writer, of: one.record.id)
@@ -394,7 +441,7 @@ final class SimDesk {
     private func putAway() {
         for (name, one) in running.sorted(by: { $0.key < $1.key }) where one.saved != one.machine.revision {
             work.checkDone(one.machine.state, of: one.record, at: node, "keeps")
-            node.kept.put(one.record.id, one.machine.state)
+            node.kept.put(one.record.place, one.machine.state)
             running[name]?.saved = one.machine.revision
         }
         let waiting = promises
@@ -408,7 +455,7 @@ final class SimDesk {
             lastTold = max(lastTold + 1, UInt64(max(node.wall, 0)))
             values.append(
                 SharedState(
-                    key: one.record.id.bits, node: node.id, number: lastTold, value: one.machine.state.bytes,
+                    key: one.record.place.bits, node: node.id, number: lastTold, value: one.machine.state.bytes,
                     signing: node.key))
             running[name]?.told = one.machine.revision
         }
@@ -422,7 +469,9 @@ final class SimDesk {
         hasNews = false
         let records = allRecords()
         for (name, one) in running {
-            if let placed = records.placed(one.record.id) { running[name]?.machine.learn(placed, now: now) }
+            if let placed = records.placed(one.record) {
+                running[name]?.machine.learn(one.record.admit(placed), now: now)
+            }
         }
         judge(records)
     }
@@ -452,8 +501,10 @@ final class SimDesk {
 
     /// As `SubscriptionDesk.take`; `nil` if the log does not say yet whether it counts.
     private func take(_ value: SharedState, _ records: SubscriptionRecords) -> Bool? {
-        let id = EventID(value.key)
-        guard records.isHome(value.node, of: id) || sim.has(.believesAnyone) else { return nil }
+        let place = EventID(value.key)
+        guard let id = records.subscription(placedBy: place),
+            records.isHome(value.node, of: id) || sim.has(.believesAnyone)
+        else { return nil }
         let log = node.store.log
         let key = log.originIDs.lazy.compactMap { log.key(of: $0) }.first { $0.nodeID == value.node }
         guard let key, value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else {
@@ -461,12 +512,14 @@ final class SimDesk {
         }
         let vector = log.vector
         guard state.needs.entries.allSatisfy(vector.contains) else { return nil }
-        if let one = running.values.first(where: { $0.record.id == id }) {
-            running[one.record.name]?.machine.learn(state, now: now)
+        guard let record = allRecords().record(id), record.place == place else { return true }
+        let told = record.admit(state)
+        if running[record.name] != nil {
+            running[record.name]?.machine.learn(told, now: now)
         } else {
-            var kept = node.kept.value(id) ?? state
-            kept.merge(state)
-            node.kept.put(id, kept)
+            var kept = node.kept.value(place).map(record.admit) ?? told
+            kept.merge(told)
+            node.kept.put(place, kept)
         }
         return true
     }

@@ -55,13 +55,15 @@ package enum SimMutation: String, CaseIterable, Sendable {
     case parksUnsaid
     /// Any node's word about what is done of a subscription counts.
     case believesAnyone
+    /// What was passed over before a change of the filter was known is not looked at again.
+    case keepsOldFilter
 
     /// Faults without which it is seldom found: a test turns them on.
     package var faults: Set<SimFault> {
         switch self {
         case .resumesTooFar, .dropsOwnEvents: [.snapshots]
         case .vainAmnesia: [.restore]
-        case .parksUnsaid, .believesAnyone: [.subscriptions]
+        case .parksUnsaid, .believesAnyone, .keepsOldFilter: [.subscriptions]
         default: []
         }
     }

@@ -18,6 +18,9 @@ enum SimSettling {
 enum SimRequest {
     case make(SubscriptionDefinition)
     case move, retry
+    /// Other members, as JSON; another place.
+    case change(String)
+    case seek(SubscriptionDefinition.Start)
     case pull(worker: UInt64, most: Int, wait: UInt64, ([SimDelivery]) -> Void)
     case stream(worker: UInt64, window: Int, ([SimDelivery]) -> Void)
     case settle(SimSettling, [SimDelivery])
@@ -27,7 +30,7 @@ enum SimRequest {
     var isWork: Bool {
         switch self {
         case .pull, .stream, .settle: true
-        case .make, .move, .retry: false
+        case .make, .move, .retry, .change, .seek: false
         }
     }
 }
@@ -49,13 +52,15 @@ final class SimWork {
     /// What became of the events of one subscription.
     private struct Fate {
         var homes: Set<NodeID> = []
+        /// Every node is one.
+        var isLocal = false
         var acked: Set<Dot> = []
         /// Events whose content is that of one that was acked, set aside, or there at the beginning.
         var done: Set<EventID> = []
         var parked: Set<Dot> = []
         var retried: Set<Dot> = []
-        /// What it began behind.
-        var base: VersionVector?
+        /// What each of its places is behind.
+        var bases: [EventID: VersionVector] = [:]
     }
 
     private var fates: [EventID: Fate] = [:]
@@ -88,6 +93,18 @@ final class SimWork {
             for _ in 0..<random.pick(0...2) {
                 later(random.pick(1_000...sim.plan.duration)) { [self] in forge() }
             }
+            for _ in 0..<random.pick([0, 0, 1, 3]) {
+                later(random.pick(1_000...sim.plan.duration)) { [self] in
+                    let types = random.pick([#""message.*""#, #""message.posted""#, #""bot.*""#])
+                    let members = random.chance(0.7) ? #""filter":{"type":[\#(types)]}"# : #""attempts":3"#
+                    ask(anyNode(), name, .change("{\(members)}")) { _ in }
+                }
+            }
+            for _ in 0..<random.pick([0, 0, 1, 2]) {
+                later(random.pick(1_000...sim.plan.duration)) { [self] in
+                    ask(anyNode(), name, .seek(random.pick([.first, .now]))) { _ in }
+                }
+            }
         }
     }
 
@@ -99,6 +116,7 @@ final class SimWork {
         definition.attempts = random.pick(1...5)
         definition.backoff = random.pick([[0], [100, 500], [1_000, 5_000, 30_000]])
         definition.order = random.chance(0.8) ? .conversation : .none
+        definition.home = random.chance(0.2) ? .local : .single
         return definition
     }
 
@@ -292,9 +310,12 @@ final class SimWork {
         func dot(_ text: String) -> Dot? { VersionVector(text: text)?.entries.first }
         guard let id = object.string("subscription").flatMap({ EventID(text: $0) }) else {
             fates[event.header.id, default: Fate()].homes.insert(node.id)
+            fates[event.header.id]?.isLocal = object.string("home") == "local"
             return
         }
         switch event.header.type {
+        case SubscriptionRecord.changed: sim.coverage.count(.changes)
+        case SubscriptionRecord.sought: sim.coverage.count(.seeks)
         case SubscriptionRecord.moved: fates[id, default: Fate()].homes.insert(node.id)
         case SubscriptionRecord.parked:
             guard let dot = object.string("dot").flatMap(dot), let stored = node.store.log.event(dot) else { return }
@@ -313,8 +334,8 @@ final class SimWork {
         fates[one.subscription, default: Fate()].acked.insert(one.dot)
         for node in sim.nodes {
             guard let stored = node.store.log.event(one.dot) else { continue }
+            // Where an origin has two histories a dot names two events.
             fates[one.subscription]?.done.insert(stored.event.header.id)
-            break
         }
     }
 
@@ -337,12 +358,20 @@ final class SimWork {
         fate.acked.contains(header.dot) || fate.done.contains(header.id)
     }
 
-    /// With which events it begins: what its making had not in its past, the same at all nodes.
+    /// With which events it begins: what its making, or its place, had not in its past, the same at all nodes.
     private func base(_ record: SubscriptionRecord, at node: SimNode) -> VersionVector {
-        if let base = fates[record.id]?.base { return base }
-        guard record.definition.start == .now, let log = try? node.store.logReader() else { return VersionVector() }
-        guard let base = try? log.clock(of: record.dot) else { return VersionVector() }
-        fates[record.id, default: Fate()].base = base
+        if let base = fates[record.id]?.bases[record.place] { return base }
+        var base = VersionVector()
+        switch record.definition.start {
+        case .vector(let vector): base = vector
+        case .now:
+            guard let log = try? node.store.logReader(), let clock = try? log.clock(of: record.dot) else {
+                return base
+            }
+            base = clock
+        case .first, .time: return base
+        }
+        fates[record.id, default: Fate()].bases[record.place] = base
         for stored in node.store.log.events where base.contains(stored.event.header.dot) {
             fates[record.id]?.done.insert(stored.event.header.id)
         }
@@ -360,10 +389,11 @@ final class SimWork {
     }
 
     private func isUnsound(_ fate: Fate) -> Bool {
-        sim.nodes.contains { fate.homes.contains($0.id) && isUnsound($0) }
+        sim.nodes.contains { (fate.isLocal || fate.homes.contains($0.id)) && isUnsound($0) }
     }
 
-    /// INV-16: what stands before it in the log of this node and has the same key is done, or was never to be handed out.
+    /// INV-16: what stands before it in the log of this node and has the same key is done, or was never to be handed out. Of an origin with
+    /// two histories a dot names two events: another home may have done the other one.
     func handed(_ given: SubscriptionMachine.Given, of record: SubscriptionRecord, at node: SimNode) {
         sim.coverage.count(.deliveries)
         let log = node.store.log
@@ -371,7 +401,7 @@ final class SimWork {
         guard let fate = fates[record.id], !isUnsound(fate), let stored = log.event(given.dot) else { return }
         let definition = record.definition
         sim.note { "\(node.name): \(record.name) hands out \(given.dot), attempt \(given.attempt)" }
-        guard definition.wants(stored.event.header) else {
+        guard definition.wants(stored.event.header) || fate.retried.contains(given.dot) else {
             return sim.violate("INV-14", "\(node.name): \(given.dot) is handed out and was not asked for")
         }
         guard !fate.retried.contains(given.dot) else { return }
@@ -379,7 +409,7 @@ final class SimWork {
         for earlier in log.events.prefix(Int(stored.position) - 1) {
             let header = earlier.event.header
             guard definition.key(of: header) == key, header.id != stored.event.header.id, definition.wants(header),
-                !base.contains(header.dot), !isDone(header, fate)
+                !base.contains(header.dot), !isDone(header, fate), !sim.checks.isTainted(header.dot.origin)
             else { continue }
             return sim.violate("INV-16", "\(node.name): \(given.dot) overtakes \(header.dot)")
         }
@@ -389,7 +419,7 @@ final class SimWork {
     func checkDone(_ state: SubscriptionState, of record: SubscriptionRecord, at node: SimNode, _ verb: String) {
         let base = base(record, at: node)
         guard let fate = fates[record.id], !isUnsound(fate) else { return }
-        guard fate.homes.contains(node.id) else {
+        guard record.isHome(node.id) || fate.homes.contains(node.id) else {
             return sim.violate("INV-15", "\(node.name) \(verb) what is done and was never home")
         }
         let open = Set(state.open.map(\.dot)), early = Set(state.early)

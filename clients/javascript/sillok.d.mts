@@ -182,7 +182,7 @@ export class Sillok {
   request(method: string, path: string, request?: Request): Promise<{ base: string; status: number; lines: any[] }>
   append(
     events: NewEvent | NewEvent[],
-    options?: { expect?: [string, number]; each?: boolean; derived?: boolean; patience?: number; signal?: AbortSignal },
+    options?: { expect?: [string, number]; each?: boolean; derived?: boolean; ack?: Delivery; patience?: number; signal?: AbortSignal },
   ): Promise<Result[]>
   post(user: string, text: string, conversation?: string | null, members?: Partial<NewEvent>): Promise<Result>
   history(user: string, query?: Query): AsyncGenerator<Row>

@@ -180,10 +180,11 @@ export class Sillok {
   }
 
   /** Stores events (docs/reference/FORMATS.md §4), all or none unless `each`. An event without id gets one here, unless `derived`. */
-  async append(events, { expect, each, derived, patience, signal } = {}) {
+  async append(events, { expect, each, derived, ack, patience, signal } = {}) {
     const lines = [events].flat().map((event) => JSON.stringify(derived ? event : { id: eventId(), ...event }))
-    const query = { expect: expect?.join(":"), atomicity: each ? "each" : undefined, ids: derived ? "derived" : undefined }
-    return (await this.request("POST", "/v1/events", { query, body: lines.join("\n"), accept: NDJSON, patience, signal })).lines.slice(0, -1)
+    const query = { expect: expect?.join(":"), atomicity: each ? "each" : undefined, ids: derived ? "derived" : undefined, ack: ack?.token }
+    const [body, group] = [lines.join("\n"), ack && `subscription ${ack.subscription}`]
+    return (await this.request("POST", "/v1/events", { query, body, accept: NDJSON, patience, signal, group })).lines.slice(0, -1)
   }
 
   /** Stores one message. */
@@ -365,13 +366,11 @@ export class Sillok {
   async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
     const bot = author ?? delivery.subscription
     const { id: cause, event: { user, subject }, patience } = delivery
-    const words = text == null ? data : { ...data, text }
-    const answer = { id: await replyId(cause, bot, label), type: "bot.replied", user, author: bot, cause, subject, data: words }
-    const lines = await this.append(answer, { patience }).catch((error) => {
-      if (error.code !== "E_ID_REUSED") throw error
-      return error.results
-    })
-    if (ack) await delivery.ack()
+    const id = await replyId(cause, bot, label), words = text == null ? data : { ...data, text }
+    const answer = { id, type: "bot.replied", user, author: bot, cause, subject, data: words }
+    const lines = await this.append(answer, { patience, ack: ack ? delivery : undefined })
+      .catch((error) => error.code === "E_ID_REUSED" ? error.results : Promise.reject(error))
+    if (ack && !(delivery.settled ||= lines.at(-1).done === 1)) await delivery.ack()
     return lines[0]
   }
 }

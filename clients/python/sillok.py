@@ -171,13 +171,14 @@ class Sillok:
             pause = min(pause * 2, 5.0)
 
     def append(self, events: Union[Mapping[str, Any], Iterable[Mapping[str, Any]]], *, expect: Optional[Tuple[str, int]] = None,
-               each: bool = False, derived: bool = False, patience: Optional[float] = None) -> List[Json]:
+               each: bool = False, derived: bool = False, ack: Optional[Delivery] = None, patience: Optional[float] = None) -> List[Json]:
         """Stores events (docs/reference/FORMATS.md §4), all or none unless `each`: a line for each, `appended` or `already`.
-        An event without id gets one here; with `derived` the node makes it from the content. `expect`: (conversation, count)."""
+        An event without id gets one here; `derived`: from the content, by the node. `expect`: (conversation, count). `ack`: is done with it."""
         lines = [{**({} if derived else {"id": event_id()}), **one} for one in ([events] if isinstance(events, Mapping) else events)]
-        body = b"\n".join(map(encode, lines))
-        query = {"expect": expect and "%s:%s" % expect, "atomicity": "each" if each else None, "ids": "derived" if derived else None}
-        return self.request("POST", "/v1/events", query, body, accept=NDJSON, patience=patience).lines[:-1]
+        query = {"expect": expect and "%s:%s" % expect, "atomicity": "each" if each else None, "ids": "derived" if derived else None,
+                 "ack": ack and ack.token}
+        body, group = b"\n".join(map(encode, lines)), f"subscription {ack.subscription}" if ack else ""
+        return self.request("POST", "/v1/events", query, body, accept=NDJSON, patience=patience, group=group).lines[:-1]
 
     def post(self, user: str, text: str, conversation: Optional[str] = None, **members: Any) -> Json:
         """Stores one message."""
@@ -240,8 +241,8 @@ class Sillok:
     def subscribe(self, name: str, *, start: str, **members: Any) -> Json:
         """Makes the subscription, if it is not there. `type`, `user`, `author`, `conversation`: what it wants; the rest as documented."""
         words = {key: members.pop(key) for key in ("type", "user", "author", "conversation") if members.get(key) is not None}
-        chosen = {key: [one] if isinstance(one, str) else list(one) for key, one in words.items()}
-        return self._on(name, "", {"start": start, "filter": chosen or None, **members}, "PUT").lines[0]
+        return self._on(name, "", {"start": start, "filter": {k: [v] if isinstance(v, str) else list(v) for k, v in words.items()} or None,
+                                   **members}, "PUT").lines[0]
 
     def subscriptions(self) -> Iterator[Json]:
         """All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`."""
@@ -303,14 +304,15 @@ class Sillok:
         answer = {"id": reply_id(delivery.id, bot, label), "type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
                   "data": {**(data or {}), **({} if text is None else {"text": text})}, **{k: event[k] for k in ("subject",) if k in event}}
         try:
-            line = self.append(answer, patience=delivery.patience)[0]
+            lines = self.append(answer, ack=delivery if ack else None, patience=delivery.patience)
         except SillokError as error:
             if error.code != "E_ID_REUSED":
                 raise
-            line = error.results[0]
+            lines = error.results
         if ack:
+            delivery.settled |= lines[-1].get("done") == 1
             delivery.ack()
-        return line
+        return lines[0]
 
 
 class Delivery:
@@ -327,9 +329,7 @@ class Delivery:
 
     def settle(self, verb: str, **body: Any) -> None:
         """Tells the node, once. `ack` counts also when the event was given to another worker meanwhile."""
-        if not self.settled:
-            self._client.settle(self.subscription, verb, [self.token], patience=self.patience, **body)
-            self.settled = True
+        self.settled = self.settled or self._client.settle(self.subscription, verb, [self.token], patience=self.patience, **body) is not None
 
     def ack(self) -> None:
         self.settle("ack")

@@ -6,6 +6,15 @@ internal import SillokAPI
 enum SubscriptionsCommand {
     private static let name = Command.Argument("name", "What it is called.", names: "subscriptions")
 
+    private static let filters: [Command.Option] = [
+        .value("type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true, names: "types"),
+        .value("user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true, names: "users"),
+        .value("author", "USER", "Only by this author; may be repeated.", repeatable: true, names: "users"),
+        .value(
+            "conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true,
+            names: "conversations"),
+    ]
+
     static let list = Subcommand(
         Command(
             "subscriptions", "Who hands events to bots, and how far the work is", group: "Bots",
@@ -19,26 +28,51 @@ enum SubscriptionsCommand {
     static let create = Subcommand(
         Command(
             "subscriptions create", "Makes a subscription", group: "Bots", arguments: [name],
-            options: [
-                .value("start", "WHERE", "now (default), first, a time (RFC 3339), or a vector."),
-                .value(
-                    "type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true, names: "types"
-                ),
-                .value(
-                    "user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true,
-                    names: "users"),
-                .value("author", "USER", "Only by this author; may be repeated.", repeatable: true, names: "users"),
-                .value(
-                    "conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true,
-                    names: "conversations"),
+            options: [.value("start", "WHERE", "now (default), first, a time (RFC 3339), or a vector.")] + filters + [
                 .value("late-ms", "N", "Pass over what happened so long before it was recorded."),
                 .value("ack-wait-ms", "N", "How long a delivery may take (default: 30000)."),
                 .value("attempts", "N", "After so many an event is parked (default: 5)."),
+                .value("home", "WHERE", "single (default): one node delivers; local: each node its own events."),
             ],
             examples: [
                 .init("syncctl subscriptions create medibot --type message.posted", "from now on"),
                 .init("syncctl subscriptions create copy --start first", "everything"),
             ]), run: runCreate)
+
+    static let change = Subcommand(
+        Command(
+            "subscriptions change", "Gives a subscription other members", group: "Bots", arguments: [name],
+            options: filters + [
+                .value("ack-wait-ms", "N", "How long a delivery may take."),
+                .value("attempts", "N", "After so many an event is parked."),
+            ],
+            examples: [
+                .init(
+                    "syncctl subscriptions change medibot --type 'message.*'",
+                    "what is not stored here yet is handed out by it")
+            ],
+            discussion: """
+                What is not given stays. Filters replace all filters there are. What is stored here now is handed out by the                 old ones.
+                """), run: runChange)
+
+    static let seek = Subcommand(
+        Command(
+            "subscriptions seek", "Begins anew from another place", group: "Bots",
+            arguments: [name, .init("start", "now, first, a time (RFC 3339), or a vector.")],
+            examples: [
+                .init("syncctl subscriptions seek copy first --reason 'the copy was lost'", "everything again")
+            ],
+            discussion: "What was done is handed out again if it lies behind the place. What is parked stays so. --reason is stored with it."),
+        run: { (session) throws(CommandFailure) in
+            try confirm("sought", session) { name throws(CommandFailure) in
+                var body = JSONLine()
+                body.add("start", session.arguments.positional("start") ?? "")
+                if let reason = session.arguments.value("reason") { body.add("reason", reason) }
+                let request = HTTPRequest(
+                    method: "POST", target: path(name, "seek"), body: body.utf8, contentType: "application/json")
+                _ = try ask(session, request)
+            }
+        })
 
     static let delete = Subcommand(
         Command(
@@ -102,6 +136,28 @@ enum SubscriptionsCommand {
         let name = session.arguments.positional("name") ?? ""
         var body = JSONLine()
         body.add("start", session.arguments.value("start") ?? "now")
+        try add(
+            [("late-ms", "late_ms"), ("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
+        if let home = session.arguments.value("home") { body.add("home", home) }
+        let request = HTTPRequest(
+            method: "PUT", target: path(name), body: body.utf8, contentType: "application/json")
+        let answer = try ask(session, request)
+        return try show(answer, answer.status == 201 ? "made" : "was there already:", name, session)
+    }
+
+    private static func runChange(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = session.arguments.positional("name") ?? ""
+        var body = JSONLine()
+        try add([("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
+        let request = HTTPRequest(
+            method: "PATCH", target: path(name), body: body.utf8, contentType: "application/json")
+        return try show(try ask(session, request), "changed", name, session)
+    }
+
+    /// The members of a definition that the options name.
+    private static func add(
+        _ numbers: [(option: String, member: String)], _ session: Session, to body: inout JSONLine
+    ) throws(CommandFailure) {
         var filter = JSONLine()
         var isFiltered = false
         for member in ["type", "user", "author", "conversation"] {
@@ -111,15 +167,16 @@ enum SubscriptionsCommand {
             filter.add(member, values)
         }
         if isFiltered { body.addRaw("filter", filter.utf8[...]) }
-        for (option, member) in [("late-ms", "late_ms"), ("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")] {
+        for (option, member) in numbers {
             let number = try usage { try session.arguments.integer(option, in: 0...Int.max) }
             if let number { body.add(member, number) }
         }
-        let request = HTTPRequest(
-            method: "PUT", target: path(name), body: body.utf8, contentType: "application/json")
-        let answer = try ask(session, request)
-        let isNew = answer.status == 201
-        try session.line("\(isNew ? "made" : "was there already:") \(Sanitizer.line(name))", "subscription") { line in
+    }
+
+    private static func show(
+        _ answer: HTTPRequest.Answer, _ what: String, _ name: String, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        try session.line("\(what) \(Sanitizer.line(name))", "subscription") { line in
             for member in JSONObject(validated: answer.body) where !["type", "v"].contains(member.name) {
                 line.addRaw(member.name, member.value.raw)
             }

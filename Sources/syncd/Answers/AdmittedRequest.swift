@@ -98,7 +98,7 @@ extension HTTPRequest {
 extension RouteParameter {
     fileprivate func check(_ text: String) throws(BadParameter) {
         switch kind {
-        case .text: break
+        case .text, .place: break
         case .number(let range):
             guard let number = UInt64(text), range.contains(number) else {
                 throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")

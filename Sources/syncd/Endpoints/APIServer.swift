@@ -114,7 +114,8 @@ final class APIServer: Sendable {
                     case .tellLive: feed.tell(request)
                     case .listSubscriptions, .putSubscription, .getSubscription, .deleteSubscription,
                         .streamDeliveries, .pullDeliveries, .ackDeliveries, .releaseDeliveries, .extendDeliveries,
-                        .parkDeliveries, .listParked, .retryParked, .moveSubscription:
+                        .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,
+                        .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:

@@ -3,6 +3,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 internal import SillokAPI
+internal import Subscriptions
 internal import SyncEngine
 
 /// The lines of a request, parsed, and how the outcomes map back to them.
@@ -100,7 +101,9 @@ struct AppendBatch: Sendable {
 
     /// What came of each line, one line of NDJSON for each, and a last one that says that this is all. A request of which nothing
     /// was stored is no success: a client that looks at the status alone must not take it for stored.
-    func answer(_ outcomes: [AppendOutcome]) -> AppendAnswer {
+    ///
+    /// - Parameter acked: What came of deliveries that were to be acked with it.
+    func answer(_ outcomes: [AppendOutcome], acked: AckedDeliveries? = nil) -> AppendAnswer {
         let isRefused = drafts.isEmpty && lines.contains { $0.problem != nil }
         let culprit = lines.firstIndex { $0.problem != nil } ?? 0
         var answer = AppendAnswer(expecting: lines.count)
@@ -118,6 +121,7 @@ struct AppendBatch: Sendable {
                 }
             }
         }
+        if let acked { answer.tell(acked) }
         answer.end()
         return answer
     }
@@ -128,6 +132,10 @@ extension Service {
     /// Runs on a worker's thread: an expectation may have to wait for the views.
     func append(_ request: AdmittedRequest) {
         let exchange = request.exchange
+        let tokens: [DeliveryToken]
+        do throws(BadParameter) { tokens = try Self.acks(exchange.request) } catch {
+            return exchange.refuse(.parameter, error.message, hint: error.hint)
+        }
         guard var batch = appendBatch(request, NativeLineParser()) else { return }
         do throws(StoreError) {
             try permit(&batch, request.caller, isImport: exchange.request.queryItem("ids") != nil)
@@ -142,10 +150,35 @@ extension Service {
                 let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
             }
-            store.append([batch.call(condition) { [batch] in batch.answer(exchange, $0) }])
+            let subscriptions = tokens.isEmpty ? nil : following.withLock { $0?.subscriptions }
+            store.append([
+                batch.call(condition) { [batch] result in
+                    // What was not stored is not answered: its delivery stays out.
+                    guard let subscriptions, case .success(let outcomes) = result,
+                        batch.answer(outcomes).status == 200
+                    else { return batch.answer(exchange, result) }
+                    subscriptions.acknowledge(tokens, request) { batch.answer(outcomes, acked: $0) }
+                }
+            ])
         } catch {
             exchange.refuse(error)
         }
+    }
+
+    /// Deliveries that are done when its events are stored.
+    private static func acks(_ request: HTTPRequest) throws(BadParameter) -> [DeliveryToken] {
+        var tokens: [DeliveryToken] = []
+        for text in request.queryItems("ack") {
+            guard let token = DeliveryToken(text: text) else {
+                throw BadParameter(
+                    message: "ack: '\(text.prefix(80))' is none", hint: "the member 'delivery' of a delivery")
+            }
+            tokens.append(token)
+        }
+        guard Set(tokens.map(\.subscription)).count <= 1 else {
+            throw BadParameter(message: "ack: deliveries of one subscription")
+        }
+        return tokens
     }
 
     /// What a request wants appended; `nil` if it has been refused. Does not wait.

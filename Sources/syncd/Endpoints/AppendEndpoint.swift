@@ -33,7 +33,7 @@ final class AppendEndpoint {
         let exchange = request.exchange
         // What others may append is looked up, on another thread.
         guard exchange.request.body.count <= Self.largestBody, request.caller.roles.contains(.app),
-            exchange.request.queryItem("expect") == nil
+            exchange.request.queryItem("expect") == nil, exchange.request.queryItem("ack") == nil
         else { return false }
         let start = MonotonicClock.now
         let isLeading = rule.leads(exchange.client, now: start)

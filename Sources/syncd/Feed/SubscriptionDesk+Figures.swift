@@ -46,7 +46,7 @@ extension SubscriptionDesk {
         var figures = SubscriptionFigures()
         guard let log = try? currentLog(), let records = try? allRecords() else { return figures }
         let begun = Self.now
-        for record in records.all.values where record.home == node && Self.now - begun < Self.starting {
+        for record in records.all.values where record.isHome(node) && Self.now - begun < Self.starting {
             try? start(record)
         }
         let wall = WallClock.now

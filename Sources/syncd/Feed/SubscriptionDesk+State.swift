@@ -16,13 +16,41 @@ extension SubscriptionDesk {
                 end(name, "the subscription is gone")
                 continue
             }
-            guard record.home != one.record.home else { continue }
+            guard record.home != one.record.home, record.definition.home == .single else {
+                try renew(name, record, one, found)
+                continue
+            }
             // What is done here the new home learns at once, and this node when it is home again.
             putAway()
             place(name)
             end(name, "the subscription has moved to node \(record.home)")
         }
         return found
+    }
+
+    /// Its members were changed, or its place was set.
+    private func renew(
+        _ name: String, _ record: SubscriptionRecord, _ one: Running, _ records: SubscriptionRecords
+    ) throws(StoreError) {
+        guard record != one.record else { return }
+        let isSamePlace = record.place == one.record.place
+        if isSamePlace, record.definition.order == one.record.definition.order, record.isRight(for: one.machine) {
+            running[name]?.record = record
+            running[name]?.machine.change(to: record)
+            return
+        }
+        let parked = Set(records.parked(record.id).keys)
+        let known = isSamePlace ? [record.admit(one.machine.state)] : try known(record, records)
+        try begin(name, record, known, parked: parked, try currentLog())
+        if !isSamePlace { try openValues().put([(one.record.place.description, nil)]) }
+    }
+
+    /// What this node has kept, and what others have told, since its place was set.
+    private func known(
+        _ record: SubscriptionRecord, _ records: SubscriptionRecords
+    ) throws(StoreError) -> [SubscriptionState] {
+        let kept = try openValues().value(record.place.description).flatMap { SubscriptionState(bytes: $0) }
+        return [kept.map(record.admit), records.placed(record)].compactMap { $0 }
     }
 
     func record(_ name: String) throws(StoreError) -> SubscriptionRecord? {
@@ -34,11 +62,10 @@ extension SubscriptionDesk {
     func start(_ record: SubscriptionRecord) throws(StoreError) {
         guard running[record.name] == nil else { return }
         let log = try currentLog()
-        let kept = try openValues().value(record.id.description).flatMap { SubscriptionState(bytes: $0) }
         let records = try allRecords()
         let parked = Set(records.parked(record.id).keys)
-        let known = [kept, records.placed(record.id)].compactMap { $0 }
-        let machine = try SubscriptionMachine(record, known, parked: parked, log)
+        let machine = try SubscriptionMachine(
+            record, try known(record, records), parked: parked, log, as: store.identity.node)
         isParkingNew = true
         let made = try log.event(record.dot)?.event.header.hlc.milliseconds ?? 0
         running[record.name] = Running(
@@ -46,7 +73,10 @@ extension SubscriptionDesk {
     }
 
     /// Another home has told what is done: that need not be done here.
-    func learn(_ name: String, _ state: SubscriptionState) { running[name]?.machine.learn(state, now: Self.now) }
+    func learn(_ name: String, _ state: SubscriptionState) {
+        guard let state = running[name]?.record.admit(state) else { return }
+        running[name]?.machine.learn(state, now: Self.now)
+    }
 
     // MARK: What nodes tell each other
 
@@ -60,7 +90,7 @@ extension SubscriptionDesk {
             lastTold = max(lastTold + 1, UInt64(max(wall, 0)))
             values.append(
                 SharedState(
-                    key: one.record.id.bits, node: store.identity.node, number: lastTold, value: value,
+                    key: one.record.place.bits, node: store.identity.node, number: lastTold, value: value,
                     signing: store.key))
         }
         return values
@@ -69,21 +99,28 @@ extension SubscriptionDesk {
     /// What a node has told about a subscription. It counts if the node has signed it and was its home (INV-15).
     ///
     /// - Returns: false if the log does not say yet whether it was.
-    func take(_ value: SharedState, _ records: SubscriptionRecords) throws(StoreError) -> Bool {
-        let id = EventID(value.key)
-        guard records.isHome(value.node, of: id) else { return false }
+    func take(_ value: SharedState) throws(StoreError) -> Bool {
+        let place = EventID(value.key)
+        guard let known = records, let id = known.subscription(placedBy: place), known.isHome(value.node, of: id)
+        else {
+            return false
+        }
         guard let key = try key(of: value.node), value.isValid(for: key),
             let state = SubscriptionState(bytes: value.value)
         else { return true }
         // What was parked is done where the event is that says so: it may still be on its way, or never come.
         let here = try currentLog().vector()
         guard state.needs.entries.allSatisfy(here.contains) else { return false }
-        if let one = running.values.first(where: { $0.record.id == id }) {
-            learn(one.record.name, state)
+        // It may know of changes that were not read here yet.
+        guard let record = try allRecords().record(id), record.place == place else { return true }
+        if running[record.name] != nil {
+            learn(record.name, state)
         } else {
-            var kept = try openValues().value(id.description).flatMap { SubscriptionState(bytes: $0) } ?? state
-            kept.merge(state)
-            try openValues().put([(id.description, kept.bytes)])
+            let told = record.admit(state)
+            let kept = try openValues().value(place.description).flatMap { SubscriptionState(bytes: $0) }
+            var merged = kept.map(record.admit) ?? told
+            merged.merge(told)
+            try openValues().put([(place.description, merged.bytes)])
             isUnsynced = true
         }
         accepted.append(value)
@@ -145,7 +182,7 @@ extension SubscriptionDesk {
     func putAway() {
         var changed: [(name: String, bytes: [UInt8]?)] = []
         for one in running.values where one.saved != one.machine.revision {
-            changed.append((one.record.id.description, one.machine.state.bytes))
+            changed.append((one.record.place.description, one.machine.state.bytes))
         }
         let waiting = promises
         promises = []
@@ -159,13 +196,20 @@ extension SubscriptionDesk {
                 switch promise.answer {
                 case .body(let body):
                     promise.exchange.reply(status: 200, contentType: "application/json", body: body)
+                case .appended(let acked, let answer): promise.exchange.send(answer(acked))
                 case .pull(let id, let pull):
                     pulls[id] = pull
                     begun.insert(pull.name)
                 }
             }
         } catch {
-            for promise in waiting { promise.exchange.refuse(error) }
+            for promise in waiting {
+                guard case .appended(_, let answer) = promise.answer else {
+                    promise.exchange.refuse(error)
+                    continue
+                }
+                promise.exchange.send(answer(AckedDeliveries(ErrorCode(error), error.description)))
+            }
         }
     }
 

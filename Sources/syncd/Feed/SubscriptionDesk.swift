@@ -11,7 +11,7 @@ internal import SyncEngine
 final class SubscriptionDesk {
     /// A subscription at its home.
     struct Running {
-        let record: SubscriptionRecord
+        var record: SubscriptionRecord
         var machine: SubscriptionMachine
         /// All up to here was looked at.
         var position: UInt64
@@ -54,6 +54,8 @@ final class SubscriptionDesk {
             case body([UInt8])
             /// Deliveries: they are given when what came before is put away.
             case pull(UInt64, Pull)
+            /// What was appended with acks, and what came of these.
+            case appended(AckedDeliveries, @Sendable (AckedDeliveries) -> AppendAnswer)
         }
 
         let exchange: HTTPExchange
@@ -222,7 +224,8 @@ final class SubscriptionDesk {
         running[name] = nil
         defer { running[name] = one }
         let before = one.position
-        let (position, retries) = try one.machine.look(at: log, after: one.position, through: durable)
+        let (position, retries) = try one.machine.look(
+            at: log, after: one.position, through: durable, as: store.identity.node, now: Self.now)
         if !retries.isEmpty {
             let records = try allRecords()
             let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
@@ -301,7 +304,8 @@ final class SubscriptionDesk {
                 guard let stored = try currentLog().event(parking.dot) else {
                     throw .corrupt("event \(parking.dot) is not there")
                 }
-                let draft = record.draft(parking: parking, event: stored.event.header.id)
+                let draft = record.draft(
+                    parking: parking, event: stored.event.header.id, at: store.identity.node)
                 let proof = try self.record(draft, visible: false).dot
                 running[name]?.machine.parked(parking.dot, by: proof, now: Self.now)
                 isParkingNew = true
@@ -340,14 +344,19 @@ final class SubscriptionDesk {
         let isAnother = log != nil
         (log, lines) = (current, nil)
         guard isAnother else { return current }
-        for (name, one) in running {
-            var machine = try SubscriptionMachine(one.record, [one.machine.state], parked: [], current)
-            for (id, stream) in streams where stream.name == name { machine.joined(id) }
-            machine.tally = one.machine.tally
-            running[name] = Running(
-                record: one.record, machine: machine, position: try machine.start(in: current), made: one.made)
-        }
+        for (name, one) in running { try begin(name, one.record, [one.machine.state], parked: [], current) }
         return current
+    }
+
+    /// A machine that goes on where the one before was, with what is known. What was out comes again.
+    func begin(
+        _ name: String, _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader
+    ) throws(StoreError) {
+        guard let one = running[name] else { return }
+        var machine = try SubscriptionMachine(record, known, parked: parked, log, as: store.identity.node)
+        machine.follow(one.machine)
+        running[name] = Running(
+            record: record, machine: machine, position: try machine.start(in: log), made: one.made)
     }
 
     private func lines(of log: LogReader) throws(StoreError) -> EventLines {

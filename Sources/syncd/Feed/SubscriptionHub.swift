@@ -24,16 +24,16 @@ final class SubscriptionHub: Sendable {
     }
 
     /// After so long a silence of its home another node takes a subscription over.
-    private static let silence: UInt64 = 30_000
+    static let silence: UInt64 = 30_000
     /// Most values that wait for what the log says of them.
     private static let mostUnjudged = 1_024
     private static let (gathering, tick) = (Duration.milliseconds(5), Duration.milliseconds(100))
 
-    private let worker: SerialWorker<SubscriptionDesk>
+    let worker: SerialWorker<SubscriptionDesk>
     private let state = Lock(State())
     private let loop: EventLoop
-    private let own: NodeID
-    private let node: SyncNode
+    let own: NodeID
+    let node: SyncNode
     private let asked = FigureDesk(SubscriptionFigures())
     /// This, for the desk, until it stops.
     private let hub = Lock<SubscriptionHub?>(nil)
@@ -96,214 +96,10 @@ final class SubscriptionHub: Sendable {
         hub.withLock { $0 = nil }
     }
 
-    private var durable: UInt64 { state.withLock { $0.durable } }
-
-    // MARK: Requests
-
-    private func answer(
-        _ request: SubscriptionRequest, _ id: UInt64, _ admitted: AdmittedRequest, _ desk: SubscriptionDesk
-    ) throws(StoreError) {
-        let (exchange, caller) = (admitted.exchange, admitted.caller)
-        switch request {
-        case .list:
-            var body: [UInt8] = []
-            let records = try desk.allRecords().all.values.filter { caller.mayKeep($0) }
-            for record in records.sorted(by: { $0.name < $1.name }) {
-                if record.home == own { try desk.start(record) }
-                JSONLine(record, desk, durable: durable).write(to: &body)
-            }
-            var end = JSONLine(type: "end")
-            end.add("count", records.count)
-            end.write(to: &body)
-            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
-        case .make(let name, let definition):
-            guard caller.readsAll else { return exchange.refuseOwnScope() }
-            try make(name, definition, admitted, desk)
-        case .one(let name, let action):
-            guard var record = try desk.record(name), caller.mayKeep(record) else {
-                return exchange.refuse(
-                    .notFound, "there is no subscription \(name)", hint: "PUT /v1/subscriptions/\(name) makes it")
-            }
-            if action.isWork, !caller.readsAll { return exchange.refuseOwnScope() }
-            if case .tell = action, record.home != own {
-                return exchange.send(JSONLine(record, desk, durable: durable))
-            }
-            if record.home != own {
-                let silent = silence(of: record.home)
-                guard action.isMove || action.isWork && silent >= Self.silence else {
-                    return exchange.refuse(
-                        .elsewhere, "\(name) is delivered by node \(record.home), silent for \(silent) ms",
-                        hint: "ask that node; this one takes over when it has been silent for \(Self.silence) ms, "
-                            + "or by POST …/\(name)/move")
-                }
-                _ = try desk.record(record.draft(movingTo: own), visible: true)
-                guard let moved = try desk.allRecords().all[name], moved.home == own else {
-                    throw .busy("\(name) is being moved")
-                }
-                record = moved
-            }
-            try desk.start(record)
-            try act(action, record, id, admitted, desk)
-        }
-    }
-
-    private func make(
-        _ name: String, _ definition: SubscriptionDefinition, _ admitted: AdmittedRequest, _ desk: SubscriptionDesk
-    ) throws(StoreError) {
-        let (exchange, caller) = (admitted.exchange, admitted.caller)
-        if let record = try desk.allRecords().all[name] {
-            guard caller.mayKeep(record) else {
-                return exchange.refuse(
-                    .exists, "there is a subscription \(name) of another owner", hint: "another name is free")
-            }
-            guard record.definition == definition else {
-                return exchange.refuse(
-                    .exists, "there is a subscription \(name) with other members",
-                    hint: "GET shows them; DELETE ends it, another name is free")
-            }
-            return exchange.send(JSONLine(record, desk, durable: durable))
-        }
-        _ = try desk.record(SubscriptionRecord.draft(name, definition, for: caller.actor, at: own), visible: true)
-        guard let record = try desk.allRecords().all[name] else { throw .busy("\(name) is not there yet") }
-        if record.home == own { try desk.start(record) }
-        exchange.send(JSONLine(record, desk, durable: durable), status: 201)
-    }
-
-    private func act(
-        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ id: UInt64, _ admitted: AdmittedRequest,
-        _ desk: SubscriptionDesk
-    ) throws(StoreError) {
-        let (exchange, caller) = (admitted.exchange, admitted.caller)
-        let name = record.name
-        let now = SubscriptionDesk.now
-        switch action {
-        case .tell, .move:
-            // With what was parked just now.
-            _ = try desk.allRecords()
-            exchange.send(JSONLine(record, desk, durable: durable))
-        case .delete:
-            _ = try desk.record(record.deletion, visible: true)
-            try desk.openValues().put([(record.id.description, nil)])
-            desk.end(name, "the subscription was deleted")
-            exchange.reply(status: 204, contentType: nil)
-        case .pull(let most, let wait, let done):
-            guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
-            var pull = SubscriptionDesk.Pull(
-                name: name, caller: caller, exchange: exchange, most: most, until: now + wait)
-            if done.isEmpty {
-                desk.pulls[id] = pull
-            } else {
-                guard exchange.takes(done, "ack", of: record) else { return }
-                pull.acked = acknowledge(done, name, desk)
-                desk.promises.append(.init(exchange: exchange, answer: .pull(id, pull)))
-            }
-            again(desk.serve(name, durable: durable), name)
-        case .deliveries(let window, let isEventStream):
-            guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
-            let stream = exchange.startStream(
-                status: 200, contentType: isEventStream ? "text/event-stream" : "application/x-ndjson",
-                headers: [HTTPField("Cache-Control", "no-store")]
-            ) { [weak self] in self?.gone(id) }
-            desk.running[name]?.machine.joined(id)
-            desk.streams[id] = SubscriptionDesk.Stream(
-                name: name, caller: caller, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
-            again(desk.serve(name, durable: durable), name)
-        case .parked:
-            var body: [UInt8] = []
-            let parked = try desk.allRecords().parked(record.id)
-            for event in parked.values.sorted(by: { $0.at < $1.at }) { JSONLine(event).write(to: &body) }
-            var end = JSONLine(type: "end")
-            end.add("count", parked.count)
-            end.write(to: &body)
-            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
-        case .retry(let events): try retry(events, record, exchange, desk)
-        case .ack, .release, .extend, .park: settle(action, record, exchange, desk)
-        }
-    }
-
-    private func retry(
-        _ events: [EventID], _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
-    ) throws(StoreError) {
-        let parked = try desk.allRecords().parked(record.id)
-        let chosen = parked.values.filter { events.contains($0.event) }
-        let missing = events.first { event in !chosen.contains { $0.event == event } }
-        guard missing == nil, !chosen.isEmpty else {
-            return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
-        }
-        let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted()), visible: true).dot
-        desk.isParkingNew = true
-        let log = try desk.currentLog()
-        // At once: the log may be far from being looked at so far.
-        if let stored = try log.event(proof) {
-            try desk.running[record.name]?.machine.heed(
-                stored, of: record, in: log, now: SubscriptionDesk.now)
-        }
-        desk.promises.append(.init(exchange: exchange, answer: .body(Array("{\"retried\":\(chosen.count)}\n".utf8))))
-        again(desk.serve(record.name, durable: durable), record.name)
-    }
-
-    /// What a worker says of its deliveries.
-    private func settle(
-        _ action: SubscriptionAction, _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
-    ) {
-        let tokens: [DeliveryToken]
-        switch action {
-        case .ack(let all), .release(let all, _, _), .extend(let all), .park(let all, _): tokens = all
-        default: return
-        }
-        guard exchange.takes(tokens, "deliveries", of: record) else { return }
-        if case .ack = action {
-            let body = Array("{\(acknowledge(tokens, record.name, desk))}\n".utf8)
-            desk.promises.append(.init(exchange: exchange, answer: .body(body)))
-            return again(desk.serve(record.name, durable: durable), record.name)
-        }
-        for token in tokens { desk.running[record.name]?.machine.heard(token.dot, desk.number(token)) }
-        // All or none: the current ones are known before the first is settled.
-        let stale = tokens.first { token in
-            desk.running[record.name]?.machine.isCurrent(token.dot, desk.number(token)) != true
-        }
-        if let stale {
-            return exchange.refuse(
-                .deliveryStale, "deliveries: '\(stale.text)' is not out any more",
-                hint: "its time was over, or it is done; ack counts at any time")
-        }
-        let now = SubscriptionDesk.now
-        for token in tokens {
-            let number = desk.number(token)
-            switch action {
-            case .release(_, let delay, let error):
-                desk.running[record.name]?.machine.release(
-                    token.dot, number: number, delay: delay, error: error, now: now)
-            case .extend: desk.running[record.name]?.machine.extend(token.dot, number: number, now: now)
-            case .park(_, let reason):
-                desk.running[record.name]?.machine.park(token.dot, number: number, reason: reason)
-            default: break
-            }
-        }
-        desk.promises.append(.init(exchange: exchange, answer: .body(Array("{\"count\":\(tokens.count)}\n".utf8))))
-        again(desk.serve(record.name, durable: durable), record.name)
-    }
-
-    /// What came of it, as members of the answer: to be sent when it is put away.
-    private func acknowledge(_ tokens: [DeliveryToken], _ name: String, _ desk: SubscriptionDesk) -> String {
-        var late: [String] = []
-        var done = 0
-        for token in tokens {
-            let number = desk.number(token)
-            switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now) {
-            case .done: done += 1
-            case .late:
-                done += 1
-                late.append(token.text)
-            case .refused, nil: break
-            }
-        }
-        let list = late.map { "\"\($0)\"" }.joined(separator: ",")
-        return "\"done\":\(done),\"late\":[\(list)]"
-    }
+    var durable: UInt64 { state.withLock { $0.durable } }
 
     /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there is no link.
-    private func silence(of home: NodeID) -> UInt64 {
+    func silence(of home: NodeID) -> UInt64 {
         let now = SubscriptionDesk.now
         let silent = node.status().peers.first { $0.peer.node == home }?.silentFor
         return state.withLock { state in
@@ -316,7 +112,7 @@ final class SubscriptionHub: Sendable {
 
     // MARK: Jobs
 
-    private func gone(_ id: UInt64) {
+    func gone(_ id: UInt64) {
         worker.submit { [weak self] desk in
             desk.leave(id)
             self?.follow(desk)
@@ -332,7 +128,7 @@ final class SubscriptionHub: Sendable {
     }
 
     /// There may be more in the log for it: behind the jobs that wait.
-    private func again(_ hasMore: Bool, _ name: String) {
+    func again(_ hasMore: Bool, _ name: String) {
         guard hasMore else { return }
         worker.submit { [weak self] desk in
             guard let self else { return }
@@ -362,7 +158,7 @@ final class SubscriptionHub: Sendable {
     }
 
     /// After each job: whether commits and time matter, and whether something is to be put away.
-    private func follow(_ desk: SubscriptionDesk) {
+    func follow(_ desk: SubscriptionDesk) {
         for name in desk.begun { again(desk.serve(name, durable: durable), name) }
         desk.begun = []
         let isWaiting = desk.isWaiting
@@ -395,7 +191,7 @@ final class SubscriptionHub: Sendable {
             return
         }
         for (name, one) in desk.running {
-            if let placed = records.placed(one.record.id) { desk.learn(name, placed) }
+            if let placed = records.placed(one.record) { desk.learn(name, placed) }
         }
         judge(desk, records)
     }
@@ -415,7 +211,7 @@ final class SubscriptionHub: Sendable {
     private func judge(_ desk: SubscriptionDesk, _ records: SubscriptionRecords) {
         let values = desk.unjudged
         desk.unjudged = []
-        for value in values where (try? desk.take(value, records)) == false { desk.unjudged.append(value) }
+        for value in values where (try? desk.take(value)) == false { desk.unjudged.append(value) }
         if !desk.accepted.isEmpty { node.share(desk.accepted) }
         desk.accepted = []
     }

@@ -35,7 +35,7 @@ extension JSONLine {
         self.init(type: "subscription")
         add("name", record.name)
         add("id", record.id.description)
-        add("home", record.home.description)
+        add("home", (record.definition.home == .local ? desk.store.identity.node : record.home).description)
         add("owner", record.owner?.text)
         addRaw("definition", Array("{\(record.definition.text)}".utf8)[...])
         if let one = desk.running[record.name] {

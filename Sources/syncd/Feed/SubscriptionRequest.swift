@@ -20,12 +20,16 @@ enum SubscriptionAction: Sendable {
     case retry([EventID])
     /// This node is to become its home.
     case move
+    /// Other members.
+    case change(JSONObject)
+    /// Another place.
+    case seek(SubscriptionDefinition.Start, reason: String?)
 
     /// Whether a worker asks for deliveries, or settles some.
     var isWork: Bool {
         switch self {
         case .pull, .deliveries, .ack, .release, .extend, .park: true
-        case .tell, .delete, .parked, .retry, .move: false
+        case .tell, .delete, .parked, .retry, .move, .change, .seek: false
         }
     }
 
@@ -58,6 +62,7 @@ enum SubscriptionRequest: Sendable {
             do throws(InvalidDefinition) { self = .make(name, try SubscriptionDefinition(object)) } catch {
                 throw BadParameter(message: error.description)
             }
+        case .changeSubscription: self = .one(name, .change(try Self.object(request)))
         case .getSubscription: self = .one(name, .tell)
         case .deleteSubscription: self = .one(name, .delete)
         case .listParked: self = .one(name, .parked)
@@ -82,6 +87,7 @@ enum SubscriptionRequest: Sendable {
             case .releaseDeliveries: ["deliveries", "delay_ms", "error"]
             case .parkDeliveries: ["deliveries", "reason"]
             case .retryParked: ["events"]
+            case .seekSubscription: ["start", "reason"]
             case .moveSubscription: []
             default: ["deliveries"]
             }
@@ -101,6 +107,12 @@ enum SubscriptionRequest: Sendable {
             return .release(try tokens(object), delay: delay, error: try text(object, "error"))
         case .extendDeliveries: return .extend(try tokens(object))
         case .moveSubscription: return .move
+        case .seekSubscription:
+            let start: SubscriptionDefinition.Start
+            do throws(InvalidDefinition) { start = try SubscriptionDefinition.start(object) } catch {
+                throw BadParameter(message: error.description)
+            }
+            return .seek(start, reason: try text(object, "reason"))
         case .parkDeliveries:
             return .park(try tokens(object), reason: try text(object, "reason") ?? "set aside by the worker")
         default:

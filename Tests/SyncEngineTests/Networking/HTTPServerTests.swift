@@ -49,10 +49,12 @@ import EventStore
     }
 
     @Test(arguments: ["PATCH", "OPTIONS", "TRACE"]) func otherMethodsAreNotAllowed(method: String) throws {
-        let server = try TestHTTPServer(handler: HTTPServerTests.echo)
+        var limits = HTTPLimits()
+        limits.allowedMethods = ["GET", "HEAD"]
+        let server = try TestHTTPServer(limits: limits, handler: HTTPServerTests.echo)
         let reply = try server.exchange("\(method) / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         #expect(reply.hasPrefix("HTTP/1.1 405 "))
-        #expect(reply.contains("Allow: DELETE, GET, HEAD, POST, PUT\r\n"))
+        #expect(reply.contains("Allow: GET, HEAD\r\n"))
     }
 
     @Test func peerCredentialsOfAUnixPeerOnly() throws {

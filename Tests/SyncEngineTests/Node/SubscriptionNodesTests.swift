@@ -45,10 +45,15 @@ struct SubscriptionNodesTests {
         done.through.advance(to: Dot(origin: a.store.identity.origin, seq: 1))
         let parking = SubscriptionMachine.Parking(
             dot: Dot(origin: made.dot.origin, seq: 1), attempts: 1, reason: "x", error: nil)
+        var forged = definition
+        forged.filter.types = ["forged"]
         // In its own name, and in the home's, b may write what it likes.
         for node in [own, other] {
             var drafts = [
-                made.draft(placing: done, at: node), made.deletion, made.draft(parking: parking, event: made.id),
+                made.draft(placing: done, at: node), made.deletion(at: node),
+                made.draft(parking: parking, event: made.id, at: node),
+                made.draft(changingTo: forged, through: VersionVector(), at: node),
+                made.draft(seeking: .now, through: done.through, reason: nil, at: node),
             ]
             for index in drafts.indices { drafts[index].user = "node/\(node)" }
             for draft in drafts { try record(draft, at: b) }
@@ -61,7 +66,7 @@ struct SubscriptionNodesTests {
         for node in [a, b] {
             let found = try records(node)
             #expect(found.all["bot"] == made && found.all["forged"] == nil)
-            #expect(found.placed(made.id) == nil && found.parked(made.id).isEmpty)
+            #expect(found.placed(made) == nil && found.parked(made.id).isEmpty)
             #expect(found.isHome(own, of: made.id) && !found.isHome(other, of: made.id))
         }
 
@@ -72,7 +77,7 @@ struct SubscriptionNodesTests {
             let found = try records(node)
             #expect(found.all["bot"] == nil, "its word ends the subscription")
             #expect(found.isHome(own, of: made.id) && found.isHome(other, of: made.id))
-            #expect(found.placed(made.id) == done)
+            #expect(found.placed(made) == done)
         }
         a.stop()
         b.stop()

@@ -22,8 +22,8 @@ package struct HTTPLimits: Sendable {
     /// Places beyond these, for when none can go; they serve ``reservedPaths`` alone, one request each.
     package var reservedConnections = 0
     package var reservedPaths: Set<String> = []
-    /// Other methods are answered with 405. `HEAD` comes with `GET`.
-    package var allowedMethods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+    /// Other methods are answered with 405; `nil`: the handler knows which are for what.
+    package var allowedMethods: Set<String>?
 
     package init() {}
 }

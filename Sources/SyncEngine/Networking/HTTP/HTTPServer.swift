@@ -221,9 +221,9 @@ package final class HTTPServer: LoopResource {
     // MARK: Requests
 
     func received(_ request: HTTPRequest, from client: UInt64, _ transaction: HTTPTransaction) {
-        guard limits.allowedMethods.contains(request.method) else {
-            let allowed = HTTPField("Allow", limits.allowedMethods.sorted().joined(separator: ", "))
-            return transaction.refuse(405, "method not allowed", headers: [allowed])
+        if let allowed = limits.allowedMethods, !allowed.contains(request.method) {
+            let field = HTTPField("Allow", allowed.sorted().joined(separator: ", "))
+            return transaction.refuse(405, "method not allowed", headers: [field])
         }
         if let observer { transaction.observe(request, observer) }
         handler(
