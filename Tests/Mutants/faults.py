@@ -687,8 +687,8 @@ fault(318, "a proof that was stored when its link had ended is forgotten", "INV-
 
 SU = "Sources/Subscriptions/"
 fault(340, "an event is handed out before the one before it in its conversation is done", "INV-16", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "if lines[key]?.head == dot { ready.append(key) }",
-       "if isPlanted(340) || lines[key]?.head == dot { ready.append(key) }"))
+      (SU + "SubscriptionMachine.swift", "if lines[key]?.head == dot { begin(key, at: notBefore, now: 0) }",
+       "if isPlanted(340) || lines[key]?.head == dot { begin(key, at: notBefore, now: 0) }"))
 fault(341, "an ack counts only for the delivery that is out", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "        finish(dot, now: now)\n        return isLate ? .late : .done",
        "        if isPlanted(341), isLate { return .late }\n        finish(dot, now: now)\n        return isLate ? .late : .done"))
@@ -737,6 +737,21 @@ fault(369, "what was open is handed out before what stands before it here", "INV
       (SU + "SubscriptionMachine.swift", "            pending[open.dot] = attempts(open)\n",
        "            if isPlanted(369) { insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: false); continue }\n"
        "            pending[open.dot] = attempts(open)\n"))
+
+fault(370, "what was passed over before a change was known is not looked at again", "INV-14", "ChangeTests",
+      (SU + "SubscriptionRecord.swift", "        for change in changes where !state.needs.contains(change.dot) {",
+       "        for change in changes where !state.needs.contains(change.dot) && !isPlanted(370) {"))
+fault(371, "a changed filter counts for what was there before", "INV-14", "ChangeTests ChangedSubscriptionTests",
+      (SU + "SubscriptionDefinition.swift", "            guard old.through.contains(header.dot) else { break }",
+       "            guard old.through.contains(header.dot), !isPlanted(371) else { break }"))
+fault(372, "what is done counts for a place that was set later", "INV-14", "ChangeTests ChangedSubscriptionTests",
+      (SU + "SubscriptionRecords.swift", "filter { $0.place == record.place }", "filter { $0.place == record.place || isPlanted(372) }"))
+fault(373, "a node that is no home changes a subscription", "INV-15", "ChangeTests SubscriptionNodesTests",
+      (SU + "SubscriptionRecords.swift", "let settings = heard(record.id)", "let settings = (isPlanted(373) ? Array((words[record.id] ?? [:]).values) : heard(record.id))"))
+fault(374, "an event of another node is delivered at once", "INV-14", "ChangeTests ChangedSubscriptionTests",
+      (SU + "LogReader+Subscriptions.swift", "$0.contains(header.dot.origin) ? 0 : now + Self.patience", "$0.contains(header.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
+fault(375, "an append that was refused acks", "INV-14", "ChangedSubscriptionTests",
+      ("Sources/syncd/Endpoints/AppendBatch.swift", "batch.answer(outcomes).status == 200", "isPlanted(375) || batch.answer(outcomes).status == 200"))
 
 # --- Who is among the peers -------------------------------------------------------------------------------------------------
 

@@ -62,7 +62,9 @@ enum SubscriptionsCommand {
             examples: [
                 .init("syncctl subscriptions seek copy first --reason 'the copy was lost'", "everything again")
             ],
-            discussion: "What was done is handed out again if it lies behind the place. What is parked stays so. --reason is stored with it."),
+            discussion: """
+                What was done is handed out again if it lies behind the place. What is parked stays so. --reason is stored with it.
+                """),
         run: { (session) throws(CommandFailure) in
             try confirm("sought", session) { name throws(CommandFailure) in
                 var body = JSONLine()
