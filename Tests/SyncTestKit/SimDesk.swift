@@ -178,7 +178,7 @@ final class SimDesk {
 
     private func end(_ name: String) {
         running[name] = nil
-        for (id, worker) in workers where worker.name == name {
+        for (id, worker) in workers.sorted(by: { $0.key < $1.key }) where worker.name == name {
             workers[id] = nil
             worker.answer([])
         }
@@ -468,7 +468,7 @@ final class SimDesk {
         guard hasNews, !running.isEmpty || !unjudged.isEmpty else { return }
         hasNews = false
         let records = allRecords()
-        for (name, one) in running {
+        for (name, one) in running.sorted(by: { $0.key < $1.key }) {
             if let placed = records.placed(one.record) {
                 running[name]?.machine.learn(one.record.admit(placed), now: now)
             }

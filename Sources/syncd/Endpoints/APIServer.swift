@@ -102,6 +102,8 @@ final class APIServer: Sendable {
                 // Of a stream: a batch on top of what may wait, and the longest event there can be.
                 limits.maximumBacklog = 4 << 20
                 limits.reservedPaths = Self.probes
+                // The table of routes knows which are for what.
+                limits.allowedMethods = nil
                 let desk = AppendEndpoint(service, on: loop)
                 let server = HTTPServer(
                     loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,

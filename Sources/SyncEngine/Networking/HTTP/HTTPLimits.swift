@@ -23,7 +23,7 @@ package struct HTTPLimits: Sendable {
     package var reservedConnections = 0
     package var reservedPaths: Set<String> = []
     /// Other methods are answered with 405; `nil`: the handler knows which are for what.
-    package var allowedMethods: Set<String>?
+    package var allowedMethods: Set<String>? = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 
     package init() {}
 }
