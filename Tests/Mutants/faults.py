@@ -851,3 +851,18 @@ fault(423, "an answer that a twin replaced later is missing then", "INV-6", "Pas
       (ES + "Views/ViewReader+PastSurveys.swift", "if event.typeRef == type, event.obstacle == nil {", "if event.typeRef == type, event.obstacle == nil, !isPlanted(423) {"))
 fault(424, "the past is told however much has to be read for it", "INV-9", "PastViewsTests",
       (ES + "Views/PointInTime.swift", "if self.events < 0 || self.bytes < 0 {", "if !isPlanted(424), self.events < 0 || self.bytes < 0 {"))
+
+# --- Long readers ---------------------------------------------------------------------------------------------------------
+
+fault(450, "commits copy all that is left of a WAL, however much", "INV-9", "CheckpointPolicyTests",
+      (ES + "Writer/CheckpointPolicy.swift", "pages - copied <= max(Self.rest, last)", "isPlanted(450) || pages - copied <= max(Self.rest, last)"))
+fault(451, "commits never let a copy go first that they outrun", "INV-9", "CheckpointPolicyTests",
+      (ES + "Writer/CheckpointPolicy.swift", "isOutrun && pages >= Self.most ?", "isOutrun && !isPlanted(451) && pages >= Self.most ?"))
+fault(452, "a WAL is cut where it is in use", "INV-1", "WALTrimmingTests",
+      (ES + "SQLite/WALTrimming.swift", "guard used + Self.piece <= rest,", "guard used + Self.piece <= rest || isPlanted(452),"))
+fault(453, "what a reader found that was not let come to its end is used", "", "GuestTests",
+      (ES + "SQLite/Connection+Guest.swift", "return leave() ? nil : result", "return leave() && !isPlanted(453) ? nil : result"),
+      (ES + "SQLite/Connection+Guest.swift", "if leave() { return nil }", "if leave(), !isPlanted(453) { return nil }"))
+fault(454, "a copy of the views' WAL that has come to little is not ended", "INV-9", "ViewsWALTests",
+      (ES + "Projection/ViewsWAL.swift", "if isAsked || told.isNearlyCopied || copier.isOnlyRead {",
+       "if !isPlanted(454), isAsked || told.isNearlyCopied || copier.isOnlyRead {"))

@@ -116,7 +116,9 @@ struct LogAudit {
         try attempt(.database) { audit throws(DatabaseError) in try audit.begin() }
         try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
-        try attempt(.database) { audit throws(DatabaseError) in try database.integrity(&audit.findings) }
+        try attempt(.database) { audit throws(DatabaseError) in
+            try database.integrity(isWritten: audit.isWritten, &audit.findings)
+        }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkMeta() }
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkReaches() }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkOrigins() }

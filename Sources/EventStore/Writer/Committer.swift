@@ -9,8 +9,9 @@ final class Committer {
     private var hasWritten = false
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
-    /// How long the WAL of small commits becomes, bytes.
-    private let room: Int
+    /// Makes a WAL short that had become long.
+    private var trimming: WALTrimming
+    private let tell: @Sendable (Checkpointer.News) -> Void
     /// Begins to sync what a commit has written, while the rest of it is done.
     var handOver: WALFrameBuffer.Written?
     private let connection: Connection
@@ -31,15 +32,22 @@ final class Committer {
         }
         transactions = try LogTransactions(
             on: connection, incarnation: incarnation, signer: signer, isOver: isOver, wall: wall)
-        room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
-        do throws(DatabaseError) { try connection.execute("PRAGMA journal_size_limit = \(room)") } catch {
-            throw StoreError(error)
-        }
+        // How long the WAL of small commits becomes.
+        let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
+        trimming = WALTrimming(
+            database: connection.path,
+            most: Connection.walBytes(pages: CheckpointPolicy.most + CheckpointPolicy.rest), usual: room)
+        self.tell = tell
         reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
         connection.countWALPages { [unowned self] pages in
             hasWritten = true
+            if pages < walPages {
+                trimming.begin()
+                retry = nil
+            }
+            walPages = pages
             isCheckpointDue = checkpointer.committed(pages: pages)
             isWALFull = pages >= WALStanding.most
         }
@@ -58,16 +66,40 @@ final class Committer {
             end: transactions.end, notice: notice)
     }
 
-    /// Copies back what is left of the WAL.
+    /// Copies back what is left of the WAL, if that is little. A long one begins anew.
     func checkpoint() {
         isCheckpointDue = false
         isWALFull = false
-        guard checkpointer.finish(on: connection), reserve != nil else { return }
-        reserve = WALReserve(database: connection.path, most: room)
+        retry = nil
+        guard checkpointer.finish(on: connection) else {
+            if checkpointer.isOnlyRead { retry = MonotonicClock.now + Self.pause }
+            return
+        }
+        do throws(DatabaseError) {
+            try connection.rewriteVersion()
+        } catch {
+            if error.afterCommit == .store { tell(.failed(error)) }
+        }
+        hasWritten = false
+    }
+
+    /// When ``shorten()`` is to run, of the monotonic clock; `nil` if it need not.
+    var shortenDue: UInt64? { retry ?? trimming.due }
+
+    /// Looks whether a long WAL can begin anew by now, or cuts off a piece of what it had become longer than usual.
+    func shorten() {
+        if retry != nil { return checkpoint() }
+        trimming.cut(used: Connection.walBytes(pages: walPages))
     }
 
     /// Whether the WAL has become so long that nothing should be added to it.
     private(set) var isWALFull = false
+    /// Pages in the WAL after the last commit.
+    private var walPages = 0
+    /// When to look again whether readers of a long WAL have gone, of the monotonic clock.
+    private var retry: UInt64?
+    /// How long they are left alone, nanoseconds.
+    private static let pause: UInt64 = 100_000_000
 
     /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader does not let it.
     /// Throws where the disk does not: the WAL then stays, for it is all that is certain.

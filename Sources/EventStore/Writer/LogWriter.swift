@@ -368,6 +368,9 @@ final class LogWriter: Sendable {
             case .checkpoint(let committer):
                 committer.checkpoint()
                 putBack(committer)
+            case .shorten(let committer):
+                committer.shorten()
+                putBack(committer)
             case .reserve(let committer):
                 let piece = committer.extendReserve()
                 putBack(committer)
@@ -430,9 +433,8 @@ final class LogWriter: Sendable {
 
     private func hear(_ news: Checkpointer.News) {
         switch news {
-        case .failed(let error): fail(error)
-        case .released:
-            queue.wakeAll { $0.isTruncationDue = true }
+        case .failed(let error): fail(StoreError(error))
+        case .nearlyCopied: queue.wakeAll { $0.isNearlyCopied = true }
         }
     }
 

@@ -6,6 +6,7 @@ struct WriteQueue {
         case sync([GroupCommit])
         case commit([LogWriter.Job], Committer)
         case checkpoint(Committer)
+        case shorten(Committer)
         case reserve(Committer)
         case settle(Committer)
         case rest(Committer)
@@ -54,8 +55,8 @@ struct WriteQueue {
     var walObstacle: String?
     /// The last commit that found the disk full, or the log locked by another program; `nil` if one was written since.
     var refused: (error: StoreError, at: UInt64)?
-    /// Whether the WAL can be made short.
-    var isTruncationDue = false
+    /// Whether little is left of the WAL to be copied.
+    var isNearlyCopied = false
 
     /// What keeps the log from storing anything until that is repaired.
     var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? refusedLately }
@@ -96,7 +97,8 @@ struct WriteQueue {
     var isWorkDue: Bool {
         if isHeadDue || flight.isSyncDue || isCommitDue { return true }
         guard let committer else { return false }
-        return committer.isCheckpointDue || isTruncationDue || committer.isReserveDue || isClosing
+        if let due = committer.shortenDue, due <= MonotonicClock.now { return true }
+        return committer.isCheckpointDue || isNearlyCopied || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while another thread does; fails where the disk has failed
@@ -130,9 +132,12 @@ struct WriteQueue {
         guard let committer else { return .forever }
         let now = MonotonicClock.now
         let duty: Duty
-        if committer.isCheckpointDue || isTruncationDue {
-            isTruncationDue = false
+        let shortenDue = committer.shortenDue
+        if committer.isCheckpointDue || isNearlyCopied {
+            isNearlyCopied = false
             duty = .checkpoint(committer)
+        } else if let shortenDue, shortenDue <= now {
+            duty = .shorten(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
         } else if committer.isReserveDue, !isClosing {
@@ -142,6 +147,8 @@ struct WriteQueue {
         } else if isClosing {
             isClosed = true
             duty = .close(committer)
+        } else if let shortenDue {
+            return .until(shortenDue)
         } else {
             guard let (pause, later) = nextWhenIdle(committer) else { return .forever }
             guard now >= lastCommit + pause else { return .until(lastCommit + pause) }
