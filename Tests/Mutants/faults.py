@@ -851,3 +851,13 @@ fault(423, "an answer that a twin replaced later is missing then", "INV-6", "Pas
       (ES + "Views/ViewReader+PastSurveys.swift", "if event.typeRef == type, event.obstacle == nil {", "if event.typeRef == type, event.obstacle == nil, !isPlanted(423) {"))
 fault(424, "the past is told however much has to be read for it", "INV-9", "PastViewsTests",
       (ES + "Views/PointInTime.swift", "if self.events < 0 || self.bytes < 0 {", "if !isPlanted(424), self.events < 0 || self.bytes < 0 {"))
+fault(450, "a node cosigns another history than it has cosigned", "INV-18", "CosignerTests",
+      (ES + "Receipts/Cosigner.swift", "try reader.root(of: origin.id, size: said.size) == said.root else {", "try isPlanted(450) || reader.root(of: origin.id, size: said.size) == said.root else {"))
+fault(451, "an event of another user passes in an answer", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard scope.contains(header) else", "guard scope.contains(header) || isPlanted(451) else"))
+fault(452, "a log that was written anew goes on from a receipt", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "guard root == known.head.root else {", "guard root == known.head.root || isPlanted(452) else {"))
+fault(453, "a cosignature of another history counts", "INV-18", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard one.isValid(for: open.head.head, using: sha),", "guard isPlanted(453) || one.isValid(for: open.head.head, using: sha),"))
+fault(454, "an answer is believed whoever has signed it", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard maker.key.isValid(signature: signature, for: text) else { throw .signature }", "guard isPlanted(454) || maker.key.isValid(signature: signature, for: text) else { throw .signature }"))
