@@ -22,7 +22,7 @@ struct ReceiptProgramTests {
             a.kill()
             b.kill()
         }
-        let folder = TemporaryFolder()
+        let folder = try TemporaryFolder.made()
         for number in 0..<20 {
             #expect(try a.syncctl("append", "--user", "u-1", "--text", "안녕 \(number) 👋").code == 0)
         }
@@ -38,12 +38,13 @@ struct ReceiptProgramTests {
         let shown = try a.syncctl("receipt", "--lang", "ko")
         #expect(shown.output.contains("sillok/") && shown.output.contains("공동 서명: "), "\(shown.output)")
         // From the files, the same heads: what was cosigned is kept.
+        let port = try a.port()
         #expect(a.terminate() == 0)
         let resting = try a.syncctl("receipt", "--json")
         #expect(resting.code == 0 && resting.output.contains("\u{2014} \(busan)"), "\(resting.output)")
         let before = folder.path + "/before"
         try FileManager.default.copyItem(atPath: a.store, toPath: before)
-        try a.start()
+        try a.start(port: port)
         #expect(try a.syncctl("append", "--user", "u-1", "--text", "later").code == 0)
         let later = folder.path + "/later.receipt"
         #expect(try a.syncctl("receipt", "--wait", "1", "--timeout", "30s", "--out", later).code == 0)
@@ -59,10 +60,12 @@ struct ReceiptProgramTests {
         #expect(try Programs.syncctl(before, ["verify", "--since", file]).code != 3)
         if let proven = try await prove(before, "--since", later) { #expect(proven.code == 3, "\(proven)") }
         if let proven = try await prove(before, "--since", file) { #expect(proven.code != 3, "\(proven)") }
-        try FileManager.default.removeItem(atPath: before + "/cosigned.db")
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: a.store + "/cosigned.db" + suffix) {
-            try FileManager.default.copyItem(
-                atPath: a.store + "/cosigned.db" + suffix, toPath: before + "/cosigned.db" + suffix)
+        for suffix in ["", "-wal", "-shm"] {
+            let (kept, put) = (a.store + "/cosigned.db" + suffix, before + "/cosigned.db" + suffix)
+            try? FileManager.default.removeItem(atPath: put)
+            if FileManager.default.fileExists(atPath: kept) {
+                try FileManager.default.copyItem(atPath: kept, toPath: put)
+            }
         }
         let told = try Programs.syncctl(before, ["verify"])
         #expect(told.code == 3 && told.output.contains(busan.prefix(12)), "\(told.output)")
@@ -86,7 +89,7 @@ struct ReceiptProgramTests {
         let node = try DaemonProcess("n")
         try node.start()
         defer { node.kill() }
-        let folder = TemporaryFolder()
+        let folder = try TemporaryFolder.made()
         for number in 0..<30 {
             let user = "u-\(number % 3)"
             #expect(

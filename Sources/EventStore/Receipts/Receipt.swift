@@ -44,7 +44,7 @@ package struct WitnessedHead: Hashable, Sendable {
     package let head: SignedHead
     /// When the last event that the head covers came to the node, Unix milliseconds; `nil` where that is not known.
     package let arrived: Int64?
-    /// What other nodes than the origin's own hold of it, ascending by node.
+    /// What other nodes than the origin's own hold of it: first those that have signed this head, then the others, each ascending by node.
     package let cosignatures: [ProvenCosignature]
 
     package init(
@@ -64,6 +64,12 @@ package struct ProvenCosignature: Hashable, Sendable {
 
     package init(_ cosignature: Cosignature, key: VerifyingKey, proof: [Digest]) {
         (self.cosignature, self.key, self.proof) = (cosignature, key, proof)
+    }
+
+    /// The order in a file.
+    func stands(before other: ProvenCosignature) -> Bool {
+        guard proof.isEmpty == other.proof.isEmpty else { return proof.isEmpty }
+        return cosignature.node < other.cosignature.node
     }
 
     /// Whether the node has said so, of the history of `head`.

@@ -59,7 +59,7 @@ package final class ReceiptBuilder {
         return WitnessedHead(
             key: origin.key, events: origin.size, head: head,
             arrived: try reader.arrival(of: Dot(origin: origin.id, seq: size)),
-            cosignatures: cosignatures.sorted { $0.cosignature.node < $1.cosignature.node })
+            cosignatures: cosignatures.sorted { $0.stands(before: $1) })
     }
 
     /// The lines of a receipt.

@@ -108,7 +108,8 @@ package final class ReceiptCheck {
         var all = open.cosignatures
         for one in new {
             let node = one.cosignature.node
-            guard one.isValid(for: open.head.head, using: sha), !all.contains(where: { $0.cosignature.node == node })
+            guard one.isValid(for: open.head.head, using: sha), !all.contains(where: { $0.cosignature.node == node }),
+                all.last?.stands(before: one) ?? true
             else { throw .cosignature(open.head.head.origin, node.description) }
             all.append(one)
         }
