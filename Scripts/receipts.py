@@ -72,13 +72,16 @@ class Receipt:
         if self.last or self.heads and bytes(origin) <= max(self.heads) or str(uuid.UUID(bytes=origin)) != line['origin']: raise Lie('an origin is out of order')
         if not 0 < size == line['size'] <= line['events'] or not is_of(lines[0], key, 1) or not signed(key, lines[0][2], text.encode()):
             raise Lie(f'the head of origin {line["origin"]} is not signed by its node')
-        self.heads[origin] = {'node': line['node'], 'events': line['events'], 'size': size, 'root': root, 'text': text, 'cosigned': []}
+        self.heads[origin] = {'node': line['node'], 'key': key, 'events': line['events'], 'size': size, 'root': root, 'text': text, 'cosigned': []}
         for one in lines[1:]: self.cosignature(origin, text, one, [])
 
     def cosigned(self, line):
         text, lines = note(line['note'])
-        if len(lines) != 1 or parsed(text)[0] != max(self.heads) or self.last: raise Lie('a cosignature is out of place')
-        self.cosignature(max(self.heads), text, lines[0], digests(line['proof']))
+        origin = max(self.heads)
+        if len(lines) != 2 or parsed(text)[0] != origin or self.last: raise Lie('a cosignature is out of place')
+        if not is_of(lines[0], self.heads[origin]['key'], 1) or not signed(self.heads[origin]['key'], lines[0][2], text.encode()):
+            raise Lie(f'a cosigned head of origin {line["origin"]} is not signed by its node')
+        self.cosignature(origin, text, lines[1], digests(line['proof']))
 
     def cosignature(self, origin, text, line, proof):  # §9: cosignature/v1; the smaller of the two trees is the beginning of the larger one
         head, (_, size, root), key = self.heads[origin], parsed(text), self.keys.get(line[0], b'')

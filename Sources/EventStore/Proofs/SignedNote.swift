@@ -70,6 +70,14 @@ package struct SignedNote: Hashable, Sendable {
         guard self.text.hasSameBytes(as: text) else { return nil }
     }
 
+    /// The head with its first signature, if that is of the node with `key`; `nil` else.
+    package func signed(by key: VerifyingKey) -> SignedHead? {
+        guard let line = signatures.first, line.isOf(key, .head),
+            case let signed = SignedHead(head: head, signature: line.bytes), signed.isValid(for: key)
+        else { return nil }
+        return signed
+    }
+
     /// The checkpoint, an empty line and the signatures.
     package var text: String { head.checkpointText + "\n" + signatures.map(\.line).joined() }
 }

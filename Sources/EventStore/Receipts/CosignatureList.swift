@@ -12,12 +12,12 @@ package struct CosignatureList: Hashable, Sendable {
         ?? UUIDBits(high: 0, low: 0)
 
     private static let version: UInt64 = 1
-    private static let entryBytes = 136
+    private static let entryBytes = 200
 
     package init(_ entries: [Cosignature]) { self.entries = entries.sorted { $0.head.origin < $1.head.origin } }
 
-    /// Numbers of eight bytes, the most significant first: version and count, then of each entry origin (16 bytes), size, root (32), hlc,
-    /// time and signature (64).
+    /// Numbers of eight bytes, the most significant first: version and count, then of each entry origin (16 bytes), size, root (32), hlc, the
+    /// signature of the origin's node (64), time and the cosignature (64).
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendBigEndian(Self.version)
@@ -27,6 +27,7 @@ package struct CosignatureList: Hashable, Sendable {
             bytes.appendBigEndian(entry.head.size)
             entry.head.root.append(to: &bytes)
             bytes.appendBigEndian(entry.head.hlc.rawValue)
+            bytes += entry.signed.signature
             bytes.appendBigEndian(entry.time)
             bytes += entry.signature
         }
@@ -45,13 +46,14 @@ package struct CosignatureList: Hashable, Sendable {
                 let root = Digest(bytes: bytes[(at + 24)..<(at + 56)]),
                 case let size = number(at + 16), size > 0, size <= Limits.number,
                 case let hlc = HybridTime(rawValue: number(at + 56)), hlc.rawValue >> 63 == 0,
-                case let time = number(at + 64), time <= Limits.number
+                case let time = number(at + 128), time <= Limits.number
             else { return nil }
             if let last = entries.last, last.head.origin >= origin { return nil }
+            let head = TreeHead(origin: origin, size: size, root: root, hlc: hlc)
             entries.append(
                 Cosignature(
-                    node: node, head: TreeHead(origin: origin, size: size, root: root, hlc: hlc), time: time,
-                    signature: Array(bytes[(at + 72)..<(at + Self.entryBytes)])))
+                    node: node, signed: SignedHead(head: head, signature: Array(bytes[(at + 64)..<(at + 128)])),
+                    time: time, signature: Array(bytes[(at + 136)..<(at + Self.entryBytes)])))
         }
         self.entries = entries
     }

@@ -36,7 +36,7 @@ package final class Cosigner {
             if let head = try reader.head(of: origin, atLeast: 1, largest: true), head.head.size <= found.size,
                 head.head.size > said, try mayCosign(head, of: found)
             {
-                new.append(Cosignature(signing: head.head, at: now, with: key))
+                new.append(Cosignature(signing: head, at: now, with: key))
                 if head.head.size < found.size { left.insert(origin) }
             } else if found.size > said, refused[origin] == nil {
                 left.insert(origin)

@@ -5,13 +5,14 @@ extension KnownHead {
         let reader = try LogReader(files)
         let own = try StoreIdentity(reader).node
         var known: [KnownHead] = []
-        var origins: [OriginID: NodeID] = [:]
-        for origin in try reader.origins() { origins[origin.id] = origin.node }
+        let origins = Dictionary(uniqueKeysWithValues: try reader.origins().map { ($0.id, $0) })
         for list in [CosignatureList(try file.mine(own))] + (try file.told()) {
             guard let node = list.entries.first?.node, let key = try reader.key(of: node) else { continue }
             for said in list.entries where said.isValid(for: key) {
+                // What the origin's node has not signed is a lie of the peer, and says nothing of this log.
+                guard let origin = origins[said.head.origin], said.signed.isValid(for: origin.key) else { continue }
                 // What this node has said itself it has had.
-                let mustHave = node == own || origins[said.head.origin] == own
+                let mustHave = node == own || origin.node == own
                 known.append(
                     KnownHead(
                         said.head, source: node == own ? "what this node has cosigned" : "node \(node.short)",

@@ -48,7 +48,8 @@ package final class ReceiptBuilder {
         guard let head, case let size = head.head.size, size <= origin.size else { return nil }
         var cosignatures: [ProvenCosignature] = []
         for said in told[origin.id] ?? [] {
-            guard said.node != origin.node, said.head.size <= origin.size, let key = try reader.key(of: said.node)
+            guard said.node != origin.node, said.head.size <= origin.size, said.signed.isValid(for: origin.key),
+                let key = try reader.key(of: said.node)
             else { continue }
             let (old, new) = (min(size, said.head.size), max(size, said.head.size))
             let proof = try reader.consistency(of: origin.id, from: old, to: new, using: sha)
@@ -96,7 +97,9 @@ package final class ReceiptBuilder {
                 head.key, events: head.events, arrived: head.arrived, SignedNote(tree, lines)
             ).write(to: &out)
             for one in others {
-                let note = SignedNote(one.cosignature.head, [one.cosignature.noteSignature(one.key)])
+                let said = one.cosignature
+                let note = SignedNote(
+                    said.head, [said.signed.noteSignature(head.key), said.noteSignature(one.key)])
                 ReceiptLine.cosigned(note, proof: one.proof).write(to: &out)
             }
         }

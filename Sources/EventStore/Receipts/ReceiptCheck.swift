@@ -74,12 +74,10 @@ package final class ReceiptCheck {
         guard maker != nil, lastDot == nil, open.map({ $0.head.head.origin < head.origin }) ?? true else {
             throw .place("an origin out of order")
         }
-        guard head.size <= events, let own = note.signatures.first, own.isOf(key, .head), own.bytes.count == 64,
-            case let signed = SignedHead(head: head, signature: own.bytes), signed.isValid(for: key)
-        else { throw .head(head.origin) }
+        guard head.size <= events, let signed = note.signed(by: key) else { throw .head(head.origin) }
         var cosignatures: [ProvenCosignature] = []
         for line in note.signatures.dropFirst() {
-            cosignatures.append(try cosignature(line, over: head, of: key, proof: []))
+            cosignatures.append(try cosignature(line, over: signed, of: key, proof: []))
         }
         closeHead()
         open = WitnessedHead(key: key, events: events, head: signed, arrived: arrived, cosignatures: [])
@@ -87,18 +85,19 @@ package final class ReceiptCheck {
     }
 
     private func cosign(_ note: SignedNote, _ proof: [Digest]) throws(ReceiptError) {
-        guard let open, lastDot == nil, note.head.origin == open.head.head.origin, note.signatures.count == 1,
+        guard let open, lastDot == nil, note.head.origin == open.head.head.origin, note.signatures.count == 2,
             note.head.size != open.head.head.size
         else { throw .place("a cosignature without its origin") }
-        try put([cosignature(note.signatures[0], over: note.head, of: open.key, proof: proof)])
+        guard let signed = note.signed(by: open.key) else { throw .head(note.head.origin) }
+        try put([cosignature(note.signatures[1], over: signed, of: open.key, proof: proof)])
     }
 
     private func cosignature(
-        _ line: NoteSignature, over head: TreeHead, of owner: VerifyingKey, proof: [Digest]
+        _ line: NoteSignature, over signed: SignedHead, of owner: VerifyingKey, proof: [Digest]
     ) throws(ReceiptError) -> ProvenCosignature {
         guard let node = NodeID(text: line.name), let key = witnesses[node], key != owner,
-            let cosignature = Cosignature(line, over: head, by: key)
-        else { throw .cosignature(head.origin, line.name) }
+            let cosignature = Cosignature(line, over: signed, by: key)
+        else { throw .cosignature(signed.head.origin, line.name) }
         return ProvenCosignature(cosignature, key: key, proof: proof)
     }
 

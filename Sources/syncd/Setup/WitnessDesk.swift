@@ -91,7 +91,7 @@ final class WitnessDesk: Sendable {
             while pause == 0 || !rests(pause), let heard = next() {
                 attempt { () throws(StoreError) in try look(heard) }
                 let bytes = told?.entries.count ?? 0
-                pause = WitnessDesk.pause + bytes * 136 * 1_000 / (64 << 10)
+                pause = WitnessDesk.pause + bytes * 200 * 1_000 / (64 << 10)
             }
         }
 

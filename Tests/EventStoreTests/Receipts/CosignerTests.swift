@@ -17,15 +17,15 @@ struct CosignerTests {
         )
         let head = TreeHead(
             origin: origin, size: 3, root: root, hlc: HybridTime(milliseconds: 1_785_549_735_120, counter: 3))
-        let said = Cosignature(signing: head, at: now, with: key)
+        let signed = SignedHead(signing: head, with: key)
+        let said = Cosignature(signing: signed, at: now, with: key)
         #expect(
             String(decoding: Cosignature.message(head, now), as: UTF8.self)
                 == "cosignature/v1\ntime 1785549735\n" + head.checkpointText)
         let line = said.noteSignature(key.publicKey)
-        #expect(Cosignature(line, over: head, by: key.publicKey) == said)
+        #expect(Cosignature(line, over: signed, by: key.publicKey) == said)
         // The same bytes are no signature of the head, and that of a head no cosignature.
-        let signed = SignedHead(signing: head, with: key)
-        #expect(Cosignature(signed.noteSignature(key.publicKey), over: head, by: key.publicKey) == nil)
+        #expect(Cosignature(signed.noteSignature(key.publicKey), over: signed, by: key.publicKey) == nil)
         #expect(!line.isOf(key.publicKey, .head))
         let note = SignedNote(head, [signed.noteSignature(key.publicKey), line])
         #expect(SignedNote(note.text) == note)
@@ -64,7 +64,7 @@ struct CosignerTests {
         // What it has said before its log was put back: more of the same history, then of another one.
         var longer = busan
         for number in 0..<9 { longer.add(.message("later \(number)", user: "u")) }
-        let said = Cosignature(signing: longer.head(using: SHA256()).head, at: now, with: store.key)
+        let said = Cosignature(signing: longer.head(using: SHA256()), at: now, with: store.key)
         let cosigner = try Cosigner(store.files, key: store.key)
         // Its own word comes back from a peer.
         try cosigner.take(CosignatureList([said]), of: store.identity.node)
@@ -86,8 +86,9 @@ struct CosignerTests {
         let busan = ForeignOrigin(1, name: "busan-1")
         try busan.send(to: store)
         let head = TreeHead(origin: busan.id, size: 99, root: .zero, hlc: HybridTime(rawValue: 1))
-        let forged = Cosignature(signing: head, at: now, with: busan.key)
-        let claim = Cosignature(node: store.identity.node, head: head, time: now, signature: forged.signature)
+        let forged = Cosignature(signing: SignedHead(signing: head, with: busan.key), at: now, with: busan.key)
+        let claim = Cosignature(
+            node: store.identity.node, signed: forged.signed, time: now, signature: forged.signature)
         let cosigner = try Cosigner(store.files, key: store.key)
         try cosigner.take(CosignatureList([claim]), of: store.identity.node)
         #expect(try cosigner.look(at: [busan.id], now: now).isEmpty)

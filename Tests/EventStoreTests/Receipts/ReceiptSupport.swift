@@ -55,7 +55,7 @@ struct WitnessedStore {
     /// What `key` says it holds of the own origin, `size` events of it.
     func said(_ key: SigningKey, _ size: UInt64, at time: UInt64 = 1_785_549_700) throws -> Cosignature {
         let tree = try #require(try LogReader(store.files).tree(of: store.identity.origin, size: size))
-        return Cosignature(signing: tree, at: time, with: key)
+        return Cosignature(signing: SignedHead(signing: tree, with: store.key), at: time, with: key)
     }
 
     /// Keeps what a node has told.

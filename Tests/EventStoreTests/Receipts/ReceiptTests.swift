@@ -78,11 +78,13 @@ struct ReceiptTests {
         try sample.tell(
             [
                 Cosignature(
-                    node: busan.key.publicKey.nodeID, head: right.head, time: right.time + 1,
+                    node: busan.key.publicKey.nodeID, signed: right.signed, time: right.time + 1,
                     signature: right.signature)
             ],
             by: busan.key)
-        try sample.tell([Cosignature(signing: other, at: 1, with: ulsan.key)], by: ulsan.key)
+        try sample.tell(
+            [Cosignature(signing: SignedHead(signing: other, with: store.key), at: 1, with: ulsan.key)], by: ulsan.key
+        )
         let (made, bytes) = try receipt(store.files, key: store.key, ownHead: store.head())
         #expect(made.heads.allSatisfy { $0.cosignatures.isEmpty })
         try checked(bytes)
@@ -90,12 +92,13 @@ struct ReceiptTests {
         let own = try #require(made.heads.first { $0.head.head.origin == store.identity.origin })
         for lie in [
             ProvenCosignature(
-                Cosignature(node: right.node, head: right.head, time: 1, signature: right.signature),
+                Cosignature(node: right.node, signed: right.signed, time: 1, signature: right.signature),
                 key: busan.key.publicKey, proof: []),
             ProvenCosignature(
-                Cosignature(signing: other, at: 1, with: ulsan.key), key: ulsan.key.publicKey, proof: []),
+                Cosignature(signing: SignedHead(signing: other, with: store.key), at: 1, with: ulsan.key),
+                key: ulsan.key.publicKey, proof: []),
             ProvenCosignature(
-                Cosignature(signing: own.head.head, at: 1, with: store.key), key: store.key.publicKey, proof: []),
+                Cosignature(signing: own.head, at: 1, with: store.key), key: store.key.publicKey, proof: []),
         ] {
             let head = WitnessedHead(
                 key: own.key, events: own.events, head: own.head, arrived: nil, cosignatures: [lie])
@@ -157,12 +160,18 @@ struct ReceiptTests {
         #expect(try Verifier(store.files, known: KnownHead.ofPeers(store.files)).run().answer == .proven)
         let head = TreeHead(
             origin: store.identity.origin, size: 900, root: .zero, hlc: HybridTime(rawValue: 1))
-        try sample.tell([Cosignature(signing: head, at: 1, with: busan.key)], by: busan.key)
+        // A peer that lies: the node has never signed that, and no one is misled.
+        let lie = SignedHead(signing: head, with: busan.key)
+        try sample.tell([Cosignature(signing: lie, at: 1, with: busan.key)], by: busan.key)
+        #expect(try KnownHead.ofPeers(store.files).isEmpty)
+        let signed = SignedHead(signing: head, with: store.key)
+        try sample.tell([Cosignature(signing: signed, at: 1, with: busan.key)], by: busan.key)
         let report = try Verifier(store.files, known: KnownHead.ofPeers(store.files)).run()
         #expect(report.answer == .contradicted && report.findings.contains { $0.message.contains("900") })
         // Of its own origin it may be ahead.
         let theirs = TreeHead(origin: busan.id, size: 900, root: .zero, hlc: HybridTime(rawValue: 1))
-        try sample.tell([Cosignature(signing: theirs, at: 1, with: busan.key)], by: busan.key)
+        let ahead = SignedHead(signing: theirs, with: busan.key)
+        try sample.tell([Cosignature(signing: ahead, at: 1, with: busan.key)], by: busan.key)
         #expect(try Verifier(store.files, known: KnownHead.ofPeers(store.files)).run().answer == .proven)
     }
 }

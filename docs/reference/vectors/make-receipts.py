@@ -45,7 +45,7 @@ size = len(one.leaves)
 smaller = checkpoint(one, 2)
 witnesses = [{"type": "witness", "node": node.node, "key": b64(node.key)} for node in sorted((two, third), key=lambda node: node.node)]
 heads = [head(one, size, [(two, 1785549738)]),
-         {"type": "cosigned", "origin": str(one.id), "size": 2, "note": smaller + "\n" + cosignature(third, smaller, 1785549736),
+         {"type": "cosigned", "origin": str(one.id), "size": 2, "note": smaller + "\n" + note_line(one, 1, sign(one, smaller.encode())) + cosignature(third, smaller, 1785549736),
           "proof": [digest.hex() for digest in consistency(2, one.leaves)]}]
 events = [line | {"proof": [digest.hex() for digest in path(line["seq"] - 1, one.leaves)]}
           for line in one.lines[1:4]]
