@@ -11,7 +11,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // Who asks, and what they may.
     case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
     // The node and its peers.
-    case getStatus, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
+    case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine
     case getOpenAPI
 }

@@ -297,6 +297,10 @@ package enum RouteTable {
             .getStatus, "GET", "/v1/status", watchers, "All about the node and its peers.",
             answers: [.json("The node.", .anyObject)]),
         RouteSpecification(
+            .getReceipt, "GET", "/v1/receipt", allReaders.union(watchers),
+            "What this node holds: signed heads, and who else holds them.",
+            answers: [.lines("A receipt (FORMATS.md, section 9).", .anyObject)]),
+        RouteSpecification(
             .waitForNodes, "POST", "/v1/wait", [.user, .bot, .app, .operator, .admin],
             "When a vector is durable on so many nodes.",
             parameters: [

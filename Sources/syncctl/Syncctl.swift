@@ -6,7 +6,8 @@ enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
-        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
+        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, ReceiptCommand.entry,
+        CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,

@@ -76,6 +76,7 @@ enum Daemon {
             throw CommandFailure(error)
         }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
+        let witness = WitnessDesk(store, node, log)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
@@ -139,6 +140,7 @@ enum Daemon {
         }
         server.stop()
         service.writeProbe.stop()
+        witness.stop()
         node.stop()
         worker.stop()
         audit.stop()

@@ -65,6 +65,13 @@ struct CLIJSONTests {
         return shapes
     }
 
+    /// A file of docs/reference/vectors.
+    private static func vector(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/reference/vectors/\(name).ndjson"
+        ).path
+    }
+
     /// What commands print that only a running daemon answers.
     private static func asked() throws -> [(name: String, objects: [[String: Any]])] {
         let node = try DaemonProcess("n")
@@ -123,6 +130,7 @@ struct CLIJSONTests {
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
             ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
             ("backup", [folder.file("backup")], ""),
+            ("check-proof", [Self.vector("receipt")], ""), ("check-proof", [Self.vector("answer")], ""),
         ]
         let documented = try Self.documented()
         var seen: [String: Set<String>] = [:]

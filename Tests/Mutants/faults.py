@@ -866,3 +866,16 @@ fault(453, "what a reader found that was not let come to its end is used", "", "
 fault(454, "a copy of the views' WAL that has come to little is not ended", "INV-9", "ViewsWALTests",
       (ES + "Projection/ViewsWAL.swift", "if isAsked || told.isNearlyCopied || copier.isOnlyRead {",
        "if !isPlanted(454), isAsked || told.isNearlyCopied || copier.isOnlyRead {"))
+
+# --- Receipts and answers -----------------------------------------------------------------------------------------------------
+
+fault(460, "a node cosigns another history than it has cosigned", "INV-18", "CosignerTests",
+      (ES + "Receipts/Cosigner.swift", "try reader.root(of: origin.id, size: said.size) == said.root else {", "try isPlanted(460) || reader.root(of: origin.id, size: said.size) == said.root else {"))
+fault(461, "an event of another user passes in an answer", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard scope.contains(header) else", "guard scope.contains(header) || isPlanted(461) else"))
+fault(462, "a log that was written anew goes on from a receipt", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "guard root == known.head.root else {", "guard root == known.head.root || isPlanted(462) else {"))
+fault(463, "a cosignature of another history counts", "INV-18", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard one.isValid(for: open.head.head, using: sha),", "guard isPlanted(463) || one.isValid(for: open.head.head, using: sha),"))
+fault(464, "an answer is believed whoever has signed it", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard maker.key.isValid(signature: signature, for: text) else { throw .signature }", "guard isPlanted(464) || maker.key.isValid(signature: signature, for: text) else { throw .signature }"))

@@ -24,6 +24,9 @@ enum KoreanHelp {
         "Loads native NDJSON, or what other services export": "NDJSON이나 다른 서비스에서 내보낸 파일을 가져옵니다",
         "Prints the log as native NDJSON": "로그를 NDJSON으로 출력합니다",
         "Proves that nothing in the store was changed": "저장소의 내용이 바뀌지 않았음을 증명합니다",
+        "What a node holds, signed, and who else holds it": "노드가 보유한 내용과 그것을 함께 보유한 노드를 서명과 함께 봅니다",
+        "Checks a proven answer or a receipt, with no store and no network":
+            "증명이 붙은 결과나 영수증을 저장소와 네트워크 없이 검사합니다",
         "Origins, roots and a digest of every view, to compare nodes": "노드끼리 비교할 수 있도록 오리진, 루트, 뷰별 다이제스트를 출력합니다",
         "What a node holds and how it does, in numbers": "노드가 가진 것과 상태를 숫자로 봅니다",
         "What a node does now, renewed each second": "노드가 지금 하는 일을 1초마다 새로 보여 줍니다",
@@ -56,6 +59,8 @@ enum KoreanHelp {
     ]
 
     private static let options = [
+        "With what proves the events, for 'syncctl check-proof'.":
+            "이벤트를 증명하는 자료와 함께 출력합니다. 'syncctl check-proof'로 검사합니다.",
         "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",
         "End after so many looks.": "이 횟수만큼 보고 끝냅니다.",
         "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":
@@ -123,6 +128,7 @@ enum KoreanHelp {
     private static let examples = [
         "what happened since midnight yesterday": "어제 0시부터 일어난 일",
         "the user's last 20 messages": "이 사용자의 마지막 메시지 20개",
+        "all of it, for 'syncctl check-proof'": "'syncctl check-proof'로 검사할 전체 이벤트",
         "the texts, for a program": "프로그램에 넘길 메시지 내용",
         "from its beginning": "처음부터",
         "the last 50 events, in UTC": "마지막 이벤트 50건을 UTC로",

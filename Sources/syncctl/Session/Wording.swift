@@ -45,6 +45,10 @@ enum Wording: String, CaseIterable, Sendable {
     case origin, offset, roundTrip
     // Following a node
     case tailAgain
+    // Receipts and proofs
+    case receiptOf, heldSince, notCoveredYet, cosignedBy, noCosignature, receiptOfFiles, receiptWritten, waitedFor
+    case provenEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart, answerIsStated
+    case proofNotSigned
 
     /// The text in both languages.
     var phrase: Phrase {

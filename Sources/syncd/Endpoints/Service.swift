@@ -70,6 +70,7 @@ struct Service: Sendable {
         switch request.operation {
         case .appendEvents: append(request)
         case .getStatus: try status(exchange)
+        case .getReceipt: try receipt(exchange)
         case .waitForNodes: wait(exchange)
         case .listPeers: try listPeers(exchange)
         case .addPeer: try addPeer(exchange)

@@ -1,0 +1,39 @@
+extension KnownHead {
+    /// What the peers of the store in `files` have told that they hold. They may be ahead in all origins but the store's own.
+    package static func ofPeers(_ files: StoreFiles) throws(StoreError) -> [KnownHead] {
+        guard let file = try CosignatureFile(reading: files) else { return [] }
+        let reader = try LogReader(files)
+        let own = try StoreIdentity(reader).node
+        var known: [KnownHead] = []
+        let origins = Dictionary(uniqueKeysWithValues: try reader.origins().map { ($0.id, $0) })
+        for list in [CosignatureList(try file.mine(own))] + (try file.told()) {
+            guard let node = list.entries.first?.node, let key = try reader.key(of: node) else { continue }
+            for said in list.entries where said.isValid(for: key) {
+                // What the origin's node has not signed is a lie of the peer, and says nothing of this log.
+                guard let origin = origins[said.head.origin], said.signed.isValid(for: origin.key) else { continue }
+                // What this node has said itself it has had.
+                let mustHave = node == own || origin.node == own
+                known.append(
+                    KnownHead(
+                        said.head, source: node == own ? "what this node has cosigned" : "node \(node.short)",
+                        shortfall: mustHave ? .contradicts : .isUsual))
+            }
+        }
+        return known
+    }
+}
+
+extension Receipt {
+    /// What a log must go on from that this receipt is held against.
+    ///
+    /// - Parameters:
+    ///   - own: The node whose log it is. What another node has held need not be here yet.
+    ///   - name: How findings name the receipt.
+    package func known(to own: NodeID, as name: String) -> [KnownHead] {
+        heads.flatMap { head in
+            ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
+                KnownHead(tree, source: name, shortfall: maker.key.nodeID == own ? .contradicts : .isOpen)
+            }
+        }
+    }
+}
