@@ -13,6 +13,8 @@ extension SyncNode {
         private(set) var mesh: Mesh
         /// Links with a session.
         var sessions: [LinkID: PeerLink] = [:]
+        /// When something was heard of a peer whose link has ended, monotonic milliseconds.
+        var lastHeard: [NodeID: UInt64] = [:]
         /// Links that have none yet, or never will.
         var connections: [LinkID: Connection] = [:]
         /// Calls to peers, until they are answered.
