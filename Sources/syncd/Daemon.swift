@@ -76,7 +76,6 @@ enum Daemon {
             throw CommandFailure(error)
         }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
-        let witness = WitnessDesk(store, node, log)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
@@ -88,6 +87,8 @@ enum Daemon {
             began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top),
             sizes: SizeGauge(store.files))
         let server = try APIServer(service, configuration, manager, log, wake: wake)
+        // Last of all that may fail: it holds the store until it is stopped.
+        let witness = WitnessDesk(store, node, log)
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)", "LOG_CUT") }

@@ -77,6 +77,8 @@ final class WitnessDesk: Sendable {
         private var unknown: [NodeID: SharedState] = [:]
         private var (told, number): (CosignatureList?, UInt64) = (nil, 0)
         private var refused: Set<OriginID> = []
+        /// Why the last look failed.
+        private var problem: String?
 
         init(_ store: EventStore, _ node: SyncNode, _ log: Logger, _ state: Monitor<State>) {
             (self.store, self.node, self.log, self.state) = (store, node, log, state)
@@ -116,7 +118,13 @@ final class WitnessDesk: Sendable {
         }
 
         private func attempt(_ body: () throws(StoreError) -> Void) {
-            do throws(StoreError) { try body() } catch {
+            do throws(StoreError) {
+                try body()
+                problem = nil
+            } catch {
+                // It is tried again each second, and told once.
+                guard problem != error.description else { return }
+                problem = error.description
                 log.warning("cannot witness what peers have: \(error.description)", "WITNESS")
             }
         }
@@ -132,8 +140,8 @@ final class WitnessDesk: Sendable {
             let all = unknown.merging(heard) { _, new in new }
             try take(all, cosigner)
             let some = Set(due.prefix(WitnessDesk.mostAtOnce))
-            due.subtract(some)
             later.formUnion(try cosigner.look(at: some, now: UInt64(max(WallClock.now, 0) / 1_000)))
+            due.subtract(some)
             for (origin, why) in cosigner.refused where refused.insert(origin).inserted {
                 log.error("this node cosigns nothing more of origin \(origin): \(why)", "WITNESS_REFUSED")
             }
