@@ -67,13 +67,15 @@ final class Checkpointer: Sendable {
 
     /// Copies what is left, on the writer's connection, and empties a long WAL. Waits for the thread where that is copying still.
     /// Whether the WAL is empty.
-    func finish(on connection: Connection) -> Bool {
+    ///
+    /// - Parameter emptying: Whether to empty a short one, too.
+    func finish(on connection: Connection, emptying: Bool = false) -> Bool {
         _ = state.wait(as: .readers) { $0.plan.isCopying ? nil : true }
         let result = copy(connection)
         let marks = connection.readMarks()
         let isDue = state.withLock { state in
             state.ended(result, marks: marks)
-            return state.plan.isCopied && state.plan.length >= WALStanding.long
+            return state.plan.isCopied && (emptying || state.plan.length >= WALStanding.long)
         }
         guard isDue, let left = try? connection.checkpoint(truncate: true, patience: 20), left.wal == 0 else {
             return false

@@ -55,7 +55,7 @@ final class Committer {
         let (own, notice) = transactions.takeCommitted(isFollowed: isFollowed)
         return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten, own: own,
-            end: transactions.end, notice: notice)
+            end: transactions.end, hasErasures: transactions.takeErasures(), notice: notice)
     }
 
     /// Copies back what is left of the WAL.
@@ -64,6 +64,20 @@ final class Committer {
         isWALFull = false
         guard checkpointer.finish(on: connection), reserve != nil else { return }
         reserve = WALReserve(database: connection.path, most: room)
+    }
+
+    /// Leaves nothing of what was erased: empties the WAL, and overwrites what no row has of these pages of the database. False where
+    /// a reader does not let the WAL be emptied.
+    func scrub(_ pages: [Int64]) throws(StoreError) -> Bool {
+        isCheckpointDue = false
+        isWALFull = false
+        guard checkpointer.finish(on: connection, emptying: true) else { return false }
+        if reserve != nil { reserve = WALReserve(database: connection.path, most: room) }
+        guard !pages.isEmpty else { return true }
+        // What the cache has of them would come back with the next change of such a page.
+        connection.releaseMemory()
+        do throws(DatabaseError) { try SlackPages(connection).clear(pages) } catch { throw StoreError(error) }
+        return true
     }
 
     /// Whether the WAL has become so long that nothing should be added to it.

@@ -35,6 +35,8 @@ final class LogWriter: Sendable {
     private let syncs: Lock<DurationHistogram>
     /// Told once that the disk has failed.
     private let onFailure = Lock<(@Sendable (StoreError) -> Void)?>(nil)
+    /// Told, on any thread, when an erasure event is durable. Must be short.
+    let onErasure = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Told whether it may stay awake for it: whether others have nothing better to do with the processor.
     typealias WaitForDisk = @Sendable (_ awake: Bool) throws(StoreError) -> Void
@@ -302,6 +304,7 @@ final class LogWriter: Sendable {
         for commit in commits {
             if let own = commit.own { signer.committed(own) }
             for answer in commit.answers { answer() }
+            if commit.hasErasures { onErasure.withLock { $0 }?() }
             guard let notice = commit.notice else { continue }
             for observer in observers { observer.body(notice) }
         }
@@ -368,6 +371,7 @@ final class LogWriter: Sendable {
             case .checkpoint(let committer):
                 committer.checkpoint()
                 putBack(committer)
+            case .scrub(let scrub, let committer): self.scrub(scrub, committer)
             case .reserve(let committer):
                 let piece = committer.extendReserve()
                 putBack(committer)
@@ -387,6 +391,30 @@ final class LogWriter: Sendable {
             case .end: return
             }
         }
+    }
+
+    /// Overwrites what no row has, between two commits. After a failed write the page cache is not to be believed.
+    private func scrub(_ scrub: Scrub, _ committer: Committer) {
+        do throws(StoreError) {
+            let isDone = try committer.scrub(scrub.pages)
+            putBack(committer)
+            scrub.completion(.success(isDone))
+        } catch {
+            fail(error)
+            putBack(committer)
+            scrub.completion(.failure(error))
+        }
+    }
+
+    /// Has the writer leave nothing of these pages but their rows; whether no reader was in the way.
+    func scrub(_ pages: [Int64], completion: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
+        var refusal: StoreError?
+        queue.wakeOne { queue in
+            refusal = queue.failure ?? (queue.isClosing ? .closed : nil)
+            if refusal == nil { queue.scrubs.append(Scrub(pages: pages, completion: completion)) }
+            return true
+        }
+        if let refusal { completion(.failure(refusal)) }
     }
 
     /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
@@ -413,15 +441,19 @@ final class LogWriter: Sendable {
     /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again.
     private func fail(_ error: StoreError, isOfDisk: Bool = true) {
         var waiting: [Job] = []
+        var scrubs: [Scrub] = []
         var isNew = false
         queue.wakeAll { queue in
             isNew = queue.failure == nil
             if isNew { queue.failure = error }
             waiting = queue.flight.abandon().flatMap(\.jobs) + queue.jobs
+            scrubs = queue.scrubs
             queue.jobs = []
+            queue.scrubs = []
             queue.events = 0
         }
         for job in waiting { job.fail(error) }
+        for scrub in scrubs { scrub.completion(.failure(error)) }
         guard isNew else { return }
         tell(error)
         guard isOfDisk else { return }

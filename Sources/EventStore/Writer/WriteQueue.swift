@@ -6,6 +6,7 @@ struct WriteQueue {
         case sync([GroupCommit])
         case commit([LogWriter.Job], Committer)
         case checkpoint(Committer)
+        case scrub(LogWriter.Scrub, Committer)
         case reserve(Committer)
         case settle(Committer)
         case rest(Committer)
@@ -56,6 +57,8 @@ struct WriteQueue {
     var refused: (error: StoreError, at: UInt64)?
     /// Whether the WAL can be made short.
     var isTruncationDue = false
+    /// What is to be overwritten, one after the other.
+    var scrubs: [LogWriter.Scrub] = []
 
     /// What keeps the log from storing anything until that is repaired.
     var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? refusedLately }
@@ -96,7 +99,7 @@ struct WriteQueue {
     var isWorkDue: Bool {
         if isHeadDue || flight.isSyncDue || isCommitDue { return true }
         guard let committer else { return false }
-        return committer.isCheckpointDue || isTruncationDue || committer.isReserveDue || isClosing
+        return committer.isCheckpointDue || isTruncationDue || !scrubs.isEmpty || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while another thread does; fails where the disk has failed
@@ -135,6 +138,8 @@ struct WriteQueue {
             duty = .checkpoint(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
+        } else if !scrubs.isEmpty, flight.isEmpty {
+            duty = .scrub(scrubs.removeFirst(), committer)
         } else if committer.isReserveDue, !isClosing {
             duty = .reserve(committer)
         } else if !jobs.isEmpty || !flight.isEmpty {
@@ -194,6 +199,8 @@ struct GroupCommit: Sendable {
     let own: OriginState?
     /// Where the log ends with it.
     var end: LogEnd?
+    /// Whether an erasure event is among its events.
+    var hasErasures = false
     var notice: CommitNotice?
 }
 

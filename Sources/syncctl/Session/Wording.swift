@@ -45,6 +45,10 @@ enum Wording: String, CaseIterable, Sendable {
     case origin, offset, roundTrip
     // Following a node
     case tailAgain
+    // Erasure
+    case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
+        eraseNothing, eraseConfirm, eraseDone, eraseNone
+    case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews
 
     /// The text in both languages.
     var phrase: Phrase {
