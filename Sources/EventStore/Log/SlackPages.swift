@@ -30,7 +30,9 @@ struct SlackPages {
         while next > 0, next <= count, trunks.insert(next).inserted {
             let page = try Self.bytes(size, at: (next - 1) * Int64(size), connection)
             page.withUnsafeBytes { page in
-                for index in 0..<min(page.word(4), page.count / 4 - 2) { free.insert(Int64(page.word(8 + 4 * index))) }
+                for index in 0..<min(page.word(4), page.count / 4 - 2) {
+                    free.insert(Int64(page.word(8 + 4 * index)))
+                }
                 next = Int64(page.word(0))
             }
         }
