@@ -120,7 +120,7 @@ package struct ErasureOrder: Sendable {
         }
     }
 
-    /// The parts that are there and that nobody has decided about.
+    /// The parts that are there and that no one has decided about.
     package func undecided(_ plan: ErasurePlan) -> [ErasurePlan.Part] {
         var parts: [ErasurePlan.Part] = []
         if authored == nil, plan.count(.authored) > 0 { parts.append(.authored) }

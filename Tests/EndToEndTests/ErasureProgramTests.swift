@@ -184,7 +184,7 @@ struct ErasureProgramTests {
         try applied(b)
         let digest = try converge(a, b)
         #expect(!digest.isEmpty)
-        // Replies of others are chosen by name: the one that nobody had seen at the time of the plan stays, and is in the next plan.
+        // Replies of others are chosen by name: the one that no one had seen at the time of the plan stays, and is in the next plan.
         let left = ByteScan.find(Array(words[0..<15]), in: [a.store, b.store])
         #expect(left.isEmpty, "\(left)")
         for node in [a, b] { #expect(try node.verified() == 0) }
