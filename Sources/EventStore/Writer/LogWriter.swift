@@ -9,7 +9,7 @@
 /// anybody's answer, signing heads and copying the WAL back, is left to the threads. Completions and observers run on the
 /// thread that syncs: they must be short.
 final class LogWriter: Sendable {
-    private let queue: Monitor<WriteQueue>
+    let queue: Monitor<WriteQueue>
     private struct Observer {
         let token: Int
         let body: @Sendable (CommitNotice) -> Void
@@ -264,7 +264,7 @@ final class LogWriter: Sendable {
     }
 
     /// Puts the committer back after work that needs no sync.
-    private func putBack(_ committer: Committer) {
+    func putBack(_ committer: Committer) {
         let isWALFull = committer.isWALFull
         queue.wakeOne { queue in
             queue.committer = committer
@@ -393,30 +393,6 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Overwrites what no row has, between two commits. After a failed write the page cache is not to be believed.
-    private func scrub(_ scrub: Scrub, _ committer: Committer) {
-        do throws(StoreError) {
-            let isDone = try committer.scrub(scrub.pages)
-            putBack(committer)
-            scrub.completion(.success(isDone))
-        } catch {
-            fail(error)
-            putBack(committer)
-            scrub.completion(.failure(error))
-        }
-    }
-
-    /// Has the writer leave nothing of these pages but their rows; whether no reader was in the way.
-    func scrub(_ pages: [Int64], completion: @escaping @Sendable (Result<Bool, StoreError>) -> Void) {
-        var refusal: StoreError?
-        queue.wakeOne { queue in
-            refusal = queue.failure ?? (queue.isClosing ? .closed : nil)
-            if refusal == nil { queue.scrubs.append(Scrub(pages: pages, completion: completion)) }
-            return true
-        }
-        if let refusal { completion(.failure(refusal)) }
-    }
-
     /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
     /// was, and the next start looks closer.
     private func leave(_ committer: Committer, _ head: SignedHead?) {
@@ -439,9 +415,8 @@ final class LogWriter: Sendable {
     /// page cache says can no longer be trusted.
     ///
     /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again.
-    private func fail(_ error: StoreError, isOfDisk: Bool = true) {
-        var waiting: [Job] = []
-        var scrubs: [Scrub] = []
+    func fail(_ error: StoreError, isOfDisk: Bool = true) {
+        var (waiting, scrubs): ([Job], [Scrub]) = ([], [])
         var isNew = false
         queue.wakeAll { queue in
             isNew = queue.failure == nil
