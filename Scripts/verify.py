@@ -103,7 +103,7 @@ DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', '
            'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
-KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*', re.S)
+KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
@@ -221,10 +221,10 @@ class Verifier:
         if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
-        if row.digest is not None: self.erased.append((at, row.hlc, (node, b'user.erased', user), (node, b'conversation.erased', conversation)))
-        elif type in (b'user.erased', b'conversation.erased'):  # §2, Erasure: what may be without payload
-            whose = text(said, type.decode()[:-7], user if type == b'user.erased' else conversation)
-            if whose is not None: self.erasures[node, type, whose] = max(row.hlc, self.erasures.get((node, type, whose), 0))
+        if row.digest is not None:
+            subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
+            self.erased.append((at, row.hlc, [] if NODES_OWN.fullmatch(type) else [(by, *of) for by in (node, self.own) for of in subjects]))
+        elif type in (b'user.erased', b'conversation.erased'): self.erasure(row, node, type.decode()[:-7], said, user, conversation)
         elif type == b'finding.settled' and node == self.own and user == b'node/' + node.hex().encode():  # §5: of a cut its own node's counts
             self.settled.setdefault((text(said, 'code'), text(said, 'subject')), []).append((row.hlc >> 16, text(said, 'of')))
         named = {self.origins[ref][0]: self.seqs[ref] >= seq or self.origins[ref][0] in self.forks for ref, seq in pairs(row.dependencies)}
@@ -248,6 +248,11 @@ class Verifier:
                 self.finds('heads', f'{what} of these, or reach does not lead to it: look from seq {self.good[row.origin] + 1} on', at)
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
             else: self.good[row.origin] = row.seq
+    def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
+        whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
+        if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
+        for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): self.erasures[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), self.erasures.get(way, 0))
+        for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): self.erasures[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
         must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
         for (ref, size), known in sorted(self.known.items()):
@@ -260,23 +265,19 @@ class Verifier:
         is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
         if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
-        for at, hlc, *ways in self.erased:
-            if not any(hlc < self.erasures.get(way, 0) for way in ways): self.finds('erased', 'no erasure covers it', at)
+        for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts('this is a copy of a store, and the witness of that knows more, or another history')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
-        false = self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})')
-        for (at,) in false: self.finds('twins', 'wrongly marked as a twin', at)
+        for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.
         file, sizes = self.cuts.get(name), {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         told = [at for of, at, previous, had, known in self.told if of == name and not had < known <= sizes.get(previous, 0)]
         if not told and (not file or name in self.reached and self.events >= file['position']): return
         at, what = file['at'] if file else told[0], f'{name}: ' + (file['text'] if file else 'what was found when the log was opened, in evidence/, is missing')
-        settled = self.settled.get((b'LOG_CUT' if name.startswith('cut-') else b'WITNESS_LOST', name.encode()), ())
-        if any(hlc >= at or of == moment(at) for hlc, of in settled): self.notes.append('settled: ' + what)
+        if any(hlc >= at or of == moment(at) for hlc, of in self.settled.get((b'LOG_CUT' if name.startswith('cut-') else b'WITNESS_LOST', name.encode()), ())): self.notes.append('settled: ' + what)
         else: self.finds('cut', what) if name.startswith('cut-') else self.doubts(what)
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
     for name, how in (('store', {'nargs': '?'}), ('--json', {'action': 'store_true'}), ('--evidence', {}), ('--since', {'action': 'append'}), ('--proof', {})): options.add_argument(name, **how)
     if ((asked := options.parse_args()).store is None) != bool(asked.proof): options.error('a store, or --proof FILE')
     if asked.proof or asked.since: sys.modules['verify'] = sys.modules[__name__]; import receipts  # receipts.py, beside this file
@@ -285,8 +286,7 @@ def main():
     findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
     origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()}
                for ref, tree in store.trees.items()]
-    uncovered = sum(origin['events'] - origin['proven'] for origin in origins)
-    code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
+    uncovered = sum(origin['events'] - origin['proven'] for origin in origins); code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
     report = {'answer': word, 'events': store.events, 'erased': len(store.erased), 'uncovered': uncovered, 'notes': store.notes, 'origins': origins,
               'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings]}
     if asked.json: return print(json.dumps(report)) or code

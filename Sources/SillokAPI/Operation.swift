@@ -13,5 +13,6 @@ package enum Operation: String, CaseIterable, Sendable {
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine
+    case listErasures, createErasure
     case getOpenAPI
 }

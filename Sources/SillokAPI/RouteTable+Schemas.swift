@@ -152,6 +152,31 @@ extension RouteTable {
             ])
         ),
         (
+            "ErasureRequest",
+            .object([
+                ("user?", .text), ("conversation?", .text), ("events?", .array(.uuid)), ("authored?", .boolean),
+                ("replies?", .boolean), ("reason", .text), ("who", .text), ("plan?", .text), ("dry_run?", .boolean),
+            ])
+        ),
+        (
+            "ErasurePart",
+            .object([
+                ("type", .choice(["erasure_part"])), ("part", .choice(["own", "authored", "replies"])),
+                ("event_type", .text), ("count", .integer),
+            ])
+        ),
+        (
+            "Erasure",
+            .object([
+                ("type", .choice(["erasure"])), ("event", .uuid), ("position", .integer), ("at", .time),
+                ("node", .text), ("user?", .text), ("conversation?", .text), ("authored", .boolean),
+                ("events", .integer), ("reason", .text), ("who", .text),
+                ("state", .choice(["unconfirmed", "under_way", "views", "applied"])), ("done?", .integer),
+                ("of?", .integer), ("confirmed", .array(.object([("node", .text), ("at", .time)]))),
+                ("waiting", .array(.text)),
+            ])
+        ),
+        (
             "AccessRead",
             .object([
                 ("type", .choice(["read"])), ("at", .time), ("actor?", .text), ("route", .text), ("subject", .text),

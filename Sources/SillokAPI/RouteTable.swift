@@ -324,6 +324,19 @@ package enum RouteTable {
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
+        RouteSpecification(
+            .listErasures, "GET", "/v1/erasures", watchers, "Erasures, the latest first, and how far they have come.",
+            answers: [.lines("All of them.", .oneOf([.ref("Erasure"), .ref("Count")]))]),
+        RouteSpecification(
+            .createErasure, "POST", "/v1/erasures", admins,
+            "Erases payloads for good; with dry_run it only tells which.",
+            request: RouteBody(
+                schema: .ref("ErasureRequest"),
+                example: #"{"user":"u-1029","authored":true,"replies":false,"reason":"a request","who":"kim"}"#),
+            answers: [
+                RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
+                .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
+            ], errors: [.json, .planChanged, .rejected]),
     ]
 
     private static let peers: [RouteSpecification] = [

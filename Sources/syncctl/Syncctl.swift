@@ -16,6 +16,7 @@ enum Syncctl {
         SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,
         SubscriptionsCommand.change, SubscriptionsCommand.seek, SubscriptionsCommand.retry, SubscriptionsCommand.move,
         SubscriptionsCommand.delete,
+        EraseCommand.user, EraseCommand.conversation, EraseCommand.events, EraseStatusCommand.entry,
         TokensCommand.list, TokensCommand.create, TokensCommand.revoke, WhoamiCommand.entry, AccessCommand.entry,
     ]
 

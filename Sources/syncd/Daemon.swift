@@ -63,6 +63,7 @@ enum Daemon {
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)
         }
+        do throws(StoreError) { try store.confirmErasures() } catch { throw CommandFailure(error) }
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations

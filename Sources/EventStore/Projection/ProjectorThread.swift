@@ -352,10 +352,14 @@ extension ProjectorThread: StoreFollower {
     ) throws(StoreError) -> ProjectorThread {
         try store.follower { () throws(StoreError) in
             let top = try store.standingBlocking().top
+            let log = try LogReader(store.files)
+            let mark = try log.viewMark()
             let made = ProjectorThread(store.files, top: top, distrusted: distrusted, renewed: renewed)
             _ = made.observe(store)
             // What was committed before it was told.
             made.logAdvanced(to: try store.standingBlocking().top)
+            // An erasure may have taken away meanwhile what the views had read.
+            if try log.viewMark() != mark { made.rebuild() }
             return made
         }
     }

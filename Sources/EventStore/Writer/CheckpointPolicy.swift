@@ -70,6 +70,9 @@ struct CheckpointPolicy {
         return true
     }
 
+    /// The WAL is empty.
+    mutating func emptied() { self = CheckpointPolicy() }
+
     /// A commit has written, and the WAL now has so many pages.
     mutating func committed(pages now: Int) {
         if now > pages {

@@ -85,6 +85,23 @@ final class Checkpointer: Sendable {
         return isDue && connection.awaitReaders(patience: Self.patience)
     }
 
+    /// Copies all that is left, on the writer's connection, and empties the WAL, however short: an erasure leaves nothing in it. False while
+    /// the thread is copying, or where a reader does not let go.
+    func empty(on connection: Connection) -> Bool {
+        _ = state.wait(as: .readers, milliseconds: Int(Self.patience)) { $0.plan.isCopying ? nil : true }
+        guard state.withLock({ !$0.plan.isCopying }) else { return false }
+        let result = copy(connection)
+        let marks = connection.readMarks()
+        let isCopied = state.withLock { state in
+            state.ended(result, marks: marks)
+            return state.plan.isCopied
+        }
+        guard isCopied, let left = try? connection.checkpoint(truncate: true, patience: Self.patience), left.wal == 0
+        else { return false }
+        state.withLock { $0.plan.emptied() }
+        return true
+    }
+
     /// That the disk has no room for what is to be copied.
     var lackOfRoom: StoreError? { state.withLock { $0.lackOfRoom } }
 

@@ -7,6 +7,8 @@ final class Committer {
     let checkpointer: Checkpointer
     /// Whether the last commit wrote anything.
     private var hasWritten = false
+    /// How long the WAL of small commits becomes, bytes.
+    private static let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
     /// Makes a WAL short that had become long.
@@ -32,13 +34,11 @@ final class Committer {
         }
         transactions = try LogTransactions(
             on: connection, incarnation: incarnation, signer: signer, isOver: isOver, wall: wall)
-        // How long the WAL of small commits becomes.
-        let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
         trimming = WALTrimming(
             database: connection.path,
-            most: Connection.walBytes(pages: CheckpointPolicy.most + CheckpointPolicy.rest), usual: room)
+            most: Connection.walBytes(pages: CheckpointPolicy.most + CheckpointPolicy.rest), usual: Self.room)
         self.tell = tell
-        reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
+        reserve = durability == .full ? WALReserve(database: connection.path, most: Self.room) : nil
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
         connection.countWALPages { [unowned self] pages in
@@ -63,7 +63,7 @@ final class Committer {
         let (own, notice) = transactions.takeCommitted(isFollowed: isFollowed)
         return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten, own: own,
-            end: transactions.end, notice: notice)
+            end: transactions.end, hasErasures: transactions.takeErasures(), notice: notice)
     }
 
     /// Copies back what is left of the WAL, if that is little. A long one begins anew.
@@ -90,6 +90,22 @@ final class Committer {
     func shorten() {
         if retry != nil { return checkpoint() }
         trimming.cut(used: Connection.walBytes(pages: walPages))
+    }
+
+    /// Leaves nothing of what was erased: empties the WAL, and overwrites what no row has of these pages of the database. False where
+    /// a reader does not let the WAL be emptied.
+    func scrub(_ pages: [Int64]) throws(StoreError) -> Bool {
+        isCheckpointDue = false
+        isWALFull = false
+        guard checkpointer.empty(on: connection) else { return false }
+        (walPages, retry) = (0, nil)
+        trimming.begin()
+        if reserve != nil { reserve = WALReserve(database: connection.path, most: Self.room) }
+        guard !pages.isEmpty else { return true }
+        // What the cache has of them would come back with the next change of such a page.
+        connection.releaseMemory()
+        do throws(DatabaseError) { try SlackPages(connection).clear(pages) } catch { throw StoreError(error) }
+        return true
     }
 
     /// Whether the WAL has become so long that nothing should be added to it.

@@ -7,6 +7,7 @@ struct WriteQueue {
         case commit([LogWriter.Job], Committer)
         case checkpoint(Committer)
         case shorten(Committer)
+        case scrub(LogWriter.Scrub, Committer)
         case reserve(Committer)
         case settle(Committer)
         case rest(Committer)
@@ -57,6 +58,8 @@ struct WriteQueue {
     var refused: (error: StoreError, at: UInt64)?
     /// Whether little is left of the WAL to be copied.
     var isNearlyCopied = false
+    /// What is to be overwritten, one after the other.
+    var scrubs: [LogWriter.Scrub] = []
 
     /// What keeps the log from storing anything until that is repaired.
     var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? refusedLately }
@@ -98,7 +101,7 @@ struct WriteQueue {
         if isHeadDue || flight.isSyncDue || isCommitDue { return true }
         guard let committer else { return false }
         if let due = committer.shortenDue, due <= MonotonicClock.now { return true }
-        return committer.isCheckpointDue || isNearlyCopied || committer.isReserveDue || isClosing
+        return committer.isCheckpointDue || isNearlyCopied || !scrubs.isEmpty || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while another thread does; fails where the disk has failed
@@ -140,6 +143,8 @@ struct WriteQueue {
             duty = .shorten(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
+        } else if !scrubs.isEmpty, flight.isEmpty {
+            duty = .scrub(scrubs.removeFirst(), committer)
         } else if committer.isReserveDue, !isClosing {
             duty = .reserve(committer)
         } else if !jobs.isEmpty || !flight.isEmpty {
@@ -201,6 +206,8 @@ struct GroupCommit: Sendable {
     let own: OriginState?
     /// Where the log ends with it.
     var end: LogEnd?
+    /// Whether an erasure event is among its events.
+    var hasErasures = false
     var notice: CommitNotice?
 }
 

@@ -9,6 +9,10 @@ enum KoreanHelp {
         "Bots": "봇", "Access": "접근 권한",
         "Tokens that were given, and what they may do": "발급한 토큰과 그 권한을 봅니다",
         "Gives a token": "토큰을 발급합니다",
+        "Erases for good what is in a user's history": "한 사용자 이력의 내용을 영구히 삭제합니다",
+        "Erases for good what was said in a conversation": "대화 하나의 내용을 영구히 삭제합니다",
+        "Erases for good what single events say": "지정한 이벤트의 내용을 영구히 삭제합니다",
+        "Erasures, and which nodes have confirmed them": "삭제 기록과 확인한 노드를 봅니다",
         "Takes a token back, for good": "토큰을 영구히 폐기합니다",
         "Who the node takes you for, and what you may do": "노드가 나를 누구로 보는지, 무엇을 할 수 있는지 봅니다",
         "Who has read what, as far as reads are recorded": "누가 무엇을 읽었는지, 기록된 열람 내역을 봅니다",
@@ -61,6 +65,14 @@ enum KoreanHelp {
     private static let options = [
         "With what proves the events, for 'syncctl check-proof'.":
             "이벤트를 증명하는 자료와 함께 출력합니다. 'syncctl check-proof'로 검사합니다.",
+        "Why: it is part of the record.": "이유. 기록에 남습니다.",
+        "Who asked for it: it is part of the record.": "요청한 사람. 기록에 남습니다.",
+        "Only shows what would go.": "무엇이 삭제될지 보여 주기만 합니다.",
+        "Writes what was decided there, for --confirm; nothing is erased.": "결정한 내용을 --confirm용 파일에 씁니다. 삭제하지는 않습니다.",
+        "Erases what the plan in this file says, if that is still what would go.":
+            "이 파일의 계획대로 삭제합니다. 계획과 달라졌으면 거절합니다.",
+        "What the user has written in the histories of others.": "이 사용자가 다른 사용자의 이력에 쓴 것.",
+        "What others have written in reply.": "다른 사용자가 쓴 답글.",
         "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",
         "End after so many looks.": "이 횟수만큼 보고 끝냅니다.",
         "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":
@@ -119,6 +131,7 @@ enum KoreanHelp {
     ]
 
     private static let arguments = [
+        "Whose.": "누구의 것인지.", "Ids of events.": "이벤트 ID.", "Id of one erasure.": "삭제 이벤트의 ID.",
         "Whose history.": "누구의 이벤트인지.", "Which one.": "어느 대화인지.", "Whose profile.": "누구의 프로필인지.",
         "Which survey; without one all are listed.": "설문 이름. 생략하면 모든 설문을 나열합니다.",
         "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.":
@@ -166,6 +179,13 @@ enum KoreanHelp {
     ]
 
     private static let discussions = [
+        """
+        Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
+        them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
+        nodes' folders, as backups and exports, are yours to find.
+        """:
+            "내용과 salt가 이 노드의 모든 파일에서, 그리고 이 소식을 받은 모든 노드에서 사라집니다. 이벤트가 있었다는 것, 작성자, 시각, "
+            + "대화, 종류는 남으므로 서명한 것은 계속 증명됩니다. 백업과 내보낸 파일처럼 노드 폴더 밖의 사본은 직접 찾아 지워야 합니다.",
         "In display order, the same on every node. Exit code 1 when nothing matched.":
             "표시 순서는 모든 노드에서 같습니다. 찾은 것이 없으면 종료 코드는 1입니다.",
         "Exit code 1 when there is no such survey.": "그런 설문이 없으면 종료 코드는 1입니다.",

@@ -51,7 +51,7 @@ extension Wording {
             Phrase(
                 "not signed as a whole: this user may not read node.key, so no one can tell later whether an event was taken out",
                 "이 사용자가 node.key를 읽을 수 없어 파일 전체에 서명하지 못했습니다. 나중에 이벤트가 빠져도 알 수 없습니다")
-        default: Phrase("", "")
+        default: erasure
         }
     }
 }

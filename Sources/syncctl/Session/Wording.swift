@@ -49,6 +49,10 @@ enum Wording: String, CaseIterable, Sendable {
     case receiptOf, heldSince, notCoveredYet, cosignedBy, noCosignature, receiptOfFiles, receiptWritten, waitedFor
     case provenEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart, answerIsStated
     case proofNotSigned
+    // Erasure
+    case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
+        eraseNothing, eraseConfirm, eraseDone, eraseNone
+    case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews
 
     /// The text in both languages.
     var phrase: Phrase {

@@ -82,6 +82,8 @@ struct Service: Sendable {
         case .createInvitation: try invite(exchange)
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
+        case .listErasures: try listErasures(exchange)
+        case .createErasure: try erase(request)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)
         case .listCredentials: listCredentials(exchange)
