@@ -165,7 +165,7 @@ final class LogWriter: Sendable {
     /// From now on `body` runs, once, on any thread, when the disk fails; at once if it has.
     func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
         onFailure.withLock { $0 = body }
-        if let failure { tell(failure) }
+        if let failure { onFailure.withLock { $0.take() }?(failure) }
     }
 
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
@@ -433,7 +433,7 @@ final class LogWriter: Sendable {
         for job in waiting { job.fail(error) }
         for scrub in scrubs { scrub.completion(.failure(error)) }
         guard isNew else { return }
-        tell(error)
+        onFailure.withLock { $0.take() }?(error)
         guard isOfDisk else { return }
         DiskFailure(reason: error.description, at: WallClock.now).keep(files)
     }
@@ -443,10 +443,5 @@ final class LogWriter: Sendable {
         case .failed(let error): fail(StoreError(error))
         case .nearlyCopied: queue.wakeAll { $0.isNearlyCopied = true }
         }
-    }
-
-    private func tell(_ failure: StoreError) {
-        let body = onFailure.withLock { $0.take() }
-        body?(failure)
     }
 }
