@@ -33,7 +33,7 @@ enum Syncctl {
             .value("url", "URL", "A node to ask: unix:PATH, http:// or https:// (default: SYNCCTL_URL)."),
             .value("token-file", "FILE", "The token to show it (default: SYNCCTL_TOKEN_FILE)."),
             .value("ca-file", "FILE", "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE)."),
-            .value("reason", "TEXT", "Why an auditor reads: it is recorded."),
+            .value("reason", "TEXT", "Why an auditor reads, or what is erased goes: it is recorded."),
             .value("store", "DIR", "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd)."),
             .flag("human", "For people: aligned, in colour and in their language (default)."),
             .flag("json", "JSON objects, one a line, the last one of type 'end'."),

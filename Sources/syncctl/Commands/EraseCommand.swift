@@ -7,7 +7,6 @@ internal import SillokAPI
 /// before anything does, and asks for the name of it.
 enum EraseCommand {
     private static let options: [Command.Option] = [
-        .value("reason", "TEXT", "Why: it is part of the record."),
         .value("who", "NAME", "Who asked for it: it is part of the record."),
         .flag("dry-run", "Only shows what would go."),
         .value("plan", "FILE", "Writes what was decided there, for --confirm; nothing is erased."),

@@ -65,7 +65,6 @@ enum KoreanHelp {
     private static let options = [
         "With what proves the events, for 'syncctl check-proof'.":
             "이벤트를 증명하는 자료와 함께 출력합니다. 'syncctl check-proof'로 검사합니다.",
-        "Why: it is part of the record.": "이유. 기록에 남습니다.",
         "Who asked for it: it is part of the record.": "요청한 사람. 기록에 남습니다.",
         "Only shows what would go.": "무엇이 삭제될지 보여 주기만 합니다.",
         "Writes what was decided there, for --confirm; nothing is erased.": "결정한 내용을 --confirm용 파일에 씁니다. 삭제하지는 않습니다.",
@@ -89,7 +88,7 @@ enum KoreanHelp {
         "The token to show it (default: SYNCCTL_TOKEN_FILE).": "노드에 제시할 토큰 파일. 기본값: SYNCCTL_TOKEN_FILE.",
         "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE).":
             "신뢰할 인증서 파일(PEM). 기본값: SYNCCTL_CA_FILE.",
-        "Why an auditor reads: it is recorded.": "감사자가 열람하는 이유. 기록됩니다.",
+        "Why an auditor reads, or what is erased goes: it is recorded.": "감사자가 열람하거나 내용을 삭제하는 이유. 기록됩니다.",
         "English or Korean.": "영어 또는 한국어.",
         "Colour.": "색.", "Show this help.": "이 도움말을 표시합니다.",
         "From then on; seq:N is the time of the event at position N.": "이 시각부터. seq:N은 위치 N에 있는 이벤트의 시각입니다.",
