@@ -12,6 +12,9 @@ class NoReceipt(OSError):
     """The file is neither a receipt nor a proven answer."""
 
 
+TIME = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z'
+
+
 def plain(text): return base64.b64decode(text, validate=True)
 def digests(texts): return [bytes.fromhex(text) for text in texts]
 
@@ -47,6 +50,9 @@ class Receipt:
         except ODD: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
         if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
         if self.maker['type'] == 'answer': self.answer = self.maker
+        if any(not isinstance(self.maker.get(name), str) or not self.maker[name].isprintable() for name in ('node', 'key', 'cluster', 'time')) or not re.fullmatch(TIME, self.maker['time']):
+            raise Lie('the first line has not its form')
+        if self.answer and not any(isinstance(self.answer.get(member), str) for _, member, _ in SCOPES): raise Lie('the first line does not say what the answer is about')
         try: self.read(data)
         except ODD as error: raise Lie(f'a line has not its form: {type(error).__name__} {error}')
 
@@ -89,7 +95,7 @@ class Receipt:
         time = int.from_bytes(line[2][:8], 'big')
         is_said = key and line[0] != head['node'] and is_of(line, key, 4) and signed(key, line[2][8:], f'cosignature/v1\ntime {time}\n{text}'.encode())
         is_same = text == head['text'] and not proof if old == new else leads(lambda path: grown(old, new, first, path), proof, (first, second))
-        if not is_said or not is_same or any(one[0] == line[0] for one in head['cosigned']):
+        if not is_said or not is_same or time > 253402300799 or any(one[0] == line[0] for one in head['cosigned']):
             raise Lie(f'the cosignature of node {line[0]:.12} under origin {uuid.UUID(bytes=origin)} is not that node\'s, or not of this history')
         head['cosigned'].append((line[0], time, size, root))
 
@@ -98,8 +104,11 @@ class Receipt:
         name = f'event {line["origin"]}/{line["seq"]}'
         if self.last and dot <= self.last: raise Lie(f'{name} is out of order')
         self.last, head = dot, self.heads[dot[0]]
+        if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
         data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
-        digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(bytes.fromhex(line['salt']), data)
+        # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
+        if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
+        digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)
         leaf, index, size = leaf_of(header, digest), dot[1] - 1, head['size']
         if dot_of(header) != dot or not 0 <= index < size or not leads(lambda path: audited(leaf, index, size, path), digests(line['proof']), head['root']):
             raise Lie(f'{name} is not part of the history that was signed')
@@ -133,12 +142,18 @@ def kept(paths):
         for path, receipt in found:
             maker, here = receipt.maker, [id for id, *_ in store.origins.values()]
             is_own = maker['node'] == store.own.hex()
+            for origin, head in receipt.heads.items():
+                if other := [node.hex() for id, node, *_ in store.origins.values() if id == origin and node.hex() != head['node']]:
+                    raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
             if not is_own and maker['cluster'].encode() != store.meta.get(b'cluster'): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
-            if not is_own: store.elsewhere.add(path), store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
+            if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
             for origin, head in receipt.heads.items():
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
-                if origin not in here: store.finds('cut', what) if is_own else store.doubts(what)
-                else: [store.expects(path, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
+                # What its maker has not signed as a whole binds only where the node has signed the head itself.
+                name = path if is_own and (receipt.signed or head['node'] == store.own.hex()) else path + ' (not this node\'s word)'
+                if name != path: store.elsewhere.add(name)
+                if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
+                else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
     return compare
 
 

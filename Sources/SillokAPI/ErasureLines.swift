@@ -88,8 +88,19 @@ package struct ErasureOrder: Sendable {
         (self.reason, self.who) = (reason, who)
     }
 
-    /// Reads the object, or says what is wrong with it.
+    /// Reads the object, or says what is wrong with it. What cannot be taken back is not guessed at: a member of another name or form is
+    /// refused.
     package init(_ object: JSONObject) throws(OrderProblem) {
+        for member in object {
+            switch member.name {
+            case "user", "conversation", "events": break
+            case "authored", "replies", "dry_run":
+                guard member.value.bool != nil else { throw OrderProblem("\(member.name): true or false") }
+            case "reason", "who", "plan":
+                guard member.value.text != nil else { throw OrderProblem("\(member.name): a text") }
+            default: throw OrderProblem("'\(member.name)' is no member of an erasure")
+            }
+        }
         let named = ["user", "conversation", "events"].filter { object[$0] != nil }
         guard named.count == 1 else { throw OrderProblem("one of user, conversation and events") }
         if let user = object["user"]?.text, !user.isEmpty {

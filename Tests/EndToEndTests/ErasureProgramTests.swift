@@ -86,6 +86,14 @@ struct ErasureProgramTests {
         #expect(dry.code == 0 && Set(parts.compactMap { $0["part"] as? String }) == ["own", "authored", "replies"])
         #expect(try a.syncctl("erase", "user", "u-1", "--reason", "r", "--who", "w").code == 64)
         #expect(try a.syncctl("erase", "user", "nobody", "--dry-run").code == 1)
+        // A plan is done as it stands, or not at all.
+        let file = TemporaryFolder.unusedPath()
+        #expect(try Programs.syncctl(a.store, ["erase", "user", "u-1"] + Self.decided + ["--plan", file]).code == 0)
+        for more in [["--authored", "keep"], ["--replies", "keep"], ["--reason", "r"], ["--who", "w"]] {
+            let refused = try Programs.syncctl(a.store, ["erase", "user", "u-1", "--confirm", file] + more)
+            #expect(refused.code == 64 && refused.errors.contains(more[0]), "\(refused)")
+        }
+        try FileManager.default.removeItem(atPath: file)
         try erase(a)
         // At the moment that the command has ended.
         #expect(ByteScan.find(words, in: [a.store]).isEmpty)

@@ -14,9 +14,12 @@ package struct KnownHead: Hashable, Sendable {
     /// Who knows it, as a finding names it.
     package let source: String
     package let shortfall: Shortfall
+    /// Whether it may be of the other one of two histories where those are proven.
+    package let isExcusedByFork: Bool
 
-    package init(_ head: TreeHead, source: String, shortfall: Shortfall) {
+    package init(_ head: TreeHead, source: String, shortfall: Shortfall, isExcusedByFork: Bool = false) {
         (self.head, self.source, self.shortfall) = (head, source, shortfall)
+        self.isExcusedByFork = isExcusedByFork
     }
 }
 
@@ -47,8 +50,10 @@ extension LogAudit {
             }
             return false
         }
-        // Damage that keeps the tree from being computed is a finding already; of two histories one is elsewhere.
-        guard let tree = origins[index].tree, !forked.contains(origin) else { return false }
+        // Damage that keeps the tree from being computed is a finding already.
+        guard let tree = origins[index].tree else { return false }
+        // Of two histories that are proven peers may hold the other one. A receipt was of this log: a fork explains it, and excuses nothing.
+        if known.isExcusedByFork, forked.contains(origin) { return true }
         let merkle = MerkleStore(connection: connection, sha: sha)
         let root =
             tree.size == size

@@ -16,7 +16,7 @@ extension KnownHead {
                 known.append(
                     KnownHead(
                         said.head, source: node == own ? "what this node has cosigned" : "node \(node.short)",
-                        shortfall: mustHave ? .contradicts : .isUsual))
+                        shortfall: mustHave ? .contradicts : .isUsual, isExcusedByFork: true))
             }
         }
         return known
@@ -27,13 +27,27 @@ extension Receipt {
     /// What a log must go on from that this receipt is held against.
     ///
     /// - Parameters:
-    ///   - own: The node whose log it is. What another node has held need not be here yet.
+    ///   - own: The node whose log it is. What another node has held need not be here yet; nor what a receipt tells that this node has not
+    ///     signed, unless it has signed the head.
+    ///   - isSigned: Whether the maker has signed the whole.
     ///   - name: How findings name the receipt.
-    package func known(to own: NodeID, as name: String) -> [KnownHead] {
+    package func known(to own: NodeID, isSigned: Bool, as name: String) -> [KnownHead] {
         heads.flatMap { head in
-            ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
-                KnownHead(tree, source: name, shortfall: maker.key.nodeID == own ? .contradicts : .isOpen)
+            let isOwn = maker.key.nodeID == own && (isSigned || head.key.nodeID == own)
+            return ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
+                KnownHead(tree, source: name, shortfall: isOwn ? .contradicts : .isOpen)
             }
         }
+    }
+
+    /// The first origin that `log` knows as another node's: its head here is signed by a stranger, and says nothing of the log.
+    package func stranger(to log: LogReader) throws(StoreError) -> (origin: OriginID, node: NodeID, signer: NodeID)? {
+        let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
+        for head in heads {
+            let origin = head.head.head.origin
+            guard let node = nodes[origin], node != head.key.nodeID else { continue }
+            return (origin, node, head.key.nodeID)
+        }
+        return nil
     }
 }

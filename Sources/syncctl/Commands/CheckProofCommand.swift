@@ -27,14 +27,7 @@ enum CheckProofCommand {
             guard let node = NodeID(text: text) else {
                 throw usageFailure("--witness '\(text)': no id of a node, 64 hexadecimal digits")
             }
-            let lacking = receipt.heads.first { head in
-                head.key.nodeID != node && !head.cosignatures.contains { $0.cosignature.node == node }
-            }
-            if let lacking {
-                throw CommandFailure(
-                    code: "E_RECEIPT_FALSE", "node \(node.short) has not cosigned origin \(lacking.head.head.origin)",
-                    hint: "syncctl receipt --wait K waits for the word of peers", exitCode: .integrityFailure)
-            }
+            try require(node, receipt)
         }
         if session.isJSON {
             try json(receipt, check, session)
@@ -42,6 +35,22 @@ enum CheckProofCommand {
             for line in text(receipt, check, session) { try session.output.line(Sanitizer.line(line)) }
         }
         return check.isSigned ? .success : .degraded
+    }
+
+    /// Of each origin the node has cosigned all that the file shows.
+    private static func require(_ node: NodeID, _ receipt: Receipt) throws(CommandFailure) {
+        func refuse(_ what: String) -> CommandFailure {
+            CommandFailure(
+                code: "E_RECEIPT_FALSE", "node \(node.short) has cosigned \(what)",
+                hint: "syncctl receipt --wait K waits for the word of peers", exitCode: .integrityFailure)
+        }
+        guard !receipt.heads.isEmpty else { throw refuse("nothing: the file has no origin") }
+        for head in receipt.heads where head.key.nodeID != node {
+            let (origin, size) = (head.head.head.origin, head.head.head.size)
+            let said = head.cosignatures.first { $0.cosignature.node == node }?.cosignature.head.size ?? 0
+            guard said < size else { continue }
+            throw refuse("\(said) of \(size) events of origin \(origin)")
+        }
     }
 
     private static func text(_ receipt: Receipt, _ check: ReceiptCheck, _ session: Session) -> [String] {

@@ -139,6 +139,14 @@ enum EraseCommand {
         _ session: Session, _ target: ErasurePlan.Target
     ) throws(CommandFailure) -> ErasureOrder {
         if let path = session.arguments.value("confirm") {
+            let said = ["authored", "replies", "reason", "who", "plan"].filter { name in
+                session.has(name) && session.arguments.value(name) != nil
+            }
+            guard said.isEmpty else {
+                throw usageFailure(
+                    "--confirm does what its plan says, and nothing else: leave out --\(said.joined(separator: ", --"))",
+                    hint: "for another decision make another plan: --plan FILE")
+            }
             guard let bytes = try stored({ try SmallFile.read(path) }),
                 let object = try? JSONObject(validating: bytes)
             else { throw usageFailure("--confirm \(path): no plan is there") }
@@ -180,6 +188,8 @@ enum EraseCommand {
             case .user(let name), .conversation(let name): name
             case .events(let ids): String(ids.count)
             }
+        // What goes is seen before anyone is asked.
+        try session.output.flush()
         Output.message(session.text(.eraseConfirm, Sanitizer.line(name)))
         guard readLine() == name else { throw usageFailure("that is another name: nothing was erased") }
     }

@@ -29,7 +29,7 @@ struct KnownElsewhere {
             receipts.append(Kept(path: path, receipt: receipt, isSigned: check.isSigned))
         }
         self.receipts = receipts
-        guard files.exists, let identity = try? StoreIdentity(LogReader(files)) else {
+        guard files.exists, let log = try? LogReader(files), let identity = try? StoreIdentity(log) else {
             (heads, remarks) = ([], [])
             return
         }
@@ -47,13 +47,21 @@ struct KnownElsewhere {
                         + "\(identity.node.short) of cluster \(identity.cluster)",
                     hint: "a store of that cluster: --store DIR", exitCode: .badInput)
             }
+            if let other = (try? kept.receipt.stranger(to: log)).flatMap({ $0 }) {
+                throw CommandFailure(
+                    code: "E_RECEIPT_OTHER",
+                    "\(kept.path) has a head of origin \(other.origin) that node \(other.signer.short) has signed; that origin is node "
+                        + "\(other.node.short)'s here",
+                    hint: "ask who made it; 'syncctl check-proof \(kept.path)' tells whose keys have signed it",
+                    exitCode: .badInput)
+            }
             if maker.key.nodeID != identity.node {
                 remarks.append(
                     "\(kept.path) is a receipt of node \(maker.key.nodeID.short), and this store of node \(identity.node.short): what it "
                         + "lacks need not have been here")
             }
             if !kept.isSigned { remarks.append("\(kept.path) is not signed as a whole: its heads are") }
-            heads += kept.receipt.known(to: identity.node, as: kept.path)
+            heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
         }
         (self.heads, self.remarks) = (heads, remarks)
     }

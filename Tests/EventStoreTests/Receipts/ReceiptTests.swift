@@ -121,7 +121,7 @@ struct ReceiptTests {
         _ = try again.appendBlocking((0..<20).map { .message("later \($0)", user: "u") })
         again.close()
         let (made, _) = try receipt(again.files, key: store.key)
-        let known = made.known(to: store.identity.node, as: "today.receipt")
+        let known = made.known(to: store.identity.node, isSigned: true, as: "today.receipt")
         #expect(try Verifier(again.files, known: known).run().answer == .proven)
         let more = try EventStore(opening: folder.path)
         _ = try more.appendBlocking((0..<20).map { .message("more \($0)", user: "u") })
@@ -146,7 +146,7 @@ struct ReceiptTests {
                 $0.dot == Dot(origin: store.identity.origin, seq: 1) && $0.message.contains("from seq 1 to 321")
             }, "\(rewritten.findings)")
         // A receipt of another node need not be reached, only not be contradicted.
-        let elsewhere = made.known(to: SigningKey.generate().publicKey.nodeID, as: "busan.receipt")
+        let elsewhere = made.known(to: SigningKey.generate().publicKey.nodeID, isSigned: true, as: "busan.receipt")
         #expect(try Verifier(StoreFiles(before.path), known: elsewhere).run().answer == .contradicted)
     }
 
