@@ -103,6 +103,7 @@ class Receipt:
         dot, header = (uuid.UUID(line['origin']).bytes, line['seq']), plain(line['header'])
         name = f'event {line["origin"]}/{line["seq"]}'
         if self.last and dot <= self.last: raise Lie(f'{name} is out of order')
+        if dot[0] not in self.heads: raise Lie(f'{name} is of an origin that has no head here')
         self.last, head = dot, self.heads[dot[0]]
         if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
         data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
