@@ -55,8 +55,7 @@ test: deps
 	$(SWIFT) build --build-tests
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
 	Tests/Hostile/run test
-	# One at a time: many of the tests block, kill processes or measure patience.
-	Scripts/run-tests $(SWIFT) test --skip-build --no-parallel
+	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
 
 # A package of its own, so it sees what is public and no more.
