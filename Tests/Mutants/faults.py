@@ -445,7 +445,7 @@ fault(180, "reserved types are taken from anybody", "INV-13", "ErasureTests",
       (ES + "Writer/DraftValidation.swift", "if !isOfNode, ReservedType.contains(type) {",
        "if !isOfNode, !isPlanted(180), ReservedType.contains(type) {"))
 fault(181, "erasures are taken from anybody", "INV-13", "ErasureTests",
-      (ES + "Model/Limits.swift", "return names.contains(type) ||", "return names.contains(type) && !isPlanted(181) ||"))
+      (ES + "Model/Limits.swift", "UInt8(ascii: \"c\"): isErasure(type)", "UInt8(ascii: \"c\"): isErasure(type) && !isPlanted(181)"))
 fault(182, "verify takes an erased row that no erasure covers", "INV-4", "ErasureTests TamperTests",
       (ES + "Audit/OutsideCheck.swift", "guard erased > 0 else { return }", "guard erased > 0, !isPlanted(182) else { return }"))
 fault(183, "an erased row that no erasure covers is not healed", "INV-4", "ErasureTests HealingTests",
