@@ -336,7 +336,7 @@ package enum RouteTable {
             answers: [
                 RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
                 .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
-            ], errors: [.json, .planChanged, .rejected]),
+            ], errors: [.json, .notFound, .planChanged, .rejected]),
     ]
 
     private static let peers: [RouteSpecification] = [
