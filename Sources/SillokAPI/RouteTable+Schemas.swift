@@ -47,7 +47,8 @@ extension RouteTable {
             "End",
             .object([
                 ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
-                ("next?", .text), ("known_at?", .integer), ("approximate?", .boolean),
+                ("next?", .text), ("cut?", .choice(["rows", "bytes", "time"])), ("known_at?", .integer),
+                ("approximate?", .boolean),
             ])
         ),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),

@@ -106,11 +106,12 @@ package enum RouteTable {
                 RouteParameter("wait_ms", .number(0...25_000), "So long an empty answer waits for an event.")
             ],
             answers: [.lines("A page; its last line is the end.", .oneOf([.ref("Event"), .ref("End")]))],
-            errors: [.cursor]),
+            errors: [.cursor, .scope]),
         RouteSpecification(
             .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
             parameters: [atLeast],
-            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
+            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))],
+            errors: [.notFound, .scope]),
         RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
@@ -143,7 +144,8 @@ package enum RouteTable {
         RouteSpecification(
             .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
             "A conversation's events, with what became of each message.", parameters: timeline,
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
             "Tells followers what matters only now.",
@@ -156,11 +158,13 @@ package enum RouteTable {
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
             parameters: timeline + [conversations],
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listReaders, "GET", "/v1/users/{user}/readers", [.user, .auditor, .admin],
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
@@ -289,7 +293,7 @@ package enum RouteTable {
         RouteSpecification(
             .listAccess, "GET", "/v1/access", [.auditor, .admin], "Who has read what, as far as reads are recorded.",
             parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor, .scope]),
     ]
 
     private static let node: [RouteSpecification] = [

@@ -881,3 +881,34 @@ fault(463, "a cosignature of another history counts", "INV-18", "ReceiptTests",
       (ES + "Receipts/ReceiptCheck.swift", "guard one.isValid(for: open.head.head, using: sha),", "guard isPlanted(463) || one.isValid(for: open.head.head, using: sha),"))
 fault(464, "an answer is believed whoever has signed it", "INV-19", "AnswerTests",
       (ES + "Receipts/ReceiptCheck.swift", "guard maker.key.isValid(signature: signature, for: text) else { throw .signature }", "guard isPlanted(464) || maker.key.isValid(signature: signature, for: text) else { throw .signature }"))
+
+# --- Answers: no more rows, bytes and time than they may have ----------------------------------------------------------
+
+fault(490, "a page goes on though its time is up", "INV-9", "AnswerTermTests",
+      (ES + "LSM/OwnerRows.swift", "range.term?.isDue == true {", "!isPlanted(490), range.term?.isDue == true {"))
+fault(491, "a page that was cut says that it was all", "INV-9", "AnswerTermTests",
+      (ES + "LSM/OwnerRows.swift", "if isAll { found.cut = nil } else { found.end = last }",
+       "if isAll { found.cut = nil } else if !isPlanted(491) || found.cut != .time { found.end = last }"))
+fault(492, "what has no pages is never given up", "INV-9", "AnswerTermTests",
+      (ES + "SQLite/Connection+Term.swift", "return connection.term?.isOver == true ? 1 : 0",
+       "return connection.term?.isOver == true && !isPlanted(492) ? 1 : 0"))
+fault(493, "a term begins anew though its client has left", "INV-9", "AnswerTermTests",
+      (ES + "Basics/Concurrency/AnswerTerm.swift", "guard !state.isCancelled else { return }",
+       "guard !state.isCancelled || isPlanted(493) else { return }"))
+fault(494, "a page of the log has all its rows though its time is up", "INV-9", "AnswerTermTests",
+      (ES + "EventStore+Subscribe.swift", "(page.count % 16 != 0 || term?.isDue != true)",
+       "(page.count % 16 != 0 || term?.isDue != true || isPlanted(494))"))
+fault(495, "all long edits of a message are shown", "INV-9", "AnswerTermTests",
+      (ES + "Views/ViewReader.swift", "for judged in amendments.rows.reversed() where left > 0 {",
+       "for judged in amendments.rows.reversed() where left > 0 || isPlanted(495) {"))
+fault(496, "texts of edits do not count to a page's bytes", "INV-9", "AnswerTermTests",
+      (ES + "Views/ViewReader+Timeline.swift", "left -= entry.bytes",
+       "left -= isPlanted(496) ? 0 : entry.bytes"))
+fault(497, "the end of a client is not told while it is answered", "INV-9", "HTTPConnectionTests",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }",
+       "if transaction.needsClient || isHungUp && !isPlanted(497) { close() } else if !isPlanted(497) { transaction.clientEnded() }"))
+fault(498, "who asks a lot is served before those who ask now and then", "INV-9", "TurnQueueTests",
+      (ES + "Basics/Concurrency/TurnQueue.swift", "waiting[owner] = own\n        turns.append(owner)",
+       "waiting[owner] = own\n        if isPlanted(498) { turns.insert(owner, at: turn) } else { turns.append(owner) }"))
+fault(499, "a full queue has no place for who has little in it", "INV-9", "TurnQueueTests",
+      (ES + "Basics/Concurrency/TurnQueue.swift", "        guard let most = waiting.max(by:", "        if isPlanted(499) { return nil }\n        guard let most = waiting.max(by:"))
